@@ -1,0 +1,34 @@
+# make demo   trains, explains and plots on built-in data      make check  style and types
+# make test   all tests                                        make bench  benchmarks (needs DISCREET_DATA)
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-fast check bench clean
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
+	touch $(READY)
+
+demo: $(READY)
+	$(BIN)/discreet demo
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2
+
+test-fast: $(READY)
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python benchmarks/accuracy.py --rivals
+	$(BIN)/python benchmarks/speed.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo
