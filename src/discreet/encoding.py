@@ -1,0 +1,183 @@
+"""From values to codes, as the schema says; total: no value can make it fail.
+
+A column's domain is divided into finitely many `Cells`, each record falls in exactly one. For numbers the
+cell is found by three float operations, so that every engine that follows IEEE 754 finds the same one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.schema import Categorical, Label, Numeric, Schema, text_of
+
+Codes = NDArray[np.intp]
+
+NUMBER = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
+INFINITY = r"[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?"
+_NUMBER, _INFINITY = re.compile(NUMBER), re.compile(INFINITY)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one column: `bins` equal intervals, the rounded grid (`bins=None`), or the categories.
+
+    A number x has the code floor((x - lower) * scale + offset), clipped to 0 ... size - 1.
+    """
+
+    column: str
+    bins: int | None = None
+
+    def size(self, schema: Schema) -> int:
+        """Number of cells."""
+        column = schema[self.column]
+        if isinstance(column, Categorical):
+            return column.size
+        return column.grid + 1 if self.bins is None else self.bins
+
+    def scale_and_offset(self, column: Numeric) -> tuple[float, float]:
+        """The two constants of the code: bins are cut at their edges, the grid is rounded to the nearest."""
+        width = float(column.upper) - float(column.lower)
+        return (column.grid / width, 0.5) if self.bins is None else (self.bins / width, 0.0)
+
+    def missing_code(self, column: Numeric) -> int:
+        """The cell of a missing number: that of the column's public fill value."""
+        return int(self.number_codes(np.array([column.missing_value]), column)[0])
+
+    def codes(self, values: NDArray[Any], schema: Schema) -> Codes:
+        """The cell of each value."""
+        column = schema[self.column]
+        if isinstance(column, Categorical):
+            return category_codes(values, column)
+        return self.number_codes(as_floats(values), column)
+
+    def number_codes(self, numbers: NDArray[Any], column: Numeric) -> Codes:
+        """The cell of each float; NaN takes the column's fill value, infinities the outermost cells."""
+        scale, offset = self.scale_and_offset(column)
+        top = (column.grid + 1 if self.bins is None else self.bins) - 1
+        with np.errstate(all="ignore"):
+            position = np.subtract(numbers, float(column.lower), dtype=np.float64)
+            position *= scale
+            if offset:
+                position += offset
+            missing = np.isnan(position)
+            np.clip(position, 0.0, float(top), out=position)
+            if missing.any():
+                position[missing] = self.missing_code(column)
+            return np.asarray(position.astype(np.intp))
+
+
+def as_floats(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers from values of any kind; what is not a number becomes NaN."""
+    if values.dtype.kind == "f":
+        return values
+    if values.dtype.kind in "iub":
+        return values.astype(np.float64)
+    if values.dtype.kind in "OUS":
+        return np.fromiter(map(number_of, values.tolist()), dtype=np.float64, count=len(values))
+    return np.full(len(values), np.nan)
+
+
+def number_of(value: object) -> float:
+    """One number from anything, NaN if it is none.
+
+    >>> [number_of(value) for value in ("01", " 2.5 ", "1e999", "-inf", "?", None, 10**400, b"7")]
+    [1.0, 2.5, inf, -inf, nan, nan, inf, nan]
+    """
+    if isinstance(value, str):
+        text = value.strip(" ")
+        return float(text) if _NUMBER.fullmatch(text) or _INFINITY.fullmatch(text) else np.nan
+    if isinstance(value, bytes | bytearray | complex) or value is None:
+        return np.nan
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf  # type: ignore[operator]
+    except Exception:
+        return np.nan
+
+
+def category_codes(values: NDArray[Any], column: Categorical) -> Codes:
+    """The code of each value in the column's list; strays and missing values as the column says."""
+    return label_codes(values, column.categories, column.stray_code, column.missing_code)
+
+
+def class_codes(values: NDArray[Any], schema: Schema) -> Codes:
+    """The index of each label in the schema's classes; the number of classes where it is none of them."""
+    none = len(schema.classes)
+    return label_codes(values, schema.classes, none, none)
+
+
+def label_codes(values: NDArray[Any], labels: Iterable[Label], stray: int, missing: int) -> Codes:
+    """Codes by number for arrays of numbers, by text for everything else."""
+    lookup = {text_of(label): code for code, label in enumerate(labels)}
+    if values.dtype.kind in "iuf":
+        return _codes_by_number(values, lookup, stray, missing)
+    memo = _Memo(lookup, stray, missing)
+    listed = values.tolist()
+    try:
+        return np.fromiter(map(memo.__getitem__, listed), dtype=np.intp, count=len(listed))
+    except TypeError:  # a value that cannot be hashed
+        return np.fromiter(map(memo.code, listed), dtype=np.intp, count=len(listed))
+
+
+def _codes_by_number(values: NDArray[Any], lookup: dict[str, int], stray: int, missing: int) -> Codes:
+    """Match numbers with the labels that are spelled as numbers: float equality, exact."""
+    spelled = sorted((float(text), code) for text, code in lookup.items() if _is_canonical_number(text))
+    codes = np.full(len(values), stray, dtype=np.intp)
+    if spelled:
+        numbers = values.astype(np.float64)
+        listed = np.array([number for number, _ in spelled])
+        position = np.minimum(np.searchsorted(listed, numbers), len(listed) - 1)
+        hit = listed[position] == numbers
+        codes[hit] = np.array([code for _, code in spelled], dtype=np.intp)[position[hit]]
+    if values.dtype.kind == "f":
+        codes[np.isnan(values)] = missing
+    return codes
+
+
+def _is_canonical_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None and text_of(float(text)) == text
+
+
+class _Memo(dict[Any, int]):
+    """Value to code; each distinct text is looked at once, other values each time, since 1, 1.0 and True are equal."""
+
+    def __init__(self, lookup: dict[str, int], stray: int, missing: int) -> None:
+        super().__init__(lookup)
+        self._lookup, self._stray, self._missing = lookup, stray, missing
+
+    def __missing__(self, value: Any) -> int:
+        code = self.code(value)
+        if isinstance(value, str) and len(self) < 100_000:
+            self[value] = code
+        return code
+
+    def code(self, value: object) -> int:
+        """The code of one value of any type."""
+        if isinstance(value, str):
+            text = value.strip(" ")
+            return self._lookup.get(text, self._stray) if text else self._missing
+        if isinstance(value, bool | np.bool_):
+            word = "true" if value else "false"
+            listed = [code for text, code in self._lookup.items() if text.casefold() == word]
+            return listed[0] if listed else self._lookup.get(str(int(value)), self._stray)
+        if isinstance(value, int | float | np.number):
+            number = value.item() if isinstance(value, np.number) else value
+            return self._missing if number != number else self._lookup.get(text_of(number), self._stray)
+        return self._missing if _is_missing(value) else self._stray
+
+
+def _is_missing(value: object) -> bool:
+    """None, pandas' NA and NaT: what differs from itself or cannot say."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except Exception:
+        return True

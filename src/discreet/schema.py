@@ -1,0 +1,373 @@
+"""The public knowledge about a table: columns, bounds, categories, classes and adjacency.
+
+Nothing is ever learned from the data that the schema should say. A schema is a file that an owner can
+publish; its hash is part of every model made with it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from discreet.errors import FileError, SchemaError
+
+Label: TypeAlias = str | int | float | bool
+"""A category or class as the owner writes it."""
+
+FORMAT = "discreet/schema"
+VERSION = 1
+MAX_CELLS = 65_000
+
+
+class Adjacency(StrEnum):
+    """Which tables are neighbours, that is, what an attacker must not be able to tell apart."""
+
+    ADD_REMOVE = "add-remove"
+    """One record is added or removed; the number of records is private."""
+    REPLACE_ONE = "replace-one"
+    """One record is replaced by any other, label included; the number of records is public."""
+
+
+def text_of(label: Label) -> str:
+    """Write a label as text, so that 1, 1.0 and "1" are one category.
+
+    >>> text_of(1), text_of(1.0), text_of(" a "), text_of(True)
+    ('1', '1', 'a', 'true')
+    """
+    if isinstance(label, bool):
+        return "true" if label else "false"
+    if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
+        return str(int(label))
+    return label.strip(" ") if isinstance(label, str) else repr(label)
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A column of numbers between public bounds.
+
+    Values are clipped to the bounds; missing ones take `fill` (default: the middle). `grid` is the number
+    of steps to which values are rounded where sums are needed, so that sums are exact integers.
+    """
+
+    name: str
+    lower: float
+    upper: float
+    fill: float | None = None
+    grid: int = 2048
+
+    def __post_init__(self) -> None:
+        for bound in (self.lower, self.upper):
+            if not _is_number(bound):
+                raise SchemaError(f"column {self.name!r}: bound {bound!r}; need a finite number")
+        if not self.lower < self.upper or not math.isfinite(self.upper - self.lower):
+            raise SchemaError(
+                f"column {self.name!r}: lower={self.lower!r}, upper={self.upper!r}; need lower < upper"
+            )
+        if self.fill is not None and not (_is_number(self.fill) and self.lower <= self.fill <= self.upper):
+            raise SchemaError(f"column {self.name!r}: fill={self.fill!r}; need a number within the bounds")
+        if not isinstance(self.grid, int) or not 2 <= self.grid <= MAX_CELLS:
+            raise SchemaError(f"column {self.name!r}: grid={self.grid!r}; need an integer from 2 to {MAX_CELLS}")
+
+    @property
+    def kind(self) -> str:
+        """The word for this kind of column in a schema file."""
+        return "numeric"
+
+    @property
+    def missing_value(self) -> float:
+        """The public value that stands for a missing one."""
+        return (self.lower + (self.upper - self.lower) / 2) if self.fill is None else self.fill
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """A column with a public list of categories.
+
+    A value outside the list goes to a cell of its own, unless `unlisted=False`: then the list is complete
+    by definition and a stray value counts as the first category. A missing value counts as the category
+    named by `missing`, or as unlisted.
+    """
+
+    name: str
+    categories: Sequence[Label]
+    unlisted: bool = True
+    missing: Label | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", _labels(self.categories, f"column {self.name!r}", "category"))
+        texts = [text_of(label) for label in self.categories]
+        if self.missing is not None and text_of(self.missing) not in texts:
+            raise SchemaError(
+                f"column {self.name!r}: missing={self.missing!r} is not one of its categories; add it to the list"
+            )
+
+    @property
+    def kind(self) -> str:
+        """The word for this kind of column in a schema file."""
+        return "categorical"
+
+    @property
+    def size(self) -> int:
+        """Number of cells, the one for unlisted values included."""
+        return len(self.categories) + self.unlisted
+
+    @property
+    def stray_code(self) -> int:
+        """The cell of a value that is not in the list."""
+        return len(self.categories) if self.unlisted else 0
+
+    @property
+    def missing_code(self) -> int:
+        """The cell of a missing value."""
+        if self.missing is None:
+            return self.stray_code
+        return [text_of(label) for label in self.categories].index(text_of(self.missing))
+
+
+Column: TypeAlias = Numeric | Categorical
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Columns, classes and adjacency: all that is public about a table.
+
+    Parameters
+    ----------
+    columns : the attributes, in the order of a 2-D array's columns.
+    target : name of the class column.
+    classes : the public list of classes. A record with another label, or none, is counted nowhere.
+    adjacency : "add-remove" (default) or "replace-one".
+    records : a nominal number of records, if one is public. It steers choices such as the number of bins
+        and never enters a guarantee.
+    ignore : names of columns that may be present and are not read.
+    from_data : which entries were read off the data, for instance "age.lower". A schema with such entries
+        is not public knowledge, and a model made with it states no guarantee.
+
+    Examples
+    --------
+    >>> schema = Schema([Numeric("age", 17, 90), Categorical("sex", ["F", "M"])], target="income",
+    ...                 classes=["<=50K", ">50K"])
+    >>> schema.adjacency.value, schema["sex"].size
+    ('add-remove', 3)
+    """
+
+    columns: tuple[Column, ...]
+    target: str
+    classes: tuple[Label, ...]
+    adjacency: Adjacency = Adjacency.ADD_REMOVE
+    records: int | None = None
+    ignore: tuple[str, ...] = ()
+    from_data: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        columns: Iterable[Column],
+        target: str,
+        classes: Sequence[Label],
+        adjacency: str = "add-remove",
+        records: int | None = None,
+        ignore: Sequence[str] = (),
+        from_data: Sequence[str] = (),
+    ) -> None:
+        for name, value in (("columns", tuple(columns)), ("target", target), ("records", records)):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "classes", _labels(classes, "classes", "class"))
+        object.__setattr__(self, "ignore", tuple(ignore))
+        object.__setattr__(self, "from_data", tuple(from_data))
+        try:
+            object.__setattr__(self, "adjacency", Adjacency(adjacency))
+        except ValueError:
+            raise SchemaError(f"adjacency={adjacency!r}; need 'add-remove' or 'replace-one'") from None
+        self._check()
+
+    def _check(self) -> None:
+        names = [column.name for column in self.columns]
+        if not names:
+            raise SchemaError("the schema has no columns; need at least one attribute besides the target")
+        for name in [*names, self.target, *self.ignore]:
+            if not isinstance(name, str) or not name:
+                raise SchemaError(f"column name {name!r}; need a non-empty text")
+            if [*names, self.target, *self.ignore].count(name) > 1:
+                raise SchemaError(f"column {name!r} is named twice; each column, target included, once")
+        if self.records is not None and (not isinstance(self.records, int) or self.records < 1):
+            raise SchemaError(f"records={self.records!r}; need a positive integer, or null if not public")
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the attributes, in order."""
+        return [column.name for column in self.columns]
+
+    @property
+    def is_public(self) -> bool:
+        """Whether every entry is public knowledge, as a guarantee needs."""
+        return not self.from_data
+
+    def to_dict(self) -> dict[str, Any]:
+        """The schema as plain data, as it stands in a file."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "target": self.target,
+            "classes": list(self.classes),
+            "adjacency": self.adjacency.value,
+            "records": self.records,
+            "ignore": list(self.ignore),
+            "from_data": list(self.from_data),
+            "columns": [_column_to_dict(column) for column in self.columns],
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Schema:
+        """Build a schema from plain data; entries that are not known are an error."""
+        if "format" not in content:
+            return _from_collection_entry(content)
+        if content["format"] != FORMAT:
+            raise FileError(f"format {content['format']!r}; need a file of format {FORMAT!r}")
+        if not isinstance(content.get("version"), int) or content["version"] > VERSION:
+            raise FileError(
+                f"schema version {content.get('version')!r}; this discreet reads up to {VERSION}: upgrade discreet"
+            )
+        known = {"format", "version", "target", "classes", "adjacency", "records", "ignore", "from_data", "columns"}
+        _refuse_unknown(content, known, "schema")
+        _require(content, ("target", "classes", "columns"), "schema")
+        return cls(
+            columns=[_column_from_dict(column) for column in content["columns"]],
+            target=content["target"],
+            classes=content["classes"],
+            adjacency=content.get("adjacency", "add-remove"),
+            records=content.get("records"),
+            ignore=content.get("ignore", ()),
+            from_data=content.get("from_data", ()),
+        )
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the content: two schemas with one hash say the same."""
+        return content_hash(self.to_dict())
+
+    def save(self, path: str | Path) -> None:
+        """Write the schema as a JSON file that a person can edit."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path, name: str | None = None) -> Schema:
+        """Read a schema file; `name` picks one from a file that holds several ("schemas.json#adult" too)."""
+        path, _, fragment = str(path).partition("#")
+        name = name or fragment or None
+        content = read_json(path)
+        if "columns" in content or "format" in content:
+            return cls.from_dict(content)
+        if name is None or name not in content:
+            known = ", ".join(sorted(content))
+            raise SchemaError(f"{path} holds several schemas, name={name!r}; choose one of: {known}")
+        return cls.from_dict(content[name])
+
+    def replace(self, **changes: Any) -> Schema:
+        """A copy with some entries changed, for instance `schema.replace(adjacency="replace-one")`."""
+        entries = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return Schema(**{**entries, **changes})
+
+
+def content_hash(content: Any) -> str:
+    """SHA-256 of plain data in one canonical spelling."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """Read a JSON object; every way to fail is one clear error."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None
+    except ValueError:
+        raise FileError(f"{path} is not JSON; was it written by discreet?") from None
+    if not isinstance(content, dict):
+        raise FileError(f"{path} holds no JSON object; was it written by discreet?")
+    return content
+
+
+def _column_to_dict(column: Column) -> dict[str, Any]:
+    entries = {field.name: getattr(column, field.name) for field in dataclasses.fields(column)}
+    if isinstance(column, Categorical):
+        entries["categories"] = list(column.categories)
+    return {"name": entries.pop("name"), "kind": column.kind, **entries}
+
+
+def _column_from_dict(content: Mapping[str, Any]) -> Column:
+    if not isinstance(content, Mapping) or "name" not in content:
+        raise SchemaError("a column has no name; each column needs name, kind and its bounds or categories")
+    name, kind = content["name"], content.get("kind")
+    entries = {key: value for key, value in content.items() if key != "kind"}
+    if kind == "numeric":
+        _refuse_unknown(entries, {"name", "lower", "upper", "fill", "grid"}, f"column {name!r}")
+        _require(entries, ("lower", "upper"), f"column {name!r}")
+        return Numeric(**entries)
+    if kind == "categorical":
+        _refuse_unknown(entries, {"name", "categories", "unlisted", "missing"}, f"column {name!r}")
+        _require(entries, ("categories",), f"column {name!r}")
+        return Categorical(**entries)
+    raise SchemaError(f"column {name!r}: kind={kind!r}; need 'numeric' or 'categorical'")
+
+
+def _from_collection_entry(content: Mapping[str, Any]) -> Schema:
+    """One entry of a documented collection: the class list is the target's column, category lists are complete."""
+    _require(content, ("target", "columns"), "schema")
+    target, split = content["target"], content.get("split_column")
+    columns = {column["name"]: column for column in content["columns"]}
+    if target not in columns:
+        raise SchemaError(f"target {target!r} is not among the columns; add it with its categories")
+    features = [
+        _column_from_dict({**column, "unlisted": False} if column.get("kind") == "categorical" else column)
+        for name, column in columns.items()
+        if name not in (target, split)
+    ]
+    classes = columns[target].get("categories", ())
+    return Schema(features, target, classes, records=content.get("rows"), ignore=[split] if split else [])
+
+
+def _labels(labels: Sequence[Label], where: str, word: str) -> tuple[Label, ...]:
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise SchemaError(f"{where}: got {type(labels).__name__}; need a list")
+    plain = tuple(label.item() if hasattr(label, "item") else label for label in labels)
+    if not 1 <= len(plain) <= MAX_CELLS:
+        raise SchemaError(f"{where}: {len(plain)} entries; need from 1 to {MAX_CELLS}")
+    seen: set[str] = set()
+    for label in plain:
+        if not isinstance(label, str | int | float) or label != label or label in (math.inf, -math.inf):
+            raise SchemaError(f"{where}: {label!r} is not a {word}; need text or a finite number")
+        if not text_of(label):
+            raise SchemaError(f"{where}: an empty text is not a {word}; empty values count as missing")
+        if text_of(label) in seen:
+            raise SchemaError(f"{where}: {word} {label!r} is listed twice; list each once")
+        seen.add(text_of(label))
+    return plain
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _refuse_unknown(content: Mapping[str, Any], known: set[str], where: str) -> None:
+    for key in content:
+        if key not in known:
+            raise SchemaError(f"{where}: entry {key!r} is not known; need one of: {', '.join(sorted(known))}")
+
+
+def _require(content: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
+    for key in keys:
+        if key not in content:
+            raise SchemaError(f"{where}: entry {key!r} is missing; add it")

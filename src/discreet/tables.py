@@ -1,0 +1,113 @@
+"""One view of all in-memory tables: data frames, lists of dicts, mappings of columns and 2-D arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError
+from discreet.schema import Schema
+
+
+class Table:
+    """Columns by name, as numpy arrays, without copying what is an array already."""
+
+    def __init__(self, data: Any, schema: Schema) -> None:
+        frame = nw.from_native(data, eager_only=True, pass_through=True)
+        self._columns: dict[str, Any]
+        if isinstance(frame, nw.DataFrame):
+            self._columns = {name: frame[name] for name in frame.columns}
+            self.rows = len(frame)
+        elif isinstance(data, Mapping):
+            self._columns = {str(name): np.asarray(values) for name, values in data.items()}
+            self.rows = _common_length(self._columns)
+        elif isinstance(data, Sequence) and all(isinstance(record, Mapping) for record in data):
+            self._columns = _columns_of_records(data, schema)
+            self.rows = len(data)
+        else:
+            array = as_matrix(data, len(schema.columns))
+            self._columns = {name: array[:, position] for position, name in enumerate(schema.names)}
+            self.rows = len(array)
+
+    def check(self, schema: Schema, *, target: bool = False) -> None:
+        """Raise DataError unless the columns are the schema's; the target and ignored ones may be there too."""
+        needed = [*schema.names, schema.target] if target else schema.names
+        check_names(list(self._columns), needed, schema)
+        for name in schema.names:
+            self._refuse_dates(name)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """The values of one column."""
+        column = self._columns[name]
+        return column.to_numpy() if isinstance(column, nw.Series) else column
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._columns
+
+    def _refuse_dates(self, name: str) -> None:
+        column = self._columns[name]
+        dated = column.dtype.is_temporal() if isinstance(column, nw.Series) else column.dtype.kind in "mM"
+        if dated:
+            raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
+
+
+def check_names(present: Sequence[str], needed: Sequence[str], schema: Schema) -> None:
+    """Raise DataError if a column is missing or is not in the schema."""
+    for name in needed:
+        if name not in present:
+            known = ", ".join(map(repr, present[:20]))
+            raise DataError(f"column {name!r} of the schema is missing; the table has: {known}")
+    allowed = {*schema.names, schema.target, *schema.ignore}
+    for name in present:
+        if name not in allowed:
+            raise DataError(
+                f"column {name!r} is not in the schema; drop it, or add its name to the schema's 'ignore' list"
+            )
+
+
+def as_matrix(data: Any, width: int) -> NDArray[Any]:
+    """A 2-D array with the schema's number of columns, or a DataError."""
+    if hasattr(data, "toarray") or type(data).__module__.startswith("scipy.sparse"):
+        raise DataError("sparse input is not supported; pass X.toarray() or a data frame")
+    array = np.asarray(data)
+    if array.ndim != 2:
+        raise DataError(
+            f"got an array with {array.ndim} dimensions; need 2. Reshape your data: one row a record, "
+            "one column an attribute"
+        )
+    if array.shape[1] != width:
+        raise DataError(f"X has {array.shape[1]} features, but the schema has {width} columns")
+    return array
+
+
+def as_vector(y: Any) -> NDArray[Any]:
+    """Labels as a 1-D array."""
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    array = series.to_numpy() if isinstance(series, nw.Series) else np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise DataError(f"y has {array.ndim} dimensions; need one label a record (1-D)")
+    return array
+
+
+def _columns_of_records(records: Sequence[Mapping[str, Any]], schema: Schema) -> dict[str, Any]:
+    """Columns from a list of dicts. A key that records lack is a missing value, even if all lack it: which keys
+    are there is a fact about records, and no error may depend on those."""
+    columns = {}
+    for name in (*schema.names, schema.target):
+        values = np.empty(len(records), dtype=object)
+        values[:] = [record.get(name) for record in records]
+        columns[name] = values
+    return columns
+
+
+def _common_length(columns: Mapping[str, NDArray[Any]]) -> int:
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise DataError("columns have different lengths; need one value a record in each")
+    return lengths.pop() if lengths else 0
