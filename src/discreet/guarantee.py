@@ -1,0 +1,99 @@
+"""What a fitted model promises, in words that name unit and adjacency; or that it promises nothing, and why."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.budget import Epsilon
+from discreet.schema import Adjacency, Schema
+from discreet.statistics import Receipt
+
+UNIT = "one record"
+
+NEIGHBOURS = {
+    Adjacency.ADD_REMOVE: "one record is added or removed (the number of records is private)",
+    Adjacency.REPLACE_ONE: "one record is replaced by any other (the number of records is public)",
+}
+
+LIMITS = (
+    "Several records of one person: multiply epsilon by the most records that a person can have.",
+    "Each further fit, and each published score, on the same data costs its own epsilon.",
+    "Time, memory use and the host's side channels are not covered.",
+    "What is true of the population may be inferred with or without any single record.",
+)
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The privacy that a model has.
+
+    Attributes
+    ----------
+    epsilon, delta : the loss; delta is 0 for every mechanism of this version.
+    adjacency, unit : between which tables the loss is bounded.
+    holds : whether the guarantee holds; if not, `reasons` says why.
+    public : what was assumed to be public knowledge.
+    seeded : whether the noise can be repeated by whoever has the seed.
+    experimental : whether the noise is continuous and drawn in floating point, open to attacks on its bits.
+    """
+
+    epsilon: Epsilon
+    adjacency: Adjacency
+    holds: bool
+    reasons: tuple[str, ...]
+    public: tuple[str, ...]
+    seeded: bool
+    experimental: bool
+    delta: float = 0.0
+    unit: str = UNIT
+
+    @classmethod
+    def of(cls, receipt: Receipt, schema: Schema) -> Guarantee:
+        """The guarantee that a receipt and a schema support."""
+        reasons = []
+        if receipt.epsilon == math.inf:
+            reasons.append("epsilon is infinite: no noise was added")
+        if schema.from_data:
+            reasons.append("bounds, categories or classes were read off the data (schema 'from-data' or a draft)")
+        if receipt.seeded:
+            reasons.append("random_state was set: whoever knows the seed can subtract the noise")
+        experimental = any("experimental" in charge.mechanism for charge in receipt.charges)
+        public = ["the schema: column names, bounds, categories, classes, adjacency"]
+        if schema.records is not None:
+            public.append(f"the nominal number of records in the schema ({schema.records})")
+        if receipt.adjacency is Adjacency.REPLACE_ONE:
+            public.append("the number of records")
+        return cls(
+            receipt.epsilon, receipt.adjacency, not reasons, tuple(reasons), tuple(public), receipt.seeded, experimental
+        )
+
+    def statement(self) -> str:
+        """One paragraph for a person who has to decide."""
+        if not self.holds:
+            return f"No privacy is guaranteed: {'; '.join(self.reasons)}."
+        text = (
+            f"This model is {float(self.epsilon):g}-differentially private (delta = 0) for {self.unit}: if "
+            f"{NEIGHBOURS[self.adjacency]}, the probability of any published model changes by a factor of at most "
+            f"{math.exp(min(float(self.epsilon), 700.0)):.4g}."
+        )
+        if self.experimental:
+            text += " Experimental: some noise is continuous and drawn in floating point."
+        return text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for a model card."""
+        return {
+            "statement": self.statement(),
+            "holds": self.holds,
+            "epsilon": str(self.epsilon),
+            "delta": self.delta,
+            "adjacency": self.adjacency.value,
+            "unit": self.unit,
+            "reasons": list(self.reasons),
+            "assumed_public": list(self.public),
+            "seeded": self.seeded,
+            "experimental": self.experimental,
+            "limits": list(LIMITS),
+        }

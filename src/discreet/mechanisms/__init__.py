@@ -1,0 +1,1 @@
+"""Mechanisms: how an exact table becomes one that may be published, each with its proof."""

@@ -1,0 +1,192 @@
+"""What is asked of the data: a table per query, with the most that one record can change it.
+
+Every query is a public linear map of cell counts. A record lies in one cell of one class, so it adds one row
+of the map to one class; the row's entries are non-negative integers that sum to `unit`.
+
+Sensitivity  (L1, whole table) add-remove: `unit`; replace-one: 2 * `unit`.
+Proof        add-remove: the table changes by one row, whose L1 norm is at most `unit` (0 if the record has none
+             of the public classes). Replace-one is a removal and an addition, whatever becomes of the label.
+Test         tests/test_queries.py::test_sensitivity_bounds_every_neighbour and ..._is_attained
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.encoding import Cells
+from discreet.schema import Adjacency, Numeric, Schema
+
+Table = NDArray[np.int64]
+
+FINE = 8
+"""Cells in a bin of `SplineCounts`."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Records by class and cell: of `bins` equal intervals of a numeric column, or of the categories."""
+
+    column: str
+    bins: int | None = None
+
+    def cells(self, schema: Schema) -> Cells:
+        """The cells that are counted."""
+        return Cells(self.column, self.bins)
+
+    def unit(self, schema: Schema) -> int:
+        """What one record adds to the table in all."""
+        return 1
+
+    def fold(self, counts: Table, schema: Schema) -> Table:
+        """The table of the query from counts by class and cell."""
+        return counts
+
+
+@dataclass(frozen=True)
+class SplineCounts:
+    """Records by class and overlapping bin of a numeric column: a record is shared by the two nearest bins.
+
+    Each bin has `FINE` cells; a record adds `unit` in all, divided between the two bins whose centres enclose its
+    cell in proportion to nearness (linear B-splines). Estimates are smoother than hard bins at the same noise and
+    depend less on where the edges fall.
+    """
+
+    column: str
+    bins: int
+
+    def cells(self, schema: Schema) -> Cells:
+        """The cells that are counted: `FINE` in each bin."""
+        return Cells(self.column, self.bins * FINE)
+
+    def unit(self, schema: Schema) -> int:
+        """What one record adds to the table in all."""
+        return 2 * FINE
+
+    def fold(self, counts: Table, schema: Schema) -> Table:
+        """The table of the query from counts by class and cell; exact integers."""
+        return counts @ splines(self.bins)
+
+
+@dataclass(frozen=True)
+class SoftCounts:
+    """Three overlapping cells of a numeric column: low, middle and high (quadratic Bernstein basis).
+
+    With g grid steps a record of code t adds (g-t)^2, 2t(g-t) and t^2, which sum to g^2. The three sums hold
+    the class count, the sum and the sum of squares: all that a Gaussian needs, in one block of L1 norm one.
+    """
+
+    column: str
+
+    def cells(self, schema: Schema) -> Cells:
+        """The cells that are counted: the column's grid."""
+        return Cells(self.column)
+
+    def unit(self, schema: Schema) -> int:
+        """What one record adds to the table in all."""
+        return _grid(self.column, schema) ** 2
+
+    def fold(self, counts: Table, schema: Schema) -> Table:
+        """The table of the query from counts by class and grid point; exact integers."""
+        return counts @ bernstein(_grid(self.column, schema))
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """Records by class."""
+
+    def cells(self, schema: Schema) -> Cells:
+        """Any column will do, since each record lies in one of its cells: the one with the fewest."""
+        columns = [Cells(column.name, 1 if isinstance(column, Numeric) else None) for column in schema.columns]
+        return min(columns, key=lambda cells: cells.size(schema))
+
+    def unit(self, schema: Schema) -> int:
+        """What one record adds to the table in all."""
+        return 1
+
+    def fold(self, counts: Table, schema: Schema) -> Table:
+        """The class totals, as a table with one column."""
+        return np.asarray(counts.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class Total:
+    """The number of records that have one of the classes."""
+
+    def cells(self, schema: Schema) -> Cells:
+        """As for the class counts."""
+        return ClassCounts().cells(schema)
+
+    def unit(self, schema: Schema) -> int:
+        """What one record adds to the table in all."""
+        return 1
+
+    def fold(self, counts: Table, schema: Schema) -> Table:
+        """One number, as a table of one cell."""
+        return np.asarray(counts.sum(keepdims=True))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and standard deviation of a numeric column by class, from counts on its grid.
+
+    Not a linear map: it is answered only by mechanisms/smooth.py, which bounds what one record can do to it.
+    """
+
+    column: str
+
+    def cells(self, schema: Schema) -> Cells:
+        """The cells that are counted: the column's grid."""
+        return Cells(self.column)
+
+    def unit(self, schema: Schema) -> int:
+        """One record is one entry of one class's list."""
+        return 1
+
+    def fold(self, counts: Table, schema: Schema) -> Table:
+        """The counts themselves; the mechanism makes the moments."""
+        return counts
+
+
+Query: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Moments
+
+
+def sensitivity(query: Query, schema: Schema) -> int:
+    """Largest L1 distance between the tables of two neighbours (proof above)."""
+    steps = 1 if schema.adjacency is Adjacency.ADD_REMOVE else 2
+    return steps * query.unit(schema)
+
+
+def shape(query: Query, schema: Schema) -> tuple[int, int]:
+    """Rows and columns of the query's table; public."""
+    classes = np.zeros((len(schema.classes), query.cells(schema).size(schema)), dtype=np.int64)
+    rows, columns = query.fold(classes, schema).shape
+    return int(rows), int(columns)
+
+
+def splines(bins: int) -> Table:
+    """The weights of each fine cell on the bins, as integers that sum to 2 * FINE."""
+    unit = 2 * FINE
+    position = np.clip(2 * np.arange(bins * FINE) + 1 - FINE, 0, unit * (bins - 1))
+    left, share = np.divmod(position, unit)
+    weights = np.zeros((bins * FINE, bins), dtype=np.int64)
+    rows = np.arange(bins * FINE)
+    weights[rows, left] = unit - share
+    weights[rows, np.minimum(left + 1, bins - 1)] += share
+    return weights
+
+
+def bernstein(grid: int) -> Table:
+    """The three weights of each grid point, as integers that sum to grid^2."""
+    high = np.arange(grid + 1, dtype=np.int64)
+    low = grid - high
+    return np.stack([low * low, 2 * low * high, high * high], axis=1)
+
+
+def _grid(name: str, schema: Schema) -> int:
+    column = schema[name]
+    assert isinstance(column, Numeric), "soft counts are of numeric columns"
+    return column.grid

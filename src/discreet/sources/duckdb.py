@@ -1,0 +1,101 @@
+"""A CSV file, a Parquet file or a DuckDB table, counted inside DuckDB: larger than memory, no row leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.encoding import Cells
+from discreet.errors import FileError, MissingExtra
+from discreet.schema import Schema
+from discreet.sources import sql
+from discreet.statistics import ExactStatistics
+from discreet.tables import check_names
+
+MEMORY_LIMIT = "256MB"
+
+
+class DuckDBSource:
+    """A file or a table that DuckDB can read.
+
+    Parameters
+    ----------
+    path : a .csv, .parquet or .duckdb file.
+    table : the name of a table or view, for a .duckdb file or a given connection.
+    connection : an open DuckDB connection that has `table`.
+    """
+
+    def __init__(self, path: str | Path | None = None, *, table: str | None = None, connection: Any = None) -> None:
+        self._path, self._table, self._connection = path, table, connection
+
+    def __repr__(self) -> str:
+        return "DuckDBSource(values hidden)"
+
+    def check(self, schema: Schema) -> None:
+        """Names and types of the columns; no value is looked at."""
+        types = self._types(*self._open())
+        check_names(list(types), [*schema.names, schema.target], schema)
+        sql.refuse_dates(schema, types)
+
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self._types(*self._open()))
+
+    def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
+        """Run the one SELECT; only counts come back."""
+        connection, relation = self._open()
+        text = sql.count_cells(relation, cells, schema, self._types(connection, relation))
+        rows = np.array(_quietly(connection, text) or [[0] * (2 + len(schema.classes))], dtype=np.int64)
+        counts = {}
+        for position, each in enumerate(cells):
+            size = each.size(schema)
+            own = rows[rows[:, 0] == position]
+            table = np.zeros((len(schema.classes), size), dtype=np.int64)
+            np.add.at(table.T, np.minimum(own[:, 1], size - 1), own[:, 2:])
+            counts[each] = table
+        return ExactStatistics(counts)
+
+    def _open(self) -> tuple[Any, str]:
+        """A connection and the text that names the rows in it."""
+        try:
+            import duckdb
+        except ImportError:
+            raise MissingExtra("duckdb") from None
+        if self._connection is not None:
+            return self._connection, sql.identifier(str(self._table))
+        path = Path(str(self._path))
+        if not path.is_file():
+            raise FileError(f"cannot read {path}: no such file; check the path")
+        kind = path.suffix.lower()
+        if kind in (".duckdb", ".db"):
+            return self._connect(duckdb, str(path)), sql.identifier(str(self._table))
+        name = sql.literal(str(path))
+        if kind in (".parquet", ".pq"):
+            return self._connect(duckdb), f"read_parquet({name})"
+        if kind in (".csv", ".txt", ".tsv"):
+            delimiter = "\\t" if kind == ".tsv" else ","
+            options = f"header = true, all_varchar = true, delim = E'{delimiter}', quote = '\"', escape = '\"'"
+            return self._connect(duckdb), f"read_csv({name}, {options}, null_padding = true, ignore_errors = true)"
+        raise FileError(f"{path} is neither .csv, .parquet nor .duckdb; convert it to one of these")
+
+    def _connect(self, duckdb: Any, path: str = ":memory:") -> Any:
+        connection = duckdb.connect(path, read_only=path != ":memory:")
+        connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
+        connection.execute("SET preserve_insertion_order = false")
+        return connection
+
+    def _types(self, connection: Any, relation: str) -> dict[str, str]:
+        described = _quietly(connection, f"DESCRIBE SELECT * FROM {relation}")
+        return {str(row[0]): str(row[1]) for row in described}
+
+
+def _quietly(connection: Any, text: str) -> list[Any]:
+    """Run a statement; an engine's message may quote a row, so it is not passed on."""
+    try:
+        return list(connection.execute(text).fetchall())
+    except Exception:
+        pass
+    raise FileError("the file or table cannot be read by DuckDB; check its format, its name and free memory")

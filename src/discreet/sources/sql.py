@@ -1,0 +1,124 @@
+"""One portable SELECT that counts records by class and cell, for every engine that speaks SQL.
+
+Missing values are decided by an explicit CASE before any clipping: GREATEST and LEAST skip NULL, which would
+turn a missing number into a bound, and engines disagree on how NaN compares. The arithmetic is that of
+encoding.py, operation by operation in double precision, so that counts agree with numpy's to the last record.
+A row of the result is (table, cell, count of class 0, count of class 1, ...).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from discreet.encoding import INFINITY, NUMBER, Cells, _is_canonical_number
+from discreet.errors import DataError
+from discreet.schema import Categorical, Label, Numeric, Schema, text_of
+
+NUMBER_TYPES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "REAL", "DECIMAL", "U")
+TEXT_TYPES = ("VARCHAR", "CHAR", "TEXT", "ENUM", "UUID")
+
+
+def count_cells(relation: str, cells: Sequence[Cells], schema: Schema, types: Mapping[str, str]) -> str:
+    """The SELECT: one pass a column, conditional sums over the classes."""
+    return "\nUNION ALL\n".join(
+        _count_one(relation, position, each, schema, types) for position, each in enumerate(cells)
+    )
+
+
+def _count_one(relation: str, position: int, cells: Cells, schema: Schema, types: Mapping[str, str]) -> str:
+    sums = ", ".join(
+        f"SUM(CASE WHEN {condition} THEN 1 ELSE 0 END)"
+        for condition in _label_conditions(schema.target, schema.classes, types[schema.target])
+    )
+    code = _code(cells, schema, types[cells.column])
+    return f"SELECT {position} AS block, {code} AS cell, {sums} FROM {relation} GROUP BY cell"
+
+
+def _code(cells: Cells, schema: Schema, kind: str) -> str:
+    column = schema[cells.column]
+    if isinstance(column, Categorical):
+        return _category(column, kind)
+    return _number(cells, column, cells.size(schema), kind)
+
+
+def _number(cells: Cells, column: Numeric, size: int, kind: str) -> str:
+    """The cell of a number. Codes above the last cell are clipped after counting, which changes no count."""
+    value, integer = number_of(column.name, kind), "UTINYINT" if size <= 255 else "USMALLINT"
+    scale, offset = cells.scale_and_offset(column)
+    lower = double(column.lower)
+    position = f"({value} - {lower}) * {double(scale)}" + (f" + {double(offset)}" if offset else "")
+    return (
+        f"COALESCE(TRY_CAST(FLOOR({position}) AS {integer}), "
+        f"CASE WHEN {value} IS NULL OR isnan({value}) THEN {cells.missing_code(column)} "
+        f"WHEN {value} < {lower} THEN 0 ELSE {size - 1} END)"
+    )
+
+
+def _category(column: Categorical, kind: str) -> str:
+    name = identifier(column.name)
+    conditions = _label_conditions(column.name, column.categories, kind)
+    cases = " ".join(f"WHEN {condition} THEN {code}" for code, condition in enumerate(conditions))
+    missing = f"WHEN {_is_missing(name, kind)} THEN {column.missing_code}"
+    return f"CASE {cases} {missing} ELSE {column.stray_code} END"
+
+
+def _label_conditions(name: str, labels: Sequence[Label], kind: str) -> list[str]:
+    """When a value of the column is each of the labels, as `encoding.label_codes` decides it."""
+    column, texts = identifier(name), [text_of(label) for label in labels]
+    if kind == "BOOLEAN":
+        words = {text: text.casefold() for text in texts}
+        if not set(words.values()) & {"true", "false"}:
+            words = {"1": "true", "0": "false"}
+        return [f"{column} = {words[t]}" if words.get(t) in ("true", "false") else "FALSE" for t in texts]
+    if kind.startswith(NUMBER_TYPES) and not kind.startswith("UUID"):
+        as_double = number_of(name, kind)
+        return [f"{as_double} = {double(float(t))}" if _is_canonical_number(t) else "FALSE" for t in texts]
+    if kind.startswith(TEXT_TYPES):
+        return [f"TRIM({column}) = {literal(text)}" for text in texts]
+    return ["FALSE" for _ in texts]
+
+
+def _is_missing(name: str, kind: str) -> str:
+    if kind.startswith(("FLOAT", "DOUBLE", "REAL")):
+        return f"{name} IS NULL OR isnan({name})"
+    return f"{name} IS NULL OR TRIM({name}) = ''" if kind.startswith(TEXT_TYPES) else f"{name} IS NULL"
+
+
+def number_of(name: str, kind: str) -> str:
+    """A column as a double: text is parsed by `encoding.NUMBER`, what is no number is NULL."""
+    column = identifier(name)
+    if kind == "DOUBLE":
+        return column
+    if kind == "BOOLEAN" or (kind.startswith(NUMBER_TYPES) and not kind.startswith("UUID")):
+        return f"CAST({column} AS DOUBLE)"
+    if not kind.startswith(TEXT_TYPES):
+        return "CAST(NULL AS DOUBLE)"
+    text = f"TRIM({column})"
+    infinite = f"CASE WHEN {text} LIKE '-%' THEN {double(float('-inf'))} ELSE {double(float('inf'))} END"
+    return (
+        f"(CASE WHEN regexp_full_match({text}, {literal(NUMBER)}) "
+        f"THEN COALESCE(TRY_CAST({text} AS DOUBLE), {infinite}) "
+        f"WHEN regexp_full_match({text}, {literal(INFINITY)}) THEN {infinite} END)"
+    )
+
+
+def refuse_dates(schema: Schema, types: Mapping[str, str]) -> None:
+    """Dates and times are neither numbers nor categories: a clear error, as for data frames."""
+    for name in schema.names:
+        if types[name].startswith(("DATE", "TIME", "INTERVAL")):
+            raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
+
+
+def identifier(name: str) -> str:
+    """A quoted column name."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A quoted text."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def double(value: float) -> str:
+    """A double, spelled so that it is read back exactly."""
+    return f"CAST('{float(value)!r}' AS DOUBLE)"
