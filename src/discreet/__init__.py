@@ -1,0 +1,36 @@
+"""Classifiers that can be published: differentially private learning with guarantees that hold."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.budget import Ledger
+    from discreet.errors import DiscreetError
+    from discreet.model_file import load
+    from discreet.models.naive_bayes import NaiveBayes
+    from discreet.schema import Adjacency, Categorical, Numeric, Schema
+
+__version__ = "0.1.0"
+__all__ = ["Adjacency", "Categorical", "DiscreetError", "Ledger", "NaiveBayes", "Numeric", "Schema", "load"]
+
+_HOMES = {
+    "Adjacency": "discreet.schema",
+    "Categorical": "discreet.schema",
+    "DiscreetError": "discreet.errors",
+    "Ledger": "discreet.budget",
+    "NaiveBayes": "discreet.models.naive_bayes",
+    "Numeric": "discreet.schema",
+    "Schema": "discreet.schema",
+    "load": "discreet.model_file",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: `import discreet` alone does not wait for scikit-learn."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,119 @@
+"""Model files: JSON with a card inside, never pickle.
+
+A file holds the schema, the parameters, the noisy tables with their receipt, and a card for people. The model is
+built again from the noisy tables, so a file can hold nothing that was not released. Its hash finds damage, not
+forgery: who can write the file can write the hash.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from discreet.errors import FileError
+from discreet.guarantee import Guarantee
+from discreet.schema import Schema, content_hash, read_json
+from discreet.statistics import NoisyStatistics
+
+FORMAT = "discreet/model"
+VERSION = 1
+
+
+class SavedModel(Protocol):
+    """What a fitted model has to show to be written to a file."""
+
+    kind: str
+    schema_: Schema
+    noisy_: NoisyStatistics
+    guarantee_: Guarantee
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's parameters."""
+        ...
+
+
+def to_dict(model: SavedModel) -> dict[str, Any]:
+    """The content of a model file."""
+    parameters = {name: value for name, value in model.get_params(deep=False).items() if name != "schema"}
+    parameters["epsilon"] = str(model.noisy_.receipt.epsilon)
+    parameters["random_state"] = None
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": model.kind,
+        "card": card(model),
+        "parameters": parameters,
+        "schema": model.schema_.to_dict(),
+        "statistics": model.noisy_.to_dict(),
+    }
+    return {**content, "hash": content_hash(content)}
+
+
+def card(model: SavedModel) -> dict[str, Any]:
+    """What was promised, to whom, at what price: the part of a model file that people read."""
+    schema = model.schema_
+    return {
+        "model": model.kind,
+        "target": schema.target,
+        "classes": list(schema.classes),
+        "attributes": schema.names,
+        "guarantee": model.guarantee_.to_dict(),
+        "charges": [charge.to_dict() for charge in model.noisy_.receipt.charges],
+        "schema_hash": schema.hash,
+    }
+
+
+def save(model: SavedModel, path: str | Path) -> None:
+    """Write a model file whole or not at all."""
+    write_whole(path, json.dumps(to_dict(model), ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_whole(path: str | Path, text: str) -> None:
+    """Write a text file so that nobody ever sees half of it."""
+    path = Path(path)
+    try:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+            file.write(text)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(file.name, 0o666 & ~umask)
+        os.replace(file.name, path)
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror}; check the folder") from None
+
+
+def load(path: str | Path) -> Any:
+    """Read a model file; the model predicts at once.
+
+    Raises FileError if the file is damaged, or was written by a newer version.
+    """
+    return from_dict(read_json(path), str(path))
+
+
+def from_dict(content: Mapping[str, Any], name: str = "model") -> Any:
+    """The model of a file's content."""
+    from discreet.models import MODELS
+
+    if content.get("format") != FORMAT:
+        raise FileError(f"{name} is not a model of discreet; need a file written by save or `discreet train`")
+    version = content.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise FileError(f"{name} has version {version!r}; this discreet reads up to {VERSION}: upgrade discreet")
+    body = {key: value for key, value in content.items() if key != "hash"}
+    if content.get("hash") != content_hash(body):
+        raise FileError(f"{name} was altered or damaged: its hash does not fit; get it again from its owner")
+    if content.get("model") not in MODELS:
+        raise FileError(f"{name}: model {content.get('model')!r} is not known; need one of: {', '.join(MODELS)}")
+    try:
+        parameters = {**content["parameters"]}
+        epsilon = parameters.pop("epsilon")
+        parameters["epsilon"] = math.inf if epsilon == "inf" else epsilon
+        model = MODELS[content["model"]](Schema.from_dict(content["schema"]), **parameters)
+        return model.fit_noisy(NoisyStatistics.from_dict(content["statistics"]))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise FileError(f"{name} lacks an entry ({type(error).__name__}); get it again from its owner") from None

@@ -1,0 +1,130 @@
+"""What a private naive Bayes asks of the data, and at what price: a function of public quantities alone.
+
+With K classes and n records an attribute that gets ε_j carries s = ε_j n / K records of signal for each unit of noise.
+Below `LEAST_SIGNAL` a table is mostly noise, so that only as many attributes are asked as can be paid: those with the
+fewest cells, ties broken by spreading evenly over the schema. Numeric attributes have 2 s^(1/3) bins, the balance of
+bias against noise; shares of ε grow as V^(2/3) with the number of cells V, which minimises the summed squared error
+V^2 / ε_j^2 of the tables. Privacy does not depend on any of these choices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+
+from discreet.budget import Epsilon
+from discreet.mechanisms.smooth import SmoothCauchy
+from discreet.plan import Step, laplace_steps, split_by_weight, split_evenly
+from discreet.queries import ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts
+from discreet.schema import Adjacency, Categorical, Column, Numeric, Schema
+
+NUMERIC = ("histogram", "gaussian", "smooth")
+SPLITS = ("weighted", "equal")
+COUNTING = 0.05
+"""Share of ε that buys the number of records, where none is declared."""
+LEAST_SIGNAL = 5.0
+MOST_BINS = 128
+
+
+def needs_records(schema: Schema, numeric: str, bins: int | str, epsilon: Epsilon) -> bool:
+    """Whether the plan depends on the number of records."""
+    has_numbers = any(isinstance(column, Numeric) for column in schema.columns)
+    return epsilon != math.inf or (has_numbers and numeric == "histogram" and bins == "auto")
+
+
+def steps(schema: Schema, epsilon: Epsilon, records: int, numeric: str, bins: int | str, split: str) -> list[Step]:
+    """The queries with their mechanisms and their shares, which sum to epsilon exactly."""
+    signal = effective(epsilon, schema) * records / len(schema.classes)
+    asked = attributes_asked(signal, len(schema.columns))
+    most = min(signal / asked, records / len(schema.classes))
+    chosen_bins = best_bins(most) if isinstance(bins, str) else bins
+    queries = [_query(column, numeric, chosen_bins, exact=epsilon == math.inf) for column in schema.columns]
+    kept = fewest_cells([_weight(query, schema) for query in queries], asked)
+    asked_queries: list[Query] = [queries[position] for position in kept]
+    if any(isinstance(query, Moments) for query in asked_queries):
+        asked_queries.insert(0, ClassCounts())
+    weights = [_weight(query, schema) ** (2 / 3) for query in asked_queries]
+    shares = split_by_weight(epsilon, weights) if split == "weighted" else split_evenly(epsilon, len(weights))
+    return [_step(query, share, schema) for query, share in zip(asked_queries, shares, strict=True)]
+
+
+def effective(epsilon: Epsilon, schema: Schema) -> float:
+    """The epsilon that sets the noise: half under replace-one, where a record moves two cells."""
+    return float(epsilon) / (1 if schema.adjacency is Adjacency.ADD_REMOVE else 2)
+
+
+def attributes_asked(signal: float, attributes: int) -> int:
+    """How many attributes can be asked so that each carries signal; at least one."""
+    return max(1, math.floor(min(signal / LEAST_SIGNAL, attributes)))
+
+
+def best_bins(signal: float) -> int:
+    """Number of bins of a numeric attribute from its signal."""
+    return int(min(max(round(2 * signal ** (1 / 3)), 2), MOST_BINS))
+
+
+def fewest_cells(cells: Sequence[float], asked: int) -> list[int]:
+    """Positions of the attributes with the fewest cells; within one number of cells, spread evenly."""
+    kept: list[int] = []
+    for size in sorted(set(cells)):
+        positions = [position for position, each in enumerate(cells) if each == size]
+        wanted = min(asked - len(kept), len(positions))
+        kept += [positions[(2 * i + 1) * len(positions) // (2 * wanted)] for i in range(wanted)]
+    return sorted(kept)
+
+
+def _query(column: Column, numeric: str, bins: int, exact: bool) -> Query:
+    if isinstance(column, Categorical):
+        return Counts(column.name)
+    if numeric == "gaussian":
+        return SoftCounts(column.name)
+    if numeric == "smooth":
+        return Moments(column.name)
+    return Counts(column.name, bins) if exact else SplineCounts(column.name, bins)
+
+
+def _weight(query: Query, schema: Schema) -> float:
+    """Cells whose errors add up; for the Gaussian kinds, the value that gives the same expected error (64 = 8^2)."""
+    match query:
+        case Counts():
+            return float(query.cells(schema).size(schema))
+        case SplineCounts():
+            return float(query.bins)
+        case SoftCounts() | Moments():
+            return 8.0
+        case _:
+            return 1.0
+
+
+def _step(query: Query, share: Epsilon, schema: Schema) -> Step:
+    if isinstance(query, Moments):
+        halved = share if schema.adjacency is Adjacency.ADD_REMOVE or share == math.inf else share / 2
+        return Step(query, SmoothCauchy(halved), share)
+    return laplace_steps([query], [share], schema)[0]
+
+
+def checked_public(X: Any, y: Any = "absent", width: int | None = None) -> Any:
+    """Public data (schema="from-data") checked as scikit-learn's estimators do, errors and all."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    is_records = isinstance(X, list) and len(X) > 0 and isinstance(X[0], dict)
+    if not isinstance(frame, nw.DataFrame) and not isinstance(X, dict) and not is_records:
+        X = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
+        if X.dtype.kind == "c":
+            raise ValueError("Complex data not supported")
+        if width is not None and X.shape[1] != width:
+            raise ValueError(f"X has {X.shape[1]} features, but NaiveBayes is expecting {width} features as input")
+    if isinstance(y, str) and y == "absent":
+        return X
+    if y is None:
+        raise ValueError("This NaiveBayes estimator requires y to be passed, but the target y is None")
+    labels = column_or_1d(np.asarray(y), warn=True)
+    check_classification_targets(labels)
+    if not is_records and not isinstance(X, dict):
+        check_consistent_length(X, labels)
+    return X, (y if hasattr(y, "name") else labels)
