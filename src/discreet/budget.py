@@ -16,10 +16,11 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import IO, Any, NoReturn, TypeAlias
 
 from discreet.errors import BudgetError, FileError, ParameterError
 
@@ -34,9 +35,11 @@ def as_epsilon(value: object) -> Epsilon:
     (Fraction(1, 10), Fraction(1, 3), inf)
     """
     message = f"epsilon={value!r}; need a number > 0 (float('inf') for a model that is not private)"
-    if isinstance(value, bool) or not isinstance(value, Rational | float | str):
+    if getattr(value, "ndim", None) == 0:
+        value = value.item()  # type: ignore[attr-defined]
+    if isinstance(value, bool) or not isinstance(value, Rational | float | str | Decimal):
         raise ParameterError(message)
-    if isinstance(value, float) and math.isinf(value) and value > 0:
+    if isinstance(value, float | Decimal) and value == math.inf:
         return math.inf
     try:
         fraction = Fraction(str(value))
@@ -125,16 +128,24 @@ class Ledger:
         """What may still be spent."""
         return math.inf if self._limit == math.inf else self._limit - self.spent
 
+    def check(self, cost: Epsilon) -> None:
+        """Raise BudgetError if a cost would exceed the limit; enters nothing."""
+        with self._account():
+            self._refuse_above_limit(cost)
+
+    def _refuse_above_limit(self, cost: Epsilon) -> None:
+        spent = total([loss for _, loss in self._entries])
+        if self._limit != math.inf and spent + cost > self._limit:
+            raise BudgetError(
+                f"this release costs epsilon={_shown(cost)}, the ledger has {_shown(self._limit - spent)} of "
+                f"{_shown(self._limit)} left; use a smaller epsilon or a ledger with a higher limit"
+            )
+
     def charge(self, name: str, charges: Sequence[Charge]) -> None:
         """Enter the sum of the charges, or raise BudgetError and enter nothing."""
         cost = total([charge.epsilon for charge in charges])
         with self._account() as file:
-            spent = total([loss for _, loss in self._entries])
-            if self._limit != math.inf and spent + cost > self._limit:
-                raise BudgetError(
-                    f"this release costs epsilon={_shown(cost)}, the ledger has {_shown(self._limit - spent)} of "
-                    f"{_shown(self._limit)} left; use a smaller epsilon or a ledger with a higher limit"
-                )
+            self._refuse_above_limit(cost)
             if file is not None:
                 _append(file, {"name": name, "epsilon": str(cost)})
             self._entries.append((name, cost))
@@ -160,24 +171,29 @@ class Ledger:
             with file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 file.seek(0)
-                self._read(file.read())
+                self._read(file)
                 file.seek(0, os.SEEK_END)
                 yield file
 
-    def _read(self, text: str) -> None:
-        """Take the entries from the file's text; a file that was altered is refused, never repaired."""
+    def _read(self, file: IO[str]) -> None:
+        """Take the entries from the file; one that was altered or torn is refused, never repaired."""
         try:
-            head, *lines = [json.loads(line) for line in text.splitlines()] or [None]
-            if head is None:
+            text = file.read()
+            if not text:
                 return
-            if head["format"] != "discreet/ledger" or as_epsilon(head["limit"]) != self._limit:
+            head, *lines = [json.loads(line) for line in text.splitlines()]
+            if not text.endswith("\n") or head["format"] != "discreet/ledger" or head["version"] > 1:
+                raise KeyError
+            if as_epsilon(head["limit"]) != self._limit:
                 raise FileError(
                     f"ledger {self._path} has limit {head['limit']}, got {_shown(self._limit)}; "
                     "open it with its own limit"
                 )
             self._entries = [(line["name"], as_epsilon(line["epsilon"])) for line in lines]
-        except (KeyError, TypeError, json.JSONDecodeError, ParameterError):
-            raise FileError(f"ledger {self._path} cannot be read; restore it from a backup") from None
+        except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError, ParameterError):
+            raise FileError(
+                f"ledger {self._path} is damaged, newer than this version, or no ledger; restore it from a backup"
+            ) from None
 
     def __copy__(self) -> Ledger:
         return self

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.encoding import as_floats
 from discreet.errors import DataError
 from discreet.schema import Categorical, Column, Label, Numeric, Schema, text_of
-from discreet.tables import Table, as_vector
+from discreet.tables import Table, as_frame, as_vector
 
 FEW = 12
 """Numbers written as text that take at most this many values are drafted as categories."""
@@ -45,8 +44,8 @@ def draft(columns: dict[str, NDArray[Any]], labels: NDArray[Any], target: str, r
 
 def column_names(X: Any) -> list[str]:
     """Column names of a data frame or a mapping; x0, x1, ... for an array."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    frame = as_frame(X)
+    if frame is not None:
         return [str(name) for name in frame.columns]
     if isinstance(X, dict):
         return [str(name) for name in X]

@@ -7,8 +7,9 @@ cell is found by three float operations, so that every engine that follows IEEE 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def as_floats(values: NDArray[Any]) -> NDArray[Any]:
         return values
     if values.dtype.kind in "iub":
         return values.astype(np.float64)
-    if values.dtype.kind in "OUS":
+    if values.dtype.kind in "OUST":
         return np.fromiter(map(number_of, values.tolist()), dtype=np.float64, count=len(values))
     return np.full(len(values), np.nan)
 
@@ -92,7 +93,7 @@ def number_of(value: object) -> float:
     if isinstance(value, str):
         text = value.strip(" ")
         return float(text) if _NUMBER.fullmatch(text) or _INFINITY.fullmatch(text) else np.nan
-    if isinstance(value, bytes | bytearray | complex) or value is None:
+    if isinstance(value, bytes | bytearray | complex | np.complexfloating | np.ndarray) or value is None:
         return np.nan
     try:
         return float(value)  # type: ignore[arg-type]
@@ -128,7 +129,7 @@ def label_codes(values: NDArray[Any], labels: Iterable[Label], stray: int, missi
 
 def _codes_by_number(values: NDArray[Any], lookup: dict[str, int], stray: int, missing: int) -> Codes:
     """Match numbers with the labels that are spelled as numbers: float equality, exact."""
-    spelled = sorted((float(text), code) for text, code in lookup.items() if _is_canonical_number(text))
+    spelled = sorted((float(text), code) for text, code in lookup.items() if is_canonical_number(text))
     codes = np.full(len(values), stray, dtype=np.intp)
     if spelled:
         numbers = values.astype(np.float64)
@@ -141,7 +142,17 @@ def _codes_by_number(values: NDArray[Any], lookup: dict[str, int], stray: int, m
     return codes
 
 
-def _is_canonical_number(text: str) -> bool:
+def boolean_code(value: bool, texts: Sequence[str]) -> int | None:
+    """Where a boolean stands in a list of texts: as a word, else as 1 or 0."""
+    word = "true" if value else "false"
+    folded = [text.casefold() for text in texts]
+    if word in folded:
+        return folded.index(word)
+    return texts.index(str(int(value))) if str(int(value)) in texts else None
+
+
+def is_canonical_number(text: str) -> bool:
+    """Whether a text is the one spelling of a number that `text_of` gives."""
     return _NUMBER.fullmatch(text) is not None and text_of(float(text)) == text
 
 
@@ -164,11 +175,10 @@ class _Memo(dict[Any, int]):
             text = value.strip(" ")
             return self._lookup.get(text, self._stray) if text else self._missing
         if isinstance(value, bool | np.bool_):
-            word = "true" if value else "false"
-            listed = [code for text, code in self._lookup.items() if text.casefold() == word]
-            return listed[0] if listed else self._lookup.get(str(int(value)), self._stray)
-        if isinstance(value, int | float | np.number):
-            number = value.item() if isinstance(value, np.number) else value
+            code = boolean_code(bool(value), list(self._lookup))
+            return self._stray if code is None else code
+        if isinstance(value, int | float | np.integer | np.floating | Decimal):
+            number = number_of(value)
             return self._missing if number != number else self._lookup.get(text_of(number), self._stray)
         return self._missing if _is_missing(value) else self._stray
 

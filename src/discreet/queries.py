@@ -5,7 +5,8 @@ of the map to one class; the row's entries are non-negative integers that sum to
 
 Sensitivity  (L1, whole table) add-remove: `unit`; replace-one: 2 * `unit`.
 Proof        add-remove: the table changes by one row, whose L1 norm is at most `unit` (0 if the record has none
-             of the public classes). Replace-one is a removal and an addition, whatever becomes of the label.
+             of the public classes). Replace-one is a removal and an addition, whatever becomes of the label; the
+             total alone moves by at most one, since it does not see where a record lies.
 Test         tests/test_queries.py::test_sensitivity_bounds_every_neighbour and ..._is_attained
 """
 
@@ -22,8 +23,8 @@ from discreet.schema import Adjacency, Numeric, Schema
 
 Table = NDArray[np.int64]
 
-FINE = 8
-"""Cells in a bin of `SplineCounts`."""
+MOST_BINS = 127
+"""The most bins of `SplineCounts`: with two cells each they are still counted by one byte."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Counts:
 class SplineCounts:
     """Records by class and overlapping bin of a numeric column: a record is shared by the two nearest bins.
 
-    Each bin has `FINE` cells; a record adds `unit` in all, divided between the two bins whose centres enclose its
+    Each bin has `fine` cells; a record adds `unit` in all, divided between the two bins whose centres enclose its
     cell in proportion to nearness (linear B-splines). Estimates are smoother than hard bins at the same noise and
     depend less on where the edges fall.
     """
@@ -59,12 +60,12 @@ class SplineCounts:
     bins: int
 
     def cells(self, schema: Schema) -> Cells:
-        """The cells that are counted: `FINE` in each bin."""
-        return Cells(self.column, self.bins * FINE)
+        """The cells that are counted: `fine` in each bin."""
+        return Cells(self.column, self.bins * fine(self.bins))
 
     def unit(self, schema: Schema) -> int:
         """What one record adds to the table in all."""
-        return 2 * FINE
+        return 2 * fine(self.bins)
 
     def fold(self, counts: Table, schema: Schema) -> Table:
         """The table of the query from counts by class and cell; exact integers."""
@@ -156,8 +157,8 @@ Query: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Mo
 
 def sensitivity(query: Query, schema: Schema) -> int:
     """Largest L1 distance between the tables of two neighbours (proof above)."""
-    steps = 1 if schema.adjacency is Adjacency.ADD_REMOVE else 2
-    return steps * query.unit(schema)
+    moves_once = schema.adjacency is Adjacency.ADD_REMOVE or isinstance(query, Total)
+    return query.unit(schema) * (1 if moves_once else 2)
 
 
 def shape(query: Query, schema: Schema) -> tuple[int, int]:
@@ -167,13 +168,19 @@ def shape(query: Query, schema: Schema) -> tuple[int, int]:
     return int(rows), int(columns)
 
 
+def fine(bins: int) -> int:
+    """Cells in each of so many bins: 8, or as many as leave 255 in all, so that engines count them by one byte."""
+    return next((parts for parts in (8, 4, 2) if bins * parts <= 255), 1)
+
+
 def splines(bins: int) -> Table:
-    """The weights of each fine cell on the bins, as integers that sum to 2 * FINE."""
-    unit = 2 * FINE
-    position = np.clip(2 * np.arange(bins * FINE) + 1 - FINE, 0, unit * (bins - 1))
+    """The weights of each fine cell on the bins, as integers that sum to 2 * fine."""
+    parts = fine(bins)
+    unit = 2 * parts
+    rows = np.arange(bins * parts)
+    position = np.clip(2 * rows + 1 - parts, 0, unit * (bins - 1))
     left, share = np.divmod(position, unit)
-    weights = np.zeros((bins * FINE, bins), dtype=np.int64)
-    rows = np.arange(bins * FINE)
+    weights = np.zeros((bins * parts, bins), dtype=np.int64)
     weights[rows, left] = unit - share
     weights[rows, np.minimum(left + 1, bins - 1)] += share
     return weights

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -66,13 +67,14 @@ class Numeric:
         for bound in (self.lower, self.upper):
             if not _is_number(bound):
                 raise SchemaError(f"column {self.name!r}: bound {bound!r}; need a finite number")
-        if not self.lower < self.upper or not math.isfinite(self.upper - self.lower):
+        width = float(self.upper) - float(self.lower)
+        if not (0 < width < math.inf and math.isfinite(MAX_CELLS / width)):
             raise SchemaError(
-                f"column {self.name!r}: lower={self.lower!r}, upper={self.upper!r}; need lower < upper"
+                f"column {self.name!r}: lower={self.lower!r}, upper={self.upper!r}; need lower < upper, as floats too"
             )
         if self.fill is not None and not (_is_number(self.fill) and self.lower <= self.fill <= self.upper):
             raise SchemaError(f"column {self.name!r}: fill={self.fill!r}; need a number within the bounds")
-        if not isinstance(self.grid, int) or not 2 <= self.grid <= MAX_CELLS:
+        if not _is_integer(self.grid) or not 2 <= self.grid <= MAX_CELLS:
             raise SchemaError(f"column {self.name!r}: grid={self.grid!r}; need an integer from 2 to {MAX_CELLS}")
 
     @property
@@ -102,6 +104,8 @@ class Categorical:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", _labels(self.categories, f"column {self.name!r}", "category"))
+        if not isinstance(self.unlisted, bool):
+            raise SchemaError(f"column {self.name!r}: unlisted={self.unlisted!r}; need true or false")
         texts = [text_of(label) for label in self.categories]
         if self.missing is not None and text_of(self.missing) not in texts:
             raise SchemaError(
@@ -176,11 +180,13 @@ class Schema:
         ignore: Sequence[str] = (),
         from_data: Sequence[str] = (),
     ) -> None:
-        for name, value in (("columns", tuple(columns)), ("target", target), ("records", records)):
-            object.__setattr__(self, name, value)
+        for name, value in (("columns", columns), ("ignore", ignore), ("from_data", from_data)):
+            if isinstance(value, str) or not isinstance(value, Iterable):
+                raise SchemaError(f"{name}: got {type(value).__name__}; need a list")
+            object.__setattr__(self, name, tuple(value))
+        object.__setattr__(self, "target", target)
+        object.__setattr__(self, "records", records)
         object.__setattr__(self, "classes", _labels(classes, "classes", "class"))
-        object.__setattr__(self, "ignore", tuple(ignore))
-        object.__setattr__(self, "from_data", tuple(from_data))
         try:
             object.__setattr__(self, "adjacency", Adjacency(adjacency))
         except ValueError:
@@ -196,7 +202,7 @@ class Schema:
                 raise SchemaError(f"column name {name!r}; need a non-empty text")
             if [*names, self.target, *self.ignore].count(name) > 1:
                 raise SchemaError(f"column {name!r} is named twice; each column, target included, once")
-        if self.records is not None and (not isinstance(self.records, int) or self.records < 1):
+        if self.records is not None and (not _is_integer(self.records) or self.records < 1):
             raise SchemaError(f"records={self.records!r}; need a positive integer, or null if not public")
 
     def __getitem__(self, name: str) -> Column:
@@ -244,7 +250,7 @@ class Schema:
         _refuse_unknown(content, known, "schema")
         _require(content, ("target", "classes", "columns"), "schema")
         return cls(
-            columns=[_column_from_dict(column) for column in content["columns"]],
+            columns=[_column_from_dict(column) for column in _list(content["columns"], "columns")],
             target=content["target"],
             classes=content["classes"],
             adjacency=content.get("adjacency", "add-remove"),
@@ -265,14 +271,16 @@ class Schema:
     @classmethod
     def load(cls, path: str | Path, name: str | None = None) -> Schema:
         """Read a schema file; `name` picks one from a file that holds several ("schemas.json#adult" too)."""
-        path, _, fragment = str(path).partition("#")
-        name = name or fragment or None
+        if "#" in str(path) and not Path(path).exists():
+            path, _, name = str(path).rpartition("#")
         content = read_json(path)
         if "columns" in content or "format" in content:
             return cls.from_dict(content)
         if name is None or name not in content:
             known = ", ".join(sorted(content))
             raise SchemaError(f"{path} holds several schemas, name={name!r}; choose one of: {known}")
+        if not isinstance(content[name], Mapping):
+            raise SchemaError(f"{path}: entry {name!r} is not a schema; need an object with target and columns")
         return cls.from_dict(content[name])
 
     def replace(self, **changes: Any) -> Schema:
@@ -327,7 +335,11 @@ def _from_collection_entry(content: Mapping[str, Any]) -> Schema:
     """One entry of a documented collection: the class list is the target's column, category lists are complete."""
     _require(content, ("target", "columns"), "schema")
     target, split = content["target"], content.get("split_column")
-    columns = {column["name"]: column for column in content["columns"]}
+    columns = {}
+    for column in _list(content["columns"], "columns"):
+        if not isinstance(column, Mapping) or "name" not in column:
+            raise SchemaError("a column has no name; each column needs name, kind and its bounds or categories")
+        columns[column["name"]] = column
     if target not in columns:
         raise SchemaError(f"target {target!r} is not among the columns; add it with its categories")
     features = [
@@ -347,8 +359,8 @@ def _labels(labels: Sequence[Label], where: str, word: str) -> tuple[Label, ...]
         raise SchemaError(f"{where}: {len(plain)} entries; need from 1 to {MAX_CELLS}")
     seen: set[str] = set()
     for label in plain:
-        if not isinstance(label, str | int | float) or label != label or label in (math.inf, -math.inf):
-            raise SchemaError(f"{where}: {label!r} is not a {word}; need text or a finite number")
+        if not isinstance(label, str) and not (isinstance(label, int | float) and abs(label) < 2**53):
+            raise SchemaError(f"{where}: a {type(label).__name__} is not a {word}; need text or a number below 2**53")
         if not text_of(label):
             raise SchemaError(f"{where}: an empty text is not a {word}; empty values count as missing")
         if text_of(label) in seen:
@@ -358,7 +370,20 @@ def _labels(labels: Sequence[Label], where: str, word: str) -> tuple[Label, ...]
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _list(value: object, where: str) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise SchemaError(f"{where}: got {type(value).__name__}; need a list")
+    return list(value)
 
 
 def _refuse_unknown(content: Mapping[str, Any], known: set[str], where: str) -> None:

@@ -17,13 +17,13 @@ class Table:
     """Columns by name, as numpy arrays, without copying what is an array already."""
 
     def __init__(self, data: Any, schema: Schema) -> None:
-        frame = nw.from_native(data, eager_only=True, pass_through=True)
+        frame = as_frame(data)
         self._columns: dict[str, Any]
-        if isinstance(frame, nw.DataFrame):
-            self._columns = {name: frame[name] for name in frame.columns}
+        if frame is not None:
+            self._columns = dict(zip(map(str, frame.columns), frame.iter_columns(), strict=True))
             self.rows = len(frame)
         elif isinstance(data, Mapping):
-            self._columns = {str(name): np.asarray(values) for name, values in data.items()}
+            self._columns = {str(name): _as_column(values) for name, values in data.items()}
             self.rows = _common_length(self._columns)
         elif isinstance(data, Sequence) and all(isinstance(record, Mapping) for record in data):
             self._columns = _columns_of_records(data, schema)
@@ -55,6 +55,37 @@ class Table:
             raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
 
 
+def as_frame(data: Any) -> nw.DataFrame[Any] | None:
+    """A data frame of any library as narwhals sees it; None for everything else."""
+    try:
+        frame = nw.from_native(data, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in data.columns]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"the data frame has two columns named {twice!r}; rename or drop one") from None
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def as_array(values: Any) -> NDArray[Any]:
+    """An array as it is; a list of numbers as numbers; any other list value by value, so that 1.0 stays a number."""
+    if isinstance(values, np.ndarray):
+        return values
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise DataError("rows or columns have different lengths; need one value a record in each") from None
+    return array if array.dtype.kind in "biuf" else np.asarray(values, dtype=object)
+
+
+def _as_column(values: Any) -> NDArray[Any]:
+    """One value a record, whatever the values are: a list in a cell is a value too."""
+    try:
+        array = as_array(values)
+    except DataError:
+        array = np.empty((0, 0))
+    return array if array.ndim == 1 else np.fromiter(values, dtype=object, count=len(values))
+
+
 def check_names(present: Sequence[str], needed: Sequence[str], schema: Schema) -> None:
     """Raise DataError if a column is missing or is not in the schema."""
     for name in needed:
@@ -73,7 +104,7 @@ def as_matrix(data: Any, width: int) -> NDArray[Any]:
     """A 2-D array with the schema's number of columns, or a DataError."""
     if hasattr(data, "toarray") or type(data).__module__.startswith("scipy.sparse"):
         raise DataError("sparse input is not supported; pass X.toarray() or a data frame")
-    array = np.asarray(data)
+    array = as_array(data)
     if array.ndim != 2:
         raise DataError(
             f"got an array with {array.ndim} dimensions; need 2. Reshape your data: one row a record, "
@@ -87,7 +118,7 @@ def as_matrix(data: Any, width: int) -> NDArray[Any]:
 def as_vector(y: Any) -> NDArray[Any]:
     """Labels as a 1-D array."""
     series = nw.from_native(y, series_only=True, pass_through=True)
-    array = series.to_numpy() if isinstance(series, nw.Series) else np.asarray(y)
+    array = series.to_numpy() if isinstance(series, nw.Series) else as_array(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.budget import Epsilon
+from discreet.errors import ParameterError
 from discreet.queries import Table
 from discreet.randomness import Randomness
+
+LARGEST_SCALE = 2**50
+"""Beyond it a draw could leave the 64-bit integers, where sums wrap around and would show what was hidden. Up to it the
+probability that one of a million draws does is below exp(-4000)."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,8 @@ class DiscreteLaplace:
         """The least float scale whose loss at this sensitivity is at most epsilon, in exact arithmetic."""
         if epsilon == math.inf:
             return cls(0.0)
+        if sensitivity / Fraction(epsilon) > LARGEST_SCALE:
+            raise ParameterError(f"epsilon={float(epsilon):.3g} for one table is too small; use a larger epsilon")
         scale = sensitivity / float(epsilon)
         while Fraction(scale) * Fraction(epsilon) < sensitivity:
             scale = math.nextafter(scale, math.inf)
@@ -46,7 +53,7 @@ class DiscreteLaplace:
     @property
     def variance(self) -> float:
         """Variance of the noise: 2p / (1 - p)^2 with p = exp(-1 / scale)."""
-        return 0.0 if self.scale == 0 else 0.5 / math.sinh(0.5 / self.scale) ** 2
+        return 0.0 if self.scale == 0 else 2 * math.exp(-1 / self.scale) / math.expm1(-1 / self.scale) ** 2
 
     def perturb(self, table: Table, rng: Randomness) -> Table:
         """The table with independent noise in each cell."""

@@ -22,7 +22,7 @@ from discreet.guarantee import Guarantee
 from discreet.models import naive_bayes_plan as planning
 from discreet.models import naive_bayes_tables as tables
 from discreet.plan import laplace_steps, split_by_weight
-from discreet.queries import Total
+from discreet.queries import MOST_BINS, Total
 from discreet.randomness import as_rng
 from discreet.release import release
 from discreet.schema import Schema
@@ -117,6 +117,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         noisy, records, rest = None, schema.records, epsilon
         if records is None and planning.needs_records(schema, self.numeric, self.bins, epsilon):
             counting, rest = split_by_weight(epsilon, [planning.COUNTING, 1 - planning.COUNTING])
+            source.check(schema)
+            planning.steps(schema, rest, planning.MANY_RECORDS, self.numeric, self.bins, self.split)
+            ledger.check(epsilon)
             noisy = release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng)
             records = max(1, int(noisy[Total()].values.item()))
         steps = planning.steps(schema, rest, records or 1, self.numeric, self.bins, self.split)
@@ -128,10 +131,13 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(self.schema, Schema):
             self.schema_ = self.schema
         schema = self.schema_
+        if noisy.receipt.schema_hash != schema.hash:
+            raise ParameterError("these statistics were released under another schema; use the one they came with")
         self.noisy_ = noisy
         self.receipt_: Receipt = noisy.receipt
         self.guarantee_ = Guarantee.of(noisy.receipt, schema)
-        self.classes_ = np.array(schema.classes)
+        same_type = len({type(label) for label in schema.classes}) == 1
+        self.classes_ = np.array(schema.classes, dtype=None if same_type else object)
         self.n_features_in_ = len(schema.columns)
         self.feature_names_in_ = np.array(schema.names, dtype=object)
         self._model = tables.build(noisy, schema, float(self.smoothing))
@@ -213,8 +219,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"numeric={self.numeric!r}; need one of: {', '.join(planning.NUMERIC)}")
         if self.split not in planning.SPLITS:
             raise ParameterError(f"split={self.split!r}; need one of: {', '.join(planning.SPLITS)}")
-        if self.bins != "auto" and not (isinstance(self.bins, int) and 2 <= self.bins <= planning.MOST_BINS):
-            raise ParameterError(f"bins={self.bins!r}; need 'auto' or an integer from 2 to {planning.MOST_BINS}")
+        if self.bins != "auto" and not (isinstance(self.bins, int) and 2 <= self.bins <= MOST_BINS):
+            raise ParameterError(f"bins={self.bins!r}; need 'auto' or an integer from 2 to {MOST_BINS}")
         if not isinstance(self.smoothing, int | float) or not 0 < self.smoothing < math.inf:
             raise ParameterError(f"smoothing={self.smoothing!r}; need a number > 0")
         if epsilon != math.inf and epsilon > 10_000:

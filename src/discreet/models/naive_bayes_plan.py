@@ -3,8 +3,8 @@
 With K classes and n records an attribute that gets ε_j carries s = ε_j n / K records of signal for each unit of noise.
 Below `LEAST_SIGNAL` a table is mostly noise, so that only as many attributes are asked as can be paid: those with the
 fewest cells, ties broken by spreading evenly over the schema. Numeric attributes have 2 s^(1/3) bins, the balance of
-bias against noise; shares of ε grow as V^(2/3) with the number of cells V, which minimises the summed squared error
-V^2 / ε_j^2 of the tables. Privacy does not depend on any of these choices.
+bias against noise. Shares of ε grow as V^(1/3) with the number of cells V: least squares would say V^(2/3), but then one
+attribute with a thousand categories starves all others. Privacy does not depend on any of these choices.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
@@ -21,15 +20,17 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 from discreet.budget import Epsilon
 from discreet.mechanisms.smooth import SmoothCauchy
 from discreet.plan import Step, laplace_steps, split_by_weight, split_evenly
-from discreet.queries import ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts
+from discreet.queries import MOST_BINS, ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts
 from discreet.schema import Adjacency, Categorical, Column, Numeric, Schema
+from discreet.tables import as_frame
 
 NUMERIC = ("histogram", "gaussian", "smooth")
 SPLITS = ("weighted", "equal")
 COUNTING = 0.05
 """Share of ε that buys the number of records, where none is declared."""
 LEAST_SIGNAL = 5.0
-MOST_BINS = 128
+MANY_RECORDS = 10**12
+"""Enough to ask every attribute: a plan for so many is tried before anything is paid, so that it cannot fail later."""
 
 
 def needs_records(schema: Schema, numeric: str, bins: int | str, epsilon: Epsilon) -> bool:
@@ -49,7 +50,7 @@ def steps(schema: Schema, epsilon: Epsilon, records: int, numeric: str, bins: in
     asked_queries: list[Query] = [queries[position] for position in kept]
     if any(isinstance(query, Moments) for query in asked_queries):
         asked_queries.insert(0, ClassCounts())
-    weights = [_weight(query, schema) ** (2 / 3) for query in asked_queries]
+    weights = [_weight(query, schema) ** (1 / 3) for query in asked_queries]
     shares = split_by_weight(epsilon, weights) if split == "weighted" else split_evenly(epsilon, len(weights))
     return [_step(query, share, schema) for query, share in zip(asked_queries, shares, strict=True)]
 
@@ -90,7 +91,7 @@ def _query(column: Column, numeric: str, bins: int, exact: bool) -> Query:
 
 
 def _weight(query: Query, schema: Schema) -> float:
-    """Cells whose errors add up; for the Gaussian kinds, the value that gives the same expected error (64 = 8^2)."""
+    """Cells whose errors add up; for the normal laws, as many as give the same expected error (algorithm (b))."""
     match query:
         case Counts():
             return float(query.cells(schema).size(schema))
@@ -111,9 +112,8 @@ def _step(query: Query, share: Epsilon, schema: Schema) -> Step:
 
 def checked_public(X: Any, y: Any = "absent", width: int | None = None) -> Any:
     """Public data (schema="from-data") checked as scikit-learn's estimators do, errors and all."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
     is_records = isinstance(X, list) and len(X) > 0 and isinstance(X[0], dict)
-    if not isinstance(frame, nw.DataFrame) and not isinstance(X, dict) and not is_records:
+    if as_frame(X) is None and not isinstance(X, dict) and not is_records:
         X = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
         if X.dtype.kind == "c":
             raise ValueError("Complex data not supported")

@@ -5,8 +5,9 @@
 2. Cells. Each table is made consistent with the class counts (least squares again), negative cells become zero.
 3. Evidence. The log-count of a cell is weighed by the probability that the cell is not empty: with Laplace noise of
    scale b, the odds of "empty" against "anything up to the count expected under independence, μ" are
-   r = μ/(2b) · e^(-y/b) / (1 - e^(-y/b)/2). Cells that may be noise say little; without noise r = 0 and the tables are
-   those of scikit-learn's CategoricalNB.
+   r = μ/(2b) · e^(-y/b) / (1 - e^(-y/b)/2). Cells that may be noise say little. Where the noise exceeds the average cell
+   it joins the pseudo-count, in proportion to the classes, so that a table of noise favours none. Without noise r = 0
+   and the tables are those of scikit-learn's CategoricalNB.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class Attribute:
             return Evidence(column.name, tuple(names), probabilities)
         if probabilities.shape[1] > 2 * SHOWN_BINS and self.cells.bins is None:
             shown = [part.sum(axis=1) for part in np.array_split(probabilities, SHOWN_BINS, axis=1)]
-            probabilities = np.maximum(np.stack(shown, axis=1), 1e-12)
+            probabilities = np.stack(shown, axis=1)
+        probabilities = np.maximum(probabilities, 1e-12)
         edges = np.linspace(column.lower, column.upper, probabilities.shape[1] + 1)
         names = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges)]
         return Evidence(column.name, tuple(names), probabilities / probabilities.sum(axis=1, keepdims=True))
@@ -122,11 +124,14 @@ def log_table(table: Matrix, variance: float, totals: ClassTotals, smoothing: fl
     expected = totals.shares[:, None] * np.maximum(consistent.sum(axis=0, keepdims=True), 0.0)
     counts = np.maximum(consistent, 0.0)
     odds: Matrix | float = 0.0
+    pseudo: Matrix | float = smoothing
     scale = np.sqrt((variance * (1 - 1 / cells) + (totals.deviation / cells) ** 2) / 2)
     if variance > 0 and scale > 0:
         noise = np.exp(-counts / scale)
         odds = expected / (2 * scale) * noise / (1 - noise / 2)
-    logs = np.log1p(counts / smoothing) / (1 + odds)
+        excess = scale / (scale + totals.counts.mean() / cells)
+        pseudo = smoothing + len(table) * totals.shares[:, None] * scale * excess**2
+    logs = np.log(pseudo) + np.log1p(counts / pseudo) / (1 + odds)
     logs -= logs.max(axis=1, keepdims=True)
     return np.asarray(logs - np.log(np.exp(logs).sum(axis=1, keepdims=True)))
 

@@ -82,7 +82,10 @@ class DuckDBSource:
         raise FileError(f"{path} is neither .csv, .parquet nor .duckdb; convert it to one of these")
 
     def _connect(self, duckdb: Any, path: str = ":memory:") -> Any:
-        connection = duckdb.connect(path, read_only=path != ":memory:")
+        try:
+            connection = duckdb.connect(path, read_only=path != ":memory:")
+        except duckdb.Error:
+            raise FileError(f"{path} cannot be opened by DuckDB; is it a database, and not in use?") from None
         connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
         connection.execute("SET preserve_insertion_order = false")
         return connection

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from discreet.encoding import INFINITY, NUMBER, Cells, _is_canonical_number
+from discreet.encoding import INFINITY, NUMBER, Cells, boolean_code, is_canonical_number
 from discreet.errors import DataError
 from discreet.schema import Categorical, Label, Numeric, Schema, text_of
 
@@ -19,7 +19,8 @@ TEXT_TYPES = ("VARCHAR", "CHAR", "TEXT", "ENUM", "UUID")
 
 
 def count_cells(relation: str, cells: Sequence[Cells], schema: Schema, types: Mapping[str, str]) -> str:
-    """The SELECT: one pass a column, conditional sums over the classes."""
+    """The SELECT: one pass a column, conditional counts over the classes. A cell fits one byte where it can: engines
+    count those in a plain array, without hashing."""
     return "\nUNION ALL\n".join(
         _count_one(relation, position, each, schema, types) for position, each in enumerate(cells)
     )
@@ -27,11 +28,11 @@ def count_cells(relation: str, cells: Sequence[Cells], schema: Schema, types: Ma
 
 def _count_one(relation: str, position: int, cells: Cells, schema: Schema, types: Mapping[str, str]) -> str:
     sums = ", ".join(
-        f"SUM(CASE WHEN {condition} THEN 1 ELSE 0 END)"
+        f"COUNT_IF({condition})"
         for condition in _label_conditions(schema.target, schema.classes, types[schema.target])
     )
     code = _code(cells, schema, types[cells.column])
-    return f"SELECT {position} AS block, {code} AS cell, {sums} FROM {relation} GROUP BY cell"
+    return f"SELECT {position} AS block, {code} AS cell, {sums} FROM {relation} GROUP BY 2"
 
 
 def _code(cells: Cells, schema: Schema, kind: str) -> str:
@@ -47,10 +48,11 @@ def _number(cells: Cells, column: Numeric, size: int, kind: str) -> str:
     scale, offset = cells.scale_and_offset(column)
     lower = double(column.lower)
     position = f"({value} - {lower}) * {double(scale)}" + (f" + {double(offset)}" if offset else "")
+    missing, first, last = (f"CAST({code} AS {integer})" for code in (cells.missing_code(column), 0, size - 1))
     return (
         f"COALESCE(TRY_CAST(FLOOR({position}) AS {integer}), "
-        f"CASE WHEN {value} IS NULL OR isnan({value}) THEN {cells.missing_code(column)} "
-        f"WHEN {value} < {lower} THEN 0 ELSE {size - 1} END)"
+        f"CASE WHEN {value} IS NULL OR isnan({value}) THEN {missing} "
+        f"WHEN {value} < {lower} THEN {first} ELSE {last} END)"
     )
 
 
@@ -66,22 +68,28 @@ def _label_conditions(name: str, labels: Sequence[Label], kind: str) -> list[str
     """When a value of the column is each of the labels, as `encoding.label_codes` decides it."""
     column, texts = identifier(name), [text_of(label) for label in labels]
     if kind == "BOOLEAN":
-        words = {text: text.casefold() for text in texts}
-        if not set(words.values()) & {"true", "false"}:
-            words = {"1": "true", "0": "false"}
-        return [f"{column} = {words[t]}" if words.get(t) in ("true", "false") else "FALSE" for t in texts]
-    if kind.startswith(NUMBER_TYPES) and not kind.startswith("UUID"):
-        as_double = number_of(name, kind)
-        return [f"{as_double} = {double(float(t))}" if _is_canonical_number(t) else "FALSE" for t in texts]
+        position = {word: boolean_code(word == "true", texts) for word in ("true", "false")}
+        return [
+            next((f"{column} = {word}" for word, code in position.items() if code == place), "FALSE")
+            for place in range(len(texts))
+        ]
+    if _is_number_type(kind):
+        return [_equals_number(name, kind, text) if is_canonical_number(text) else "FALSE" for text in texts]
     if kind.startswith(TEXT_TYPES):
-        return [f"TRIM({column}) = {literal(text)}" for text in texts]
+        return [f"{_trimmed(column)} = {literal(text)}" for text in texts]
     return ["FALSE" for _ in texts]
+
+
+def _equals_number(name: str, kind: str, text: str) -> str:
+    """Equality with a number; integers are compared as integers, which says the same and is faster."""
+    is_integer = text.lstrip("-").isdigit() and kind.endswith("INT")
+    return f"{identifier(name)} = {text}" if is_integer else f"{number_of(name, kind)} = {double(float(text))}"
 
 
 def _is_missing(name: str, kind: str) -> str:
     if kind.startswith(("FLOAT", "DOUBLE", "REAL")):
         return f"{name} IS NULL OR isnan({name})"
-    return f"{name} IS NULL OR TRIM({name}) = ''" if kind.startswith(TEXT_TYPES) else f"{name} IS NULL"
+    return f"{name} IS NULL OR {_trimmed(name)} = ''" if kind.startswith(TEXT_TYPES) else f"{name} IS NULL"
 
 
 def number_of(name: str, kind: str) -> str:
@@ -89,11 +97,11 @@ def number_of(name: str, kind: str) -> str:
     column = identifier(name)
     if kind == "DOUBLE":
         return column
-    if kind == "BOOLEAN" or (kind.startswith(NUMBER_TYPES) and not kind.startswith("UUID")):
+    if kind == "BOOLEAN" or _is_number_type(kind):
         return f"CAST({column} AS DOUBLE)"
     if not kind.startswith(TEXT_TYPES):
         return "CAST(NULL AS DOUBLE)"
-    text = f"TRIM({column})"
+    text = _trimmed(column)
     infinite = f"CASE WHEN {text} LIKE '-%' THEN {double(float('-inf'))} ELSE {double(float('inf'))} END"
     return (
         f"(CASE WHEN regexp_full_match({text}, {literal(NUMBER)}) "
@@ -107,6 +115,15 @@ def refuse_dates(schema: Schema, types: Mapping[str, str]) -> None:
     for name in schema.names:
         if types[name].startswith(("DATE", "TIME", "INTERVAL")):
             raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
+
+
+def _is_number_type(kind: str) -> bool:
+    return kind.startswith(NUMBER_TYPES) and not kind.startswith("UUID")
+
+
+def _trimmed(column: str) -> str:
+    """A text without spaces around it; spaces only, as in Python's strip(" ")."""
+    return f"TRIM(CAST({column} AS VARCHAR), ' ')"
 
 
 def identifier(name: str) -> str:

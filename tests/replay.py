@@ -1,0 +1,112 @@
+"""Record what enters each mechanism on one table, replay on a neighbour with the same noisy outputs.
+
+If the two runs ask the same mechanisms in the same order, and the tables that enter them lie within what was paid, then
+the fit is ε-DP; and with equal outputs everything that can be seen of the two models must be equal. What differs was
+not released: it leaked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet import smooth_sensitivity
+from discreet.mechanisms.laplace import DiscreteLaplace
+from discreet.mechanisms.smooth import SmoothCauchy
+from discreet.model_file import to_dict
+
+
+@dataclass
+class Passage:
+    """One table on its way through a mechanism."""
+
+    mechanism: Any
+    entered: np.ndarray
+    left: np.ndarray
+
+
+@contextmanager
+def recorded(passages: list[Passage], replayed: list[Passage] | None = None):
+    """Record every passage; with `replayed`, give out the recorded outputs instead of fresh ones."""
+    originals = {kind: kind.perturb for kind in (DiscreteLaplace, SmoothCauchy)}
+
+    def spy(original: Callable[..., Any]) -> Callable[..., Any]:
+        def perturb(self: Any, table: np.ndarray, rng: Any) -> np.ndarray:
+            left = original(self, table, rng)
+            if replayed is not None:
+                assert len(passages) < len(replayed), "the neighbour is asked more queries"
+                left = replayed[len(passages)].left
+            passages.append(Passage(self, table.copy(), left))
+            return left
+
+        return perturb
+
+    for kind, original in originals.items():
+        kind.perturb = spy(original)
+    try:
+        yield
+    finally:
+        for kind, original in originals.items():
+            kind.perturb = original
+
+
+def exact_loss(first: Passage, second: Passage) -> Fraction | float:
+    """The loss of one mechanism between the tables that entered it, from the law of its noise."""
+    assert type(first.mechanism) is type(second.mechanism)
+    assert first.mechanism == second.mechanism, "the noise depends on the data"
+    assert first.entered.shape == second.entered.shape
+    if isinstance(first.mechanism, DiscreteLaplace):
+        return first.mechanism.loss(int(np.abs(first.entered - second.entered).sum()))
+    return _cauchy_loss(first, second)
+
+
+def _cauchy_loss(first: Passage, second: Passage) -> float:
+    grid = np.linspace(-1, 1, first.entered.shape[1])
+    a, b = smooth_sensitivity.cauchy_calibration(float(first.mechanism.epsilon) / 2)
+    loss = 0.0
+    for row in range(len(first.entered)):
+        lists = [np.repeat(grid, passage.entered[row]) for passage in (first, second)]
+        for statistic, bound in (
+            (np.mean, smooth_sensitivity.mean),
+            (np.std, smooth_sensitivity.standard_deviation),
+        ):
+            values = [float(statistic(each)) if len(each) else 0.0 for each in lists]
+            scales = [bound(each, -1, 1, b, "add-remove") / a for each in lists]
+            loss += smooth_sensitivity.cauchy_divergence(values[0], scales[0], values[1], scales[1])
+    return loss
+
+
+def replay(fit: Callable[[Any], Any], table: Any, neighbour: Any) -> tuple[Fraction | float, Any, Any]:
+    """The exact loss of a whole fit between two tables, and the two models with equal noisy outputs."""
+    recording: list[Passage] = []
+    replaying: list[Passage] = []
+    with recorded(recording):
+        model = fit(table)
+    with recorded(replaying, recording):
+        other = fit(neighbour)
+    assert len(recording) == len(replaying), "the neighbour is asked fewer queries"
+    losses = [exact_loss(*pair) for pair in zip(recording, replaying, strict=True)]
+    return sum(losses, Fraction(0)), model, other
+
+
+def visible(model: Any) -> str:
+    """Everything that can be seen of a fitted model: its file, its texts, and every attribute."""
+    attributes = {name: _plain(value) for name, value in vars(model).items() if name not in ("schema", "random_state")}
+    return json.dumps([to_dict(model), model.explain(), model.guarantee_.statement(), repr(model), attributes])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return [str(value.dtype), value.shape, repr(value.tolist())]
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if hasattr(value, "__dict__") and not isinstance(value, Enum):
+        return [type(value).__name__, {name: _plain(each) for name, each in vars(value).items()}]
+    return repr(value)

@@ -1,0 +1,341 @@
+"""Attacks on whole fits, and mutants that the attacks must catch: without the mutants, passing would prove nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import warnings
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
+from discreet.audit import lower_bound
+from discreet.encoding import Cells
+from discreet.errors import BudgetError
+from discreet.mechanisms import laplace
+from discreet.models import naive_bayes, naive_bayes_plan
+from discreet.queries import Counts, SoftCounts
+from replay import Passage, recorded, replay, visible
+
+NUMERIC = ("histogram", "gaussian", "smooth")
+ADJACENCIES = ("add-remove", "replace-one")
+
+
+def schema(adjacency: str = "add-remove", records: int | None = 40) -> Schema:
+    """Bounds near and far from zero, categories with and without a cell for strays, three classes."""
+    return Schema(
+        [
+            Numeric("near", -1, 1),
+            Numeric("far", 100, 101, fill=100.0),
+            Categorical("open", ["a", "b"]),
+            Categorical("closed", ["a", "b", "?"], unlisted=False, missing="?"),
+        ],
+        target="label",
+        classes=["x", "y", "z"],
+        adjacency=adjacency,
+        records=records,
+    )
+
+
+NUMBERS = st.one_of(
+    st.floats(-2, 2), st.floats(99.5, 101.5), st.sampled_from([None, np.nan, np.inf, -np.inf, "?", "100.5", 1e308])
+)
+TEXTS = st.sampled_from(["a", "b", "?", None, "", "stray", 1, np.nan])
+RECORDS = st.fixed_dictionaries(
+    {
+        "near": NUMBERS,
+        "far": NUMBERS,
+        "open": TEXTS,
+        "closed": TEXTS,
+        "label": st.sampled_from(["x", "y", "z", "x", "y", "z", None, "unlisted"]),
+    }
+)
+TABLES = st.lists(RECORDS, max_size=12)
+
+
+@st.composite
+def neighbours(draw: Any, adjacency: str) -> tuple[list[dict], list[dict]]:
+    """Two neighbouring tables: one record dropped, or one replaced (perhaps only its label); rows reordered."""
+    table = draw(TABLES)
+    extra = draw(RECORDS)
+    if adjacency == "add-remove":
+        other = [*table, extra]
+    else:
+        flipped = {**extra, "label": draw(st.sampled_from(["x", "y", "z", None]))}
+        changed = draw(st.sampled_from([flipped, draw(RECORDS)]))
+        table, other = [*table, extra], [*table, changed]
+    other = draw(st.permutations(other))
+    return (other, table) if draw(st.booleans()) else (table, other)
+
+
+def fitted(table: list[dict], adjacency: str = "add-remove", **parameters: Any) -> NaiveBayes:
+    """A model of the table; its own warnings would be outputs, so they are errors."""
+    records = parameters.pop("records", 40)
+    model = NaiveBayes(schema(adjacency, records), random_state=7, **{"epsilon": 1.0, **parameters})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return model.fit(table)
+
+
+@pytest.mark.parametrize("records", [40, None])
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("numeric", NUMERIC)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_whole_fit_stays_within_epsilon_and_leaks_nothing(
+    numeric: str, adjacency: str, records: int | None, data: st.DataObject
+) -> None:
+    table, other = data.draw(neighbours(adjacency))
+    fit = lambda rows: fitted(rows, adjacency, numeric=numeric, records=records)  # noqa: E731
+    loss, model, twin = replay(fit, table, other)
+    # Laplace losses are exact fractions; Cauchy losses are computed in floats
+    assert loss <= 1 if isinstance(loss, Fraction) else loss <= 1 + 1e-6
+    assert model.receipt_.epsilon == 1
+    assert visible(model) == visible(twin)
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("numeric", ["histogram", "gaussian"])
+def test_the_bound_is_attained(numeric: str, adjacency: str) -> None:
+    """The noise is not larger than it has to be: some neighbours cost the whole epsilon (to the float of the scale)."""
+    record = {"near": -1, "far": 100, "open": "a", "closed": "a", "label": "x"}
+    flipped = {**record, "label": "y", "near": 1, "far": 101}
+    table, other = ([record], []) if adjacency == "add-remove" else ([record], [flipped])
+    loss, *_ = replay(lambda rows: fitted(rows, adjacency, numeric=numeric, records=1000), table, other)
+    assert 1 - Fraction(1, 10**12) <= loss <= 1
+
+
+EDGES = {
+    "none": [],
+    "one record": [{"near": 0, "far": 100.5, "open": "a", "closed": "b", "label": "x"}],
+    "single class": [{"near": 0.1, "far": 100.1, "open": "a", "closed": "b", "label": "x"}] * 5,
+    "no class at all": [{"near": 0.1, "far": 100.1, "open": "a", "closed": "b", "label": "?"}] * 5,
+    "far out": [{"near": 1e300, "far": -1e300, "open": "zzz", "closed": 4, "label": "y"}] * 3,
+}
+
+
+@pytest.mark.parametrize("numeric", NUMERIC)
+@pytest.mark.parametrize("name", EDGES)
+def test_edges_work_without_a_warning(name: str, numeric: str) -> None:
+    model = fitted(EDGES[name], numeric=numeric)
+    probabilities = model.predict_proba(EDGES["far out"])
+    assert np.allclose(probabilities.sum(axis=1), 1)
+
+
+# Mutants: each breaks the guarantee in one way; the replay must notice.
+
+
+def _half_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = laplace.DiscreteLaplace.calibrated.__func__
+    halved = classmethod(lambda cls, epsilon, distance: cls(original(cls, epsilon, distance).scale / 2))
+    monkeypatch.setattr(laplace.DiscreteLaplace, "calibrated", halved)
+
+
+def _no_composition(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = lambda epsilon, weights: [epsilon] * len(weights)  # noqa: E731
+    monkeypatch.setattr(naive_bayes_plan, "split_by_weight", whole)
+
+
+def _forgotten_clip(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unclipped(self: SoftCounts, counts: np.ndarray, given: Schema) -> np.ndarray:
+        grid = counts.shape[1] - 1
+        high = np.arange(grid + 1) * 3
+        low = grid - high
+        return counts @ np.stack([low * low, 2 * low * high, high * high], axis=1)
+
+    monkeypatch.setattr(SoftCounts, "fold", unclipped)
+
+
+def _one_sided_sensitivity(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace-one billed as add-remove: the mistake of four of the five papers."""
+    original = naive_bayes_plan.laplace_steps
+    careless = lambda q, s, sch: original(q, s, sch.replace(adjacency="add-remove"))  # noqa: E731
+    monkeypatch.setattr(naive_bayes_plan, "laplace_steps", careless)
+
+
+def _scale_from_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise that shrinks with the private number of records, as in Lopuhaä 2021."""
+    original = naive_bayes.NaiveBayes._fit
+
+    def peeking(self: Any, source: Any, ledger: Any) -> Any:
+        rows = len(source._X)
+        with pytest.MonkeyPatch.context() as inner:
+            calibrated = laplace.DiscreteLaplace.calibrated.__func__
+            inner.setattr(
+                laplace.DiscreteLaplace,
+                "calibrated",
+                classmethod(lambda cls, e, d: cls(calibrated(cls, e, d).scale * (1 + rows))),
+            )
+            return original(self, source, ledger)
+
+    monkeypatch.setattr(naive_bayes.NaiveBayes, "_fit", peeking)
+
+
+def _bins_from_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = naive_bayes.NaiveBayes._fit
+
+    def peeking(self: Any, source: Any, ledger: Any) -> Any:
+        self.bins = 4 + len(source._X) % 2
+        return original(self, source, ledger)
+
+    monkeypatch.setattr(naive_bayes.NaiveBayes, "_fit", peeking)
+
+
+def _attribute_with_exact_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = naive_bayes.NaiveBayes._fit
+
+    def leaking(self: Any, source: Any, ledger: Any) -> Any:
+        original(self, source, ledger)
+        self.n_samples_seen_ = len(source._X)
+        return self
+
+    monkeypatch.setattr(naive_bayes.NaiveBayes, "_fit", leaking)
+
+
+def _double_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Counts, "fold", lambda self, counts, given: 2 * counts)
+
+
+def _error_on_stray(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Cells.codes
+
+    def refusing(self: Cells, values: np.ndarray, given: Schema) -> np.ndarray:
+        if any(value == "stray" for value in values.tolist()):
+            raise ValueError("unlisted category")
+        return original(self, values, given)
+
+    monkeypatch.setattr(Cells, "codes", refusing)
+
+
+MUTANTS = {
+    _half_noise: ("histogram", "add-remove"),
+    _no_composition: ("histogram", "add-remove"),
+    _forgotten_clip: ("gaussian", "add-remove"),
+    _one_sided_sensitivity: ("histogram", "replace-one"),
+    _scale_from_data: ("histogram", "add-remove"),
+    _bins_from_data: ("histogram", "add-remove"),
+    _attribute_with_exact_count: ("histogram", "add-remove"),
+    _double_count: ("histogram", "add-remove"),
+    _error_on_stray: ("histogram", "add-remove"),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__.strip("_"))
+def test_replay_catches_mutant(mutant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    numeric, adjacency = MUTANTS[mutant]
+    mutant(monkeypatch)
+    low = {"near": -1, "far": 100, "open": "a", "closed": "a", "label": "x"}
+    high = {"near": 1, "far": 101, "open": "stray", "closed": "b", "label": "y"}
+    pairs = {
+        "add-remove": [([low, high], [low]), ([low], []), ([high] * 4, [high] * 3)],
+        "replace-one": [([low, low], [low, high])],
+    }
+    caught = 0
+    for table, other in pairs[adjacency]:
+        try:
+            fit = lambda rows: fitted(rows, adjacency, numeric=numeric, records=1000)  # noqa: E731
+            loss, model, twin = replay(fit, table, other)
+            caught += loss > 1 or visible(model) != visible(twin)
+        except (AssertionError, ValueError, BudgetError):
+            caught += 1
+    assert caught
+
+
+# Black box: many fits on two neighbours, one number from each published model.
+
+
+def _scores(table: list[dict], adjacency: str, numeric: str, runs: int, seed: int) -> list[float]:
+    """How much the model speaks for class x at the record that tells the neighbours apart."""
+    probe = [{"near": 1, "far": 101, "open": "b", "closed": "b"}]
+    generator = np.random.default_rng(seed)
+    scores = []
+    for _ in range(runs):
+        model = NaiveBayes(schema(adjacency, 40), epsilon=1.0, numeric=numeric, random_state=generator).fit(table)
+        joint = model.predict_joint_log_proba(probe)[0]
+        scores.append(float(joint[0] - joint[1]))
+    return scores
+
+
+BASE = {"near": -1, "far": 100, "open": "a", "closed": "a", "label": "y"}
+ODD = {"near": 1, "far": 101, "open": "b", "closed": "b", "label": "x"}
+BLACK_BOX = {
+    "add-remove": ([BASE] * 20, [BASE] * 20 + [ODD] * 1),
+    "replace-one": ([BASE] * 20, [BASE] * 19 + [{**BASE, "label": "x"}]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("numeric", ["histogram", "gaussian"])
+def test_black_box_finds_no_more_than_epsilon(numeric: str, adjacency: str) -> None:
+    tables = BLACK_BOX[adjacency]
+    bound = lower_bound(*(_scores(table, adjacency, numeric, 5000, seed) for seed, table in enumerate(tables)))
+    assert bound.epsilon <= 1, bound
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("factor", [0.0, 0.1, 0.2])
+def test_black_box_catches_too_little_noise(factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = laplace.DiscreteLaplace.calibrated.__func__
+    weak = classmethod(lambda cls, e, d: cls(original(cls, e, d).scale * factor))
+    monkeypatch.setattr(laplace.DiscreteLaplace, "calibrated", weak)
+    tables = BLACK_BOX["add-remove"]
+    bound = lower_bound(*(_scores(table, "add-remove", "histogram", 5000, seed) for seed, table in enumerate(tables)))
+    assert bound.epsilon > 1, bound
+
+
+# Regressions for attacks that broke others.
+
+
+def test_diffprivlib_gaussian_event() -> None:
+    """Twenty records at the lower bound of [100, 101], one label flipped: it breaks diffprivlib's GaussianNB."""
+    column = Schema([Numeric("v", 100, 101)], "c", ["x", "y"], adjacency="replace-one", records=20)
+    table = [{"v": 100.0, "c": "x"}] * 10 + [{"v": 100.0, "c": "y"}] * 10
+    flipped = [*table[:-1], {"v": 100.0, "c": "x"}]
+    for numeric in NUMERIC:
+        fit = lambda rows: NaiveBayes(column, epsilon=1.0, numeric=numeric, random_state=3).fit(rows)  # noqa: B023, E731
+        loss, model, twin = replay(fit, table, flipped)
+        assert loss <= 1 + 1e-6
+        assert visible(model) == visible(twin)
+
+
+def test_published_numbers_are_integers_on_one_lattice() -> None:
+    """Mironov 2012 tells neighbours apart by the floats that noise can reach; integers reach all integers alike."""
+    for numeric in ("histogram", "gaussian"):
+        passages: list[Passage] = []
+        with recorded(passages):
+            fitted([BASE, ODD], numeric=numeric)
+        for passage in passages:
+            assert passage.entered.dtype.kind == passage.left.dtype.kind == "i"
+            noise = passage.left - passage.entered
+            assert np.gcd.reduce(noise.ravel()) == 1, "the noise must reach every integer, not a coarser lattice"
+
+
+def test_a_class_or_category_of_one_record_appears_nowhere() -> None:
+    canary = "canary-7731"
+    table = [BASE] * 5 + [{**BASE, "open": canary, "label": canary}]
+    for numeric in NUMERIC:
+        assert canary not in visible(fitted(table, numeric=numeric))
+
+
+def test_the_exact_number_of_records_appears_nowhere() -> None:
+    for numeric in NUMERIC:
+        seen = visible(fitted([BASE] * 7331, numeric=numeric, epsilon=0.01, records=None))
+        assert not re.search(r"(?<![0-9.])7331(?![0-9.])", seen)
+
+
+def test_refitting_costs_again_and_a_refused_fit_costs_nothing() -> None:
+    ledger = Ledger(1)
+    model = NaiveBayes(schema(), epsilon=0.5, random_state=0)
+    model.fit([BASE], ledger=ledger).fit([BASE], ledger=ledger)
+    with pytest.raises(BudgetError, match="0 of 1 left"):
+        model.fit([BASE], ledger=ledger)
+    assert ledger.spent == 1
+    assert dataclasses.is_dataclass(schema())
+    assert math.isinf(NaiveBayes(schema(), epsilon=math.inf).fit([BASE]).receipt_.epsilon)
