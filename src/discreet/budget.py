@@ -42,8 +42,11 @@ def as_epsilon(value: object) -> Epsilon:
     if isinstance(value, float | Decimal) and value == math.inf:
         return math.inf
     try:
-        fraction = Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
+        text = str(value)
+        if len(text) > 60 or ("/" not in text and not -40 < Decimal(text).adjusted() < 40):
+            raise ParameterError(message)
+        fraction = Fraction(text)
+    except (ValueError, ArithmeticError):
         if isinstance(value, str) and value.strip().lower() in ("inf", "infinity"):
             return math.inf
         raise ParameterError(message) from None

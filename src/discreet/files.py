@@ -17,7 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import FileError, MissingExtra
-from discreet.sources.sql import NUMBER_TYPES, TEXT_TYPES, identifier, literal
+from discreet.sources.sql import (
+    DATE_TYPES,
+    FLOAT_TYPES,
+    INTEGER_TYPES,
+    TEXT_TYPES,
+    base_type,
+    identifier,
+    literal,
+)
 
 Block = dict[str, NDArray[Any]]
 
@@ -221,17 +229,11 @@ def _plain(name: str, kind: str) -> str:
 
 
 def _sql_kind(name: str) -> str:
-    if name.endswith("]") or name.startswith("UNION"):
-        return "other"
-    if name.startswith(TEXT_TYPES):
-        return "text"
-    if name == "BOOLEAN":
-        return "bool"
-    if name.startswith(("DATE", "TIME", "INTERVAL")):
+    base = base_type(name)
+    kinds = {"integer": INTEGER_TYPES, "number": FLOAT_TYPES, "text": TEXT_TYPES, "bool": {"BOOLEAN"}}
+    if base.startswith(DATE_TYPES) and not base.endswith("]"):
         return "date"
-    if name.startswith(("FLOAT", "DOUBLE", "REAL", "DECIMAL")):
-        return "number"
-    return "integer" if name.startswith(NUMBER_TYPES) else "other"
+    return next((kind for kind, names in kinds.items() if base in names), "other")
 
 
 def _arrow_kind(kind: Any) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from discreet.errors import FileError
+from discreet.errors import DiscreetError, FileError
 from discreet.guarantee import Guarantee
 from discreet.schema import Schema, content_hash, read_json
 from discreet.statistics import NoisyStatistics
@@ -76,6 +76,7 @@ def save(model: SavedModel, path: str | Path) -> None:
 def write_whole(path: str | Path, text: str) -> None:
     """Write a text file so that nobody ever sees half of it."""
     path = Path(path)
+    file = None
     try:
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
             file.write(text)
@@ -84,6 +85,8 @@ def write_whole(path: str | Path, text: str) -> None:
         os.chmod(file.name, 0o666 & ~umask)
         os.replace(file.name, path)
     except OSError as error:
+        if file is not None:
+            Path(file.name).unlink(missing_ok=True)
         raise FileError(f"cannot write {path}: {error.strerror}; check the folder") from None
 
 
@@ -115,5 +118,7 @@ def from_dict(content: Mapping[str, Any], name: str = "model") -> Any:
         parameters["epsilon"] = math.inf if epsilon == "inf" else epsilon
         model = MODELS[content["model"]](Schema.from_dict(content["schema"]), **parameters)
         return model.fit_noisy(NoisyStatistics.from_dict(content["statistics"]))
-    except (KeyError, TypeError, AttributeError) as error:
+    except DiscreetError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise FileError(f"{name} lacks an entry ({type(error).__name__}); get it again from its owner") from None

@@ -13,7 +13,7 @@ from discreet.statistics import NoisyStatistics, NoisyTable, Receipt
 
 
 def release(
-    source: Source, schema: Schema, plan: Sequence[Step], ledger: Ledger, rng: Randomness
+    source: Source, schema: Schema, plan: Sequence[Step], ledger: Ledger, rng: Randomness, purpose: str = "release"
 ) -> NoisyStatistics:
     """Charge the whole plan, then read, then draw noise.
 
@@ -22,11 +22,12 @@ def release(
                released depends on the data through those tables alone; losses add (sequential composition).
     Order      the structure of the table is checked first (it is public), so that a wrong column costs
                nothing; then the ledger is charged for the whole plan; only then is a value read. If reading
-               fails the budget is spent: whether it failed could depend on the data.
+               fails the budget is spent: whether it failed could depend on the data. `purpose` names the ledger's
+               entry.
     """
     source.check(schema)
     charges = tuple(step.charge(schema) for step in plan)
-    ledger.charge(f"{len(plan)} tables", charges)
+    ledger.charge(purpose, charges)
     exact = source.count(sorted({step.query.cells(schema) for step in plan}, key=repr), schema)
     tables = [
         (

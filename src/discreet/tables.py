@@ -90,8 +90,8 @@ def check_names(present: Sequence[str], needed: Sequence[str], schema: Schema) -
     """Raise DataError if a column is missing or is not in the schema."""
     for name in needed:
         if name not in present:
-            known = ", ".join(map(repr, present[:20]))
-            raise DataError(f"column {name!r} of the schema is missing; the table has: {known}")
+            # the names that are there are not quoted: of a file without a header they are its first record
+            raise DataError(f"column {name!r} of the schema is missing in the table; rename or add it there")
     allowed = {*schema.names, schema.target, *schema.ignore}
     for name in present:
         if name not in allowed:

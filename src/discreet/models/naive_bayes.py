@@ -94,7 +94,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         With y=None the labels are the schema's target column of X.
         """
-        self._check_parameters()
+        self.check_parameters()
         if isinstance(self.schema, str):
             X, y = planning.checked_public(X, y)
             self.schema_ = schema_from_data(X, y)
@@ -104,7 +104,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit_from(self, source: Source, *, ledger: Ledger | None = None) -> NaiveBayes:
         """Learn from any source: a DuckDB table, a Parquet file larger than memory."""
-        self._check_parameters()
+        self.check_parameters()
         if isinstance(self.schema, str):
             raise ParameterError("schema='from-data' reads data in memory only; use fit, or draft a schema first")
         self.schema_ = self.schema
@@ -115,15 +115,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ledger = Ledger(epsilon) if ledger is None else ledger
         rng = as_rng(self.random_state)
         noisy, records, rest = None, schema.records, epsilon
+        purpose = f"{self.kind} for {schema.target}"
         if records is None and planning.needs_records(schema, self.numeric, self.bins, epsilon):
             counting, rest = split_by_weight(epsilon, [planning.COUNTING, 1 - planning.COUNTING])
             source.check(schema)
             planning.steps(schema, rest, planning.MANY_RECORDS, self.numeric, self.bins, self.split)
             ledger.check(epsilon)
-            noisy = release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng)
+            noisy = release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng, purpose)
             records = max(1, int(noisy[Total()].values.item()))
         steps = planning.steps(schema, rest, records or 1, self.numeric, self.bins, self.split)
-        tables_ = release(source, schema, steps, ledger, rng)
+        tables_ = release(source, schema, steps, ledger, rng, purpose)
         return self.fit_noisy(tables_ if noisy is None else noisy + tables_)
 
     def fit_noisy(self, noisy: NoisyStatistics) -> NaiveBayes:
@@ -188,20 +189,22 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 joint += attribute.by_cell[attribute.cells.codes(values[rows], schema)]
             yield joint
 
-    @property
-    def _evidence(self) -> tuple[list[Evidence], Matrix]:
+    def evidence(self) -> tuple[list[Evidence], Matrix]:
+        """The attributes' tables by name, and the share of each class: what `explain` and `plot` show."""
         check_is_fitted(self, "noisy_")
         prior = np.exp(self.class_log_prior_)
         return [attribute.evidence(self.schema_) for attribute in self._model.attributes], prior / prior.sum()
 
     def explain(self, top: int = 10) -> str:
         """The attributes that decide, and what each class looks like, as text."""
-        evidence, prior = self._evidence
-        return explanation.describe(evidence, prior, self.schema_.classes, top)
+        evidence, prior = self.evidence()
+        text = explanation.describe(evidence, prior, self.schema_.classes, top)
+        left = [name for name in self.schema_.names if name not in {each.name for each in evidence}]
+        return f"{text}\nNot asked, since ε pays for too little signal: {', '.join(left)}" if left else text
 
     def plot(self, top: int = 10) -> Any:
         """The same as a matplotlib figure: evidence per attribute and class, and the most telling attributes."""
-        evidence, prior = self._evidence
+        evidence, prior = self.evidence()
         loss = self.receipt_.epsilon
         title = f"{self.schema_.target}: what decides (ε = {float(loss):g}, {self.schema_.adjacency.value})"
         return explanation.draw(evidence, prior, self.schema_.classes, title, top)
@@ -211,7 +214,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "noisy_")
         model_file.save(self, path)
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
         epsilon: Epsilon = as_epsilon(self.epsilon)
         if not isinstance(self.schema, Schema) and self.schema != "from-data":
             raise ParameterError(f"schema={type(self.schema).__name__}; need a Schema, or 'from-data' for public data")

@@ -3,8 +3,8 @@
 With K classes and n records an attribute that gets ε_j carries s = ε_j n / K records of signal for each unit of noise.
 Below `LEAST_SIGNAL` a table is mostly noise, so that only as many attributes are asked as can be paid: those with the
 fewest cells, ties broken by spreading evenly over the schema. Numeric attributes have 2 s^(1/3) bins, the balance of
-bias against noise. Shares of ε grow as V^(1/3) with the number of cells V: least squares would say V^(2/3), but then one
-attribute with a thousand categories starves all others. Privacy does not depend on any of these choices.
+bias against noise. Shares of ε grow as V^(1/3) with the number V of cells: least squares would say V^(2/3), but then
+one attribute with a thousand categories starves all others. Privacy does not depend on any of these choices.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 2. Cells. Each table is made consistent with the class counts (least squares again), negative cells become zero.
 3. Evidence. The log-count of a cell is weighed by the probability that the cell is not empty: with Laplace noise of
    scale b, the odds of "empty" against "anything up to the count expected under independence, μ" are
-   r = μ/(2b) · e^(-y/b) / (1 - e^(-y/b)/2). Cells that may be noise say little. Where the noise exceeds the average cell
+   r = μ/(2b) · e^(-y/b) / (1 - e^(-y/b)/2). Cells that may be noise say little. Where noise exceeds the average cell
    it joins the pseudo-count, in proportion to the classes, so that a table of noise favours none. Without noise r = 0
    and the tables are those of scikit-learn's CategoricalNB.
 """
@@ -51,7 +51,8 @@ class Attribute:
         probabilities = np.maximum(probabilities, 1e-12)
         edges = np.linspace(column.lower, column.upper, probabilities.shape[1] + 1)
         names = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges)]
-        return Evidence(column.name, tuple(names), probabilities / probabilities.sum(axis=1, keepdims=True))
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return Evidence(column.name, tuple(names), probabilities, ordered=True)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.encoding import Cells
 from discreet.errors import FileError, MissingExtra
+from discreet.files import TEXT_FILES, csv_relation
 from discreet.schema import Schema
 from discreet.sources import sql
 from discreet.statistics import ExactStatistics
@@ -75,10 +76,8 @@ class DuckDBSource:
         name = sql.literal(str(path))
         if kind in (".parquet", ".pq"):
             return self._connect(duckdb), f"read_parquet({name})"
-        if kind in (".csv", ".txt", ".tsv"):
-            delimiter = "\\t" if kind == ".tsv" else ","
-            options = f"header = true, all_varchar = true, delim = E'{delimiter}', quote = '\"', escape = '\"'"
-            return self._connect(duckdb), f"read_csv({name}, {options}, null_padding = true, ignore_errors = true)"
+        if kind in TEXT_FILES:
+            return self._connect(duckdb), csv_relation(path)
         raise FileError(f"{path} is neither .csv, .parquet nor .duckdb; convert it to one of these")
 
     def _connect(self, duckdb: Any, path: str = ":memory:") -> Any:

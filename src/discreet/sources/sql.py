@@ -14,8 +14,11 @@ from discreet.encoding import INFINITY, NUMBER, Cells, boolean_code, is_canonica
 from discreet.errors import DataError
 from discreet.schema import Categorical, Label, Numeric, Schema, text_of
 
-NUMBER_TYPES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "REAL", "DECIMAL", "U")
-TEXT_TYPES = ("VARCHAR", "CHAR", "TEXT", "ENUM", "UUID")
+_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+INTEGER_TYPES = frozenset((*_INTEGERS, *("U" + name for name in _INTEGERS)))
+FLOAT_TYPES = frozenset(("FLOAT", "DOUBLE", "REAL", "DECIMAL"))
+TEXT_TYPES = frozenset(("VARCHAR", "CHAR", "TEXT", "ENUM", "UUID"))
+DATE_TYPES = ("DATE", "TIME", "INTERVAL")
 
 
 def count_cells(relation: str, cells: Sequence[Cells], schema: Schema, types: Mapping[str, str]) -> str:
@@ -28,7 +31,7 @@ def count_cells(relation: str, cells: Sequence[Cells], schema: Schema, types: Ma
 
 def _count_one(relation: str, position: int, cells: Cells, schema: Schema, types: Mapping[str, str]) -> str:
     sums = ", ".join(
-        f"COUNT_IF({condition})"
+        f"COALESCE(COUNT_IF({condition}), 0)"
         for condition in _label_conditions(schema.target, schema.classes, types[schema.target])
     )
     code = _code(cells, schema, types[cells.column])
@@ -75,21 +78,21 @@ def _label_conditions(name: str, labels: Sequence[Label], kind: str) -> list[str
         ]
     if _is_number_type(kind):
         return [_equals_number(name, kind, text) if is_canonical_number(text) else "FALSE" for text in texts]
-    if kind.startswith(TEXT_TYPES):
+    if base_type(kind) in TEXT_TYPES:
         return [f"{_trimmed(column)} = {literal(text)}" for text in texts]
     return ["FALSE" for _ in texts]
 
 
 def _equals_number(name: str, kind: str, text: str) -> str:
     """Equality with a number; integers are compared as integers, which says the same and is faster."""
-    is_integer = text.lstrip("-").isdigit() and kind.endswith("INT")
+    is_integer = text.lstrip("-").isdigit() and kind in INTEGER_TYPES
     return f"{identifier(name)} = {text}" if is_integer else f"{number_of(name, kind)} = {double(float(text))}"
 
 
 def _is_missing(name: str, kind: str) -> str:
-    if kind.startswith(("FLOAT", "DOUBLE", "REAL")):
+    if base_type(kind) in FLOAT_TYPES - {"DECIMAL"}:
         return f"{name} IS NULL OR isnan({name})"
-    return f"{name} IS NULL OR {_trimmed(name)} = ''" if kind.startswith(TEXT_TYPES) else f"{name} IS NULL"
+    return f"{name} IS NULL OR {_trimmed(name)} = ''" if base_type(kind) in TEXT_TYPES else f"{name} IS NULL"
 
 
 def number_of(name: str, kind: str) -> str:
@@ -99,7 +102,7 @@ def number_of(name: str, kind: str) -> str:
         return column
     if kind == "BOOLEAN" or _is_number_type(kind):
         return f"CAST({column} AS DOUBLE)"
-    if not kind.startswith(TEXT_TYPES):
+    if base_type(kind) not in TEXT_TYPES:
         return "CAST(NULL AS DOUBLE)"
     text = _trimmed(column)
     infinite = f"CASE WHEN {text} LIKE '-%' THEN {double(float('-inf'))} ELSE {double(float('inf'))} END"
@@ -113,12 +116,17 @@ def number_of(name: str, kind: str) -> str:
 def refuse_dates(schema: Schema, types: Mapping[str, str]) -> None:
     """Dates and times are neither numbers nor categories: a clear error, as for data frames."""
     for name in schema.names:
-        if types[name].startswith(("DATE", "TIME", "INTERVAL")):
+        if types[name].startswith(DATE_TYPES) and not types[name].endswith("]"):
             raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
 
 
+def base_type(kind: str) -> str:
+    """A type without its parameters; that of a list is none of those above."""
+    return kind if kind.endswith("]") else kind.partition("(")[0]
+
+
 def _is_number_type(kind: str) -> bool:
-    return kind.startswith(NUMBER_TYPES) and not kind.startswith("UUID")
+    return base_type(kind) in INTEGER_TYPES | FLOAT_TYPES
 
 
 def _trimmed(column: str) -> str:

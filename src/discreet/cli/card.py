@@ -1,0 +1,46 @@
+"""`discreet card`: what was promised, to whom, at what price."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli import inputs
+from discreet.cli.outputs import emit, say, tabulate_charges
+
+
+def card(
+    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what a model promises, to whom, and what it cost.
+
+    \b
+    Example, after `discreet demo`:
+      discreet card discreet-demo/model.json
+    """
+    from discreet.model_file import card as content_of
+
+    trained = inputs.load_model(model)
+    content = content_of(trained)
+    if as_json:
+        emit(content)
+        return
+    promise = content["guarantee"]
+    say(f"{model}: {content['model']} for {content['target']}", style="bold")
+    say(promise["statement"], style="green" if promise["holds"] else "yellow")
+    say()
+    say(f"Promised to     everyone with {promise['unit']} in the table; several records multiply the loss")
+    say(f"Adjacency       {promise['adjacency']}")
+    say(f"Noise           {'repeatable from a seed' if promise['seeded'] else 'secure'}")
+    say(f"Classes         {', '.join(map(str, content['classes']))}")
+    say(f"Attributes      {', '.join(content['attributes'])}")
+    say(f"Schema          {content['schema_hash']}")
+    say(f"Assumed public  {'; '.join(promise['assumed_public'])}")
+    say()
+    say("Limits")
+    for limit in promise["limits"]:
+        say(f"- {limit}")
+    tabulate_charges(trained.receipt_.charges)

@@ -1,0 +1,117 @@
+"""Opening what a command is given: data files, schemas, models and ledgers. Nothing is charged or written here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from discreet import files
+from discreet.encoding import Cells
+from discreet.errors import DiscreetError, FileError, MissingExtra, ParameterError
+from discreet.schema import Schema
+from discreet.sources import Source
+from discreet.sources.duckdb import DuckDBSource
+from discreet.sources.memory import MemorySource
+from discreet.statistics import ExactStatistics
+
+DATABASES = (".duckdb", ".db")
+STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
+"""What a JSON file of another shape can raise in a reader that expects ours."""
+
+
+class FileSource:
+    """A CSV or Parquet file counted in memory, a block at a time: for where DuckDB is not installed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def check(self, schema: Schema) -> None:
+        """Names and types of the columns; no value is looked at."""
+        MemorySource(files.structure(self._path)).check(schema)
+
+    def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
+        """The counts of the blocks, added."""
+        blocks = files.read_blocks(self._path, keep_undecodable=False)
+        counted = MemorySource(next(blocks)).count(cells, schema)
+        for block in blocks:
+            counted += MemorySource(block).count(cells, schema)
+        return counted
+
+
+def open_source(path: Path, table: str | None) -> Source:
+    """A data file as a source: counted inside DuckDB, or in memory where DuckDB is not installed."""
+    duckdb = _duckdb()
+    if path.suffix.lower() in DATABASES and path.is_file():
+        if duckdb is None:
+            raise MissingExtra("duckdb")
+        if not table:
+            raise ParameterError(f"{path} is a database; name the table: --table NAME")
+        return DuckDBSource(path, table=table)
+    if table:
+        raise ParameterError(f"--table={table!r} is for .duckdb files; {path} is none")
+    path = files.checked(path)
+    if duckdb is None:
+        return FileSource(path)
+    return DuckDBSource(path)
+
+
+def _duckdb() -> Any:
+    """The module, or None where it is not installed."""
+    try:
+        import duckdb
+    except ImportError:
+        return None
+    return duckdb
+
+
+def check_structure(source: Source, path: Path, schema: Schema) -> None:
+    """Raise unless the table has the schema's columns; values are not read and not quoted."""
+    check_header(path, schema)
+    try:
+        source.check(schema)
+        return
+    except FileError as error:
+        raise FileError(_named(str(path), error)) from None
+    except DiscreetError:
+        raise
+    except Exception:
+        pass  # an engine's message may quote a row
+    raise FileError(f"cannot read {path}; check that it is whole and what its name says it is")
+
+
+def check_header(path: Path, schema: Schema) -> None:
+    """Raise if a CSV file has no header row: its first record must not be taken for names and quoted."""
+    if path.suffix.lower() in files.TEXT_FILES and not {*schema.names, schema.target} & {*files.header(path)}:
+        raise FileError(
+            f"the first line of {path} names no column of the schema; need a header row, for instance with "
+            f"{schema.names[0]!r}"
+        )
+
+
+def load_schema(name: str, adjacency: str | None = None) -> Schema:
+    """A schema file; `schemas.json#adult` picks one of several."""
+    try:
+        schema = Schema.load(name)
+    except DiscreetError as error:
+        raise type(error)(_named(name, error)) from None
+    except STRANGE:
+        raise FileError(f"{name} is not a schema of discreet; write one with `discreet schema draft`") from None
+    return schema if adjacency is None else schema.replace(adjacency=adjacency)
+
+
+def load_model(path: Path) -> Any:
+    """A model file, ready to predict."""
+    from discreet.model_file import load
+
+    try:
+        return load(path)
+    except DiscreetError as error:
+        raise type(error)(_named(str(path), error)) from None
+    except STRANGE:
+        raise FileError(f"{path} is not a model of discreet, or was damaged; get it again from its owner") from None
+
+
+def _named(name: str, error: DiscreetError) -> str:
+    """The message with the file's name, once."""
+    return str(error) if name.partition("#")[0] in str(error) else f"{name}: {error}"

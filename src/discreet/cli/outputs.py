@@ -1,0 +1,130 @@
+"""Where text and files go: people read rich text, scripts read JSON, and a file is written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from discreet.budget import Charge, Epsilon, total
+from discreet.errors import FileError
+
+paper = Console(highlight=False, markup=False, emoji=False)
+"""Standard output, for results."""
+notes = Console(stderr=True, highlight=False, markup=False, emoji=False)
+"""Standard error, for progress and advice."""
+
+
+def say(text: str = "", *, style: str | None = None) -> None:
+    """Print a paragraph for people; a file or a pipe gets it on one line."""
+    paper.print(printable(text), style=style, soft_wrap=not paper.is_terminal)
+
+
+def advise(text: str) -> None:
+    """Print a remark that is no part of the result."""
+    notes.print(printable(text), soft_wrap=not notes.is_terminal)
+
+
+def emit(content: Any) -> None:
+    """Print JSON for scripts, and nothing else."""
+    typer.echo(json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1))
+
+
+def tabulate(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:
+    """Print a table; the columns named in `right` are aligned to the right."""
+    table = Table(title=printable(title), title_justify="left", title_style="bold")
+    for head in heads:
+        table.add_column(printable(head), justify="right" if head in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(printable, row))
+    paper.print(table)
+
+
+def tabulate_charges(charges: Sequence[Charge]) -> None:
+    """Print a receipt: every charge as an exact fraction, and their sum."""
+    rows = [
+        [_asked(each), each.mechanism, shown(each.epsilon), str(each.epsilon), str(each.sensitivity), f"{each.scale:g}"]
+        for each in charges
+    ]
+    whole = total([each.epsilon for each in charges])
+    rows.append(["sum", "", shown(whole), str(whole), "", ""])
+    heads = ["query", "mechanism", "ε", "exact", "sens.", "scale"]
+    tabulate("Charges", heads, rows, right=heads[2:])
+
+
+def _asked(charge: Charge) -> str:
+    """What was asked, the column first: "SplineCounts(column='age', bins=4)" becomes "age: SplineCounts, bins=4"."""
+    parts = re.fullmatch(r"(\w+)\(column='(.*?)'(.*)\)", charge.query)
+    return f"{parts[2]}: {parts[1]}{parts[3]}" if parts else charge.query
+
+
+def tabulate_receipt(charges: Sequence[Charge]) -> None:
+    """Print a receipt in short: one line for all charges of one kind."""
+    groups: dict[tuple[str, str], list[Epsilon]] = {}
+    for each in charges:
+        groups.setdefault((each.query.partition("(")[0], each.mechanism), []).append(each.epsilon)
+    rows = []
+    for (query, mechanism), losses in groups.items():
+        ends = dict.fromkeys((shown(min(losses)), shown(max(losses))))
+        rows.append([str(len(losses)), query, mechanism, " to ".join(ends), shown(total(losses))])
+    rows.append([str(len(charges)), "all", "", "", shown(total([each.epsilon for each in charges]))])
+    heads = ["tables", "query", "mechanism", "ε each", "ε together"]
+    tabulate("Receipt", heads, rows, right=["tables", "ε each", "ε together"])
+
+
+def shown(epsilon: Epsilon) -> str:
+    """An epsilon for people."""
+    return "∞" if float(epsilon) == float("inf") else f"{float(epsilon):.4g}"
+
+
+def printable(text: str) -> str:
+    """The text without characters that steer a terminal: names in a file may come from anyone."""
+    return "".join(char if char.isprintable() or char == "\n" else _escaped(char) for char in text)
+
+
+def one_line(text: str) -> str:
+    """The text on one line."""
+    return "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode()
+
+
+def check_out(out: Path, *inputs: Path | None) -> None:
+    """Raise FileError unless a file can be written there and is none of the command's own inputs."""
+    if out.is_dir():
+        raise FileError(f"{out} is a folder; name a file in it")
+    if not out.parent.is_dir():
+        raise FileError(f"cannot write {out}: the folder {out.parent} does not exist; make it first")
+    if not os.access(out.parent, os.W_OK) or (out.exists() and not os.access(out, os.W_OK)):
+        raise FileError(f"cannot write {out}: permission denied; choose another place")
+    for path in inputs:
+        if path is not None and out.resolve() == path.resolve():
+            raise FileError(f"{out} would overwrite a file that is read; choose another name")
+
+
+@contextlib.contextmanager
+def whole_file(path: Path, *, binary: bool = False) -> Iterator[Any]:
+    """An open file that takes its name only when all is written; after an error nothing is left."""
+    how: dict[str, Any] = {"mode": "wb"} if binary else {"mode": "w", "encoding": "utf-8", "newline": ""}
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False, **how) as file:
+            yield file
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(file.name, 0o666 & ~umask)
+        os.replace(file.name, path)
+    except BaseException:
+        with contextlib.suppress(OSError, UnboundLocalError):
+            os.unlink(file.name)
+        raise

@@ -1,0 +1,138 @@
+"""`discreet train`: a model file from a data file. All that can be checked is checked before anything is charged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.budget import Epsilon, Ledger, as_epsilon
+from discreet.cli import inputs
+from discreet.cli.outputs import check_out, emit, notes, say, shown, tabulate_receipt
+from discreet.errors import BudgetError, FileError, ParameterError, SchemaError
+from discreet.schema import Schema
+
+
+def train(
+    data: Annotated[Path, typer.Argument(help="A .csv, .parquet or .duckdb file.", show_default=False)],
+    schema: Annotated[str, typer.Option(help="What is public: a schema file.", show_default=False)],
+    epsilon: Annotated[str, typer.Option(help="The privacy loss, for instance 1, 0.3 or 1/3.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="The model file to write.", show_default=False)],
+    model: Annotated[str, typer.Option(help="The kind of model.")] = "naive-bayes",
+    adjacency: Annotated[
+        str | None, typer.Option(help="add-remove or replace-one; default: as the schema says.")
+    ] = None,
+    numeric: Annotated[str | None, typer.Option(help="How numbers are modelled: histogram, gaussian, smooth.")] = None,
+    table: Annotated[str | None, typer.Option(help="The table, if the data file is a .duckdb file.")] = None,
+    ledger: Annotated[Path | None, typer.Option(help="A file that keeps what was spent on these data.")] = None,
+    limit: Annotated[str | None, typer.Option(help="The most that the ledger may ever spend; set once.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Repeatable noise, for experiments: no guarantee.")] = None,
+    draft_ok: Annotated[bool, typer.Option("--draft-ok", help="Accept a draft schema: no guarantee.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Train a differentially private model from a file or a database table.
+
+    The data are counted where they are; only noisy counts go into the model.
+
+    \b
+    Example, after `discreet demo`:
+      discreet train discreet-demo/train.csv --schema discreet-demo/schema.json \\
+        --epsilon 1 --out m.json --ledger ledger.jsonl --limit 2
+    """
+    loss = as_epsilon(epsilon)
+    public = _public_schema(schema, adjacency, draft_ok)
+    estimator = _estimator(model, public, loss, numeric, seed)
+    check_out(out, data, Path(schema.partition("#")[0]), ledger)
+    source = inputs.open_source(data, table)
+    inputs.check_structure(source, data, public)
+    account = open_ledger(ledger, limit, loss)
+    with notes.status("counting, adding noise"):
+        estimator.fit_from(source, ledger=account)
+    estimator.save(out)
+    if as_json:
+        emit(_report(estimator, out, account))
+        return
+    say(estimator.guarantee_.statement(), style="bold")
+    tabulate_receipt(estimator.receipt_.charges)
+    if account is not None:
+        say(
+            f"Ledger {ledger}: {shown(account.spent)} of {shown(account.limit)} spent, {shown(account.remaining)} left."
+        )
+    say(f"Model written to {out}. Next: discreet card {out}")
+
+
+def _public_schema(name: str, adjacency: str | None, draft_ok: bool) -> Schema:
+    schema = inputs.load_schema(name, adjacency)
+    if not schema.is_public and not draft_ok:
+        some = ", ".join(schema.from_data[:3]) + (", ..." if len(schema.from_data) > 3 else "")
+        raise SchemaError(
+            f"{name} is a draft: {len(schema.from_data)} entries were read off the data ({some}); confirm or replace "
+            'each and remove it from "from_data", or give --draft-ok if the data are public (no guarantee)'
+        )
+    return schema
+
+
+def _estimator(name: str, schema: Schema, epsilon: Epsilon, numeric: str | None, seed: int | None) -> Any:
+    """The model, its parameters checked."""
+    from discreet.models import MODELS
+
+    if name not in MODELS:
+        raise ParameterError(f"--model={name!r}; need one of: {', '.join(MODELS)}")
+    parameters: dict[str, Any] = {"epsilon": epsilon, "random_state": seed}
+    if numeric is not None:
+        parameters["numeric"] = numeric
+    try:
+        estimator = MODELS[name](schema, **parameters)
+    except TypeError:
+        raise ParameterError(f"--numeric does not apply to --model {name}; leave it out") from None
+    estimator.check_parameters()  # before a ledger is opened
+    return estimator
+
+
+def open_ledger(path: Path | None, limit: str | None, epsilon: Epsilon) -> Ledger | None:
+    """The ledger, if the loss fits in it; a new file is made only then."""
+    if path is None:
+        if limit is not None:
+            raise ParameterError(f"--limit={limit} needs a file that keeps what was spent; add --ledger FILE")
+        return None
+    kept = _kept_limit(path)
+    if limit is None and kept is None:
+        raise ParameterError(f"ledger {path} is new; set the most that it may ever spend, for instance --limit 2")
+    try:
+        most = as_epsilon(kept if limit is None else limit)
+    except ParameterError as error:
+        raise ParameterError(str(error).replace("epsilon=", "--limit=", 1)) from None
+    ledger = Ledger(most, path) if kept is not None else None
+    remaining = most if ledger is None else ledger.remaining
+    if epsilon > remaining:
+        raise BudgetError(
+            f"--epsilon={shown(epsilon)} is more than the {shown(remaining)} of {shown(most)} left in ledger {path}; "
+            "use a smaller epsilon"
+        )
+    return ledger or Ledger(most, path)
+
+
+def _kept_limit(path: Path) -> str | None:
+    """The limit that an existing ledger has."""
+    if not path.exists():
+        return None
+    try:
+        with path.open(encoding="utf-8") as file:
+            first = file.readline()
+        return str(json.loads(first)["limit"]) if first else None
+    except OSError as error:
+        raise FileError(f"cannot open ledger {path}: {error.strerror}; check the path") from None
+    except inputs.STRANGE:
+        raise FileError(f"ledger {path} cannot be read; restore it from a backup") from None
+
+
+def _report(model: Any, out: Path, ledger: Ledger | None) -> dict[str, Any]:
+    """What a script wants to know."""
+    from discreet.model_file import card
+
+    account = None
+    if ledger is not None:
+        account = {"limit": str(ledger.limit), "spent": str(ledger.spent), "remaining": str(ledger.remaining)}
+    return {"out": str(out), **card(model), "ledger": account}
