@@ -34,25 +34,32 @@ def as_epsilon(value: object) -> Epsilon:
     >>> as_epsilon(0.1), as_epsilon("1/3"), as_epsilon(float("inf"))
     (Fraction(1, 10), Fraction(1, 3), inf)
     """
-    message = f"epsilon={value!r}; need a number > 0 (float('inf') for a model that is not private)"
     if getattr(value, "ndim", None) == 0:
         value = value.item()  # type: ignore[attr-defined]
     if isinstance(value, bool) or not isinstance(value, Rational | float | str | Decimal):
-        raise ParameterError(message)
-    if isinstance(value, float | Decimal) and value == math.inf:
-        return math.inf
+        raise _refused(value)
     try:
-        text = str(value)
-        if len(text) > 60 or ("/" not in text and not -40 < Decimal(text).adjusted() < 40):
-            raise ParameterError(message)
+        text = str(value).strip().lower()
+        if text in ("inf", "+inf", "infinity"):
+            return math.inf
+        if len(text) > 1000 or ("/" not in text and not -400 < Decimal(text).adjusted() < 400):
+            raise _refused(value)
         fraction = Fraction(text)
     except (ValueError, ArithmeticError):
-        if isinstance(value, str) and value.strip().lower() in ("inf", "infinity"):
-            return math.inf
-        raise ParameterError(message) from None
+        raise _refused(value) from None
     if fraction <= 0:
-        raise ParameterError(message)
+        raise _refused(value)
     return fraction
+
+
+def _refused(value: object) -> ParameterError:
+    try:
+        shown = repr(value)[:40]
+    except ValueError:  # an integer of thousands of digits
+        shown = type(value).__name__
+    return ParameterError(
+        f"epsilon={shown}; need a number > 0 and < 1e400 (float('inf') for a model that is not private)"
+    )
 
 
 @dataclass(frozen=True)

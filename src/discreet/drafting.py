@@ -70,7 +70,9 @@ def labels_in(values: NDArray[Any]) -> list[Label]:
 def _draft_column(name: str, values: NDArray[Any]) -> Column:
     numbers = as_floats(values)
     finite = numbers[np.isfinite(numbers)]
-    if values.dtype.kind in "iuf" or (_all_numbers(values, numbers) and len(np.unique(finite)) > FEW):
+    is_text = any(isinstance(value, str) for value in values.tolist()) if values.dtype.kind == "O" else True
+    enough = len(np.unique(finite)) > (FEW if is_text else 0)
+    if values.dtype.kind in "iuf" or (_all_numbers(values, numbers) and enough):
         lower, upper = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
         if not lower < upper:
             upper = lower + 1.0 if lower + 1.0 > lower else float(np.nextafter(lower, np.inf))

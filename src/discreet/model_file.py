@@ -98,6 +98,14 @@ def load(path: str | Path) -> Any:
     return from_dict(read_json(path), str(path))
 
 
+def _hash(body: Mapping[str, Any]) -> str | None:
+    """The hash of a file's content; None if it holds what no model file holds, such as NaN."""
+    try:
+        return content_hash(body)
+    except ValueError:
+        return None
+
+
 def from_dict(content: Mapping[str, Any], name: str = "model") -> Any:
     """The model of a file's content."""
     from discreet.models import MODELS
@@ -108,9 +116,9 @@ def from_dict(content: Mapping[str, Any], name: str = "model") -> Any:
     if not isinstance(version, int) or version > VERSION:
         raise FileError(f"{name} has version {version!r}; this discreet reads up to {VERSION}: upgrade discreet")
     body = {key: value for key, value in content.items() if key != "hash"}
-    if content.get("hash") != content_hash(body):
+    if content.get("hash") != _hash(body):
         raise FileError(f"{name} was altered or damaged: its hash does not fit; get it again from its owner")
-    if content.get("model") not in MODELS:
+    if str(content.get("model")) not in MODELS:
         raise FileError(f"{name}: model {content.get('model')!r} is not known; need one of: {', '.join(MODELS)}")
     try:
         parameters = {**content["parameters"]}

@@ -48,9 +48,8 @@ def split_by_weight(epsilon: Epsilon, weights: Sequence[float]) -> list[Epsilon]
     """
     if epsilon == math.inf:
         return [math.inf] * len(weights)
-    exact = [Fraction(weight).limit_denominator(1_000_000) for weight in weights]
-    whole = sum(exact, Fraction(0))
-    return [Fraction(epsilon) * weight / whole for weight in exact]
+    millionths = [max(1, round(weight * 1_000_000)) for weight in weights]
+    return [Fraction(epsilon) * part / sum(millionths) for part in millionths]
 
 
 def laplace_steps(queries: Sequence[Query], shares: Sequence[Epsilon], schema: Schema) -> list[Step]:

@@ -169,8 +169,8 @@ def shape(query: Query, schema: Schema) -> tuple[int, int]:
 
 
 def fine(bins: int) -> int:
-    """Cells in each of so many bins: 8, or as many as leave 255 in all, so that engines count them by one byte."""
-    return next((parts for parts in (8, 4, 2) if bins * parts <= 255), 1)
+    """Cells in each of so many bins: 8, or as many as leave 64 in all, so that engines count two columns at once."""
+    return next((parts for parts in (8, 4) if bins * parts <= 64), 2)
 
 
 def splines(bins: int) -> Table:

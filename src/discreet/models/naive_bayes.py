@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -134,6 +135,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         schema = self.schema_
         if noisy.receipt.schema_hash != schema.hash:
             raise ParameterError("these statistics were released under another schema; use the one they came with")
+        tables.check_shapes(noisy, schema)
         self.noisy_ = noisy
         self.receipt_: Receipt = noisy.receipt
         self.guarantee_ = Guarantee.of(noisy.receipt, schema)
@@ -223,9 +225,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"numeric={self.numeric!r}; need one of: {', '.join(planning.NUMERIC)}")
         if self.split not in planning.SPLITS:
             raise ParameterError(f"split={self.split!r}; need one of: {', '.join(planning.SPLITS)}")
-        if self.bins != "auto" and not (isinstance(self.bins, int) and 2 <= self.bins <= MOST_BINS):
+        if self.bins != "auto" and not (isinstance(self.bins, Integral) and 2 <= self.bins <= MOST_BINS):
             raise ParameterError(f"bins={self.bins!r}; need 'auto' or an integer from 2 to {MOST_BINS}")
-        if not isinstance(self.smoothing, int | float) or not 0 < self.smoothing < math.inf:
+        if not isinstance(self.smoothing, Real) or not 0 < self.smoothing < math.inf:
             raise ParameterError(f"smoothing={self.smoothing!r}; need a number > 0")
         if epsilon != math.inf and epsilon > 10_000:
             raise ParameterError(f"epsilon={self.epsilon!r}; above 10000 nothing is private: use float('inf')")

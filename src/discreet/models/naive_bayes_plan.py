@@ -14,13 +14,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from discreet.budget import Epsilon
 from discreet.mechanisms.smooth import SmoothCauchy
 from discreet.plan import Step, laplace_steps, split_by_weight, split_evenly
-from discreet.queries import MOST_BINS, ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts
+from discreet.queries import ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts
 from discreet.schema import Adjacency, Categorical, Column, Numeric, Schema
 from discreet.tables import as_frame
 
@@ -29,6 +30,8 @@ SPLITS = ("weighted", "equal")
 COUNTING = 0.05
 """Share of ε that buys the number of records, where none is declared."""
 LEAST_SIGNAL = 5.0
+ENOUGH_BINS = 32
+"""More made no data set better, however large; they would only be slower to count."""
 MANY_RECORDS = 10**12
 """Enough to ask every attribute: a plan for so many is tried before anything is paid, so that it cannot fail later."""
 
@@ -44,7 +47,7 @@ def steps(schema: Schema, epsilon: Epsilon, records: int, numeric: str, bins: in
     signal = effective(epsilon, schema) * records / len(schema.classes)
     asked = attributes_asked(signal, len(schema.columns))
     most = min(signal / asked, records / len(schema.classes))
-    chosen_bins = best_bins(most) if isinstance(bins, str) else bins
+    chosen_bins = best_bins(most) if isinstance(bins, str) else int(bins)
     queries = [_query(column, numeric, chosen_bins, exact=epsilon == math.inf) for column in schema.columns]
     kept = fewest_cells([_weight(query, schema) for query in queries], asked)
     asked_queries: list[Query] = [queries[position] for position in kept]
@@ -67,7 +70,7 @@ def attributes_asked(signal: float, attributes: int) -> int:
 
 def best_bins(signal: float) -> int:
     """Number of bins of a numeric attribute from its signal."""
-    return int(min(max(round(2 * signal ** (1 / 3)), 2), MOST_BINS))
+    return int(min(max(round(2 * signal ** (1 / 3)), 2), ENOUGH_BINS))
 
 
 def fewest_cells(cells: Sequence[float], asked: int) -> list[int]:
@@ -124,6 +127,7 @@ def checked_public(X: Any, y: Any = "absent", width: int | None = None) -> Any:
     if y is None:
         raise ValueError("This NaiveBayes estimator requires y to be passed, but the target y is None")
     labels = column_or_1d(np.asarray(y), warn=True)
+    assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
     if not is_records and not isinstance(X, dict):
         check_consistent_length(X, labels)

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.encoding import Cells
+from discreet.errors import ParameterError
 from discreet.explanation import Evidence
-from discreet.queries import Counts, Moments, SoftCounts, SplineCounts, splines
+from discreet.queries import Counts, Moments, SoftCounts, SplineCounts, shape, splines
 from discreet.schema import Categorical, Numeric, Schema
 from discreet.statistics import NoisyStatistics
 
@@ -97,6 +98,15 @@ def build(noisy: NoisyStatistics, schema: Schema, smoothing: float) -> Model:
     order = {name: position for position, name in enumerate(schema.names)}
     log_prior = np.log(np.maximum(totals.shares, 1e-300))
     return Model(log_prior, tuple(sorted(attributes, key=lambda each: order[each.cells.column])))
+
+
+def check_shapes(noisy: NoisyStatistics, schema: Schema) -> None:
+    """Raise ParameterError unless each table has the shape of its query: a wrong one could broadcast unseen."""
+    for query, table in noisy.tables:
+        rows, columns = shape(query, schema)
+        expected = (rows, 2 if isinstance(query, Moments) else columns)
+        if table.values.shape != expected or table.values.dtype.kind not in "if":
+            raise ParameterError(f"the table of {query!r} has the wrong shape or type; it was not made by release")
 
 
 def class_totals(tables: list[Matrix], variances: list[float]) -> ClassTotals:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.encoding import Cells
 from discreet.errors import FileError, MissingExtra
@@ -17,6 +18,8 @@ from discreet.statistics import ExactStatistics
 from discreet.tables import check_names
 
 MEMORY_LIMIT = "256MB"
+LEFT = np.iinfo(np.int64).min
+"""Stands for a cell that the first SELECT left to the second."""
 
 
 class DuckDBSource:
@@ -46,17 +49,22 @@ class DuckDBSource:
         return list(self._types(*self._open()))
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
-        """Run the one SELECT; only counts come back."""
+        """Run the SELECTs; only counts come back."""
         connection, relation = self._open()
-        text = sql.count_cells(relation, cells, schema, self._types(connection, relation))
-        rows = np.array(_quietly(connection, text) or [[0] * (2 + len(schema.classes))], dtype=np.int64)
-        counts = {}
-        for position, each in enumerate(cells):
-            size = each.size(schema)
-            own = rows[rows[:, 0] == position]
-            table = np.zeros((len(schema.classes), size), dtype=np.int64)
-            np.add.at(table.T, np.minimum(own[:, 1], size - 1), own[:, 2:])
-            counts[each] = table
+        types = self._types(connection, relation)
+        rows = _run(connection, sql.count_cells(relation, cells, schema, types), schema)
+        counts, rest = {}, []
+        for place, block in enumerate(sql.in_blocks(cells, schema)):
+            own = rows[rows[:, 0] == place]
+            for position, each in enumerate(block, start=1):
+                known = own[:, position] != LEFT
+                counts[each] = _tabulate(own[known], position, each.size(schema))
+                if not known.all():
+                    rest.append(each)
+        if rest:
+            rows = _run(connection, sql.count_rest(relation, rest, schema, types), schema)
+            for place, each in enumerate(rest):
+                counts[each] += _tabulate(rows[rows[:, 0] == place], 1, each.size(schema))
         return ExactStatistics(counts)
 
     def _open(self) -> tuple[Any, str]:
@@ -87,11 +95,25 @@ class DuckDBSource:
             raise FileError(f"{path} cannot be opened by DuckDB; is it a database, and not in use?") from None
         connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
         connection.execute("SET preserve_insertion_order = false")
+        connection.execute("SET perfect_ht_threshold = 20")
         return connection
 
     def _types(self, connection: Any, relation: str) -> dict[str, str]:
         described = _quietly(connection, f"DESCRIBE SELECT * FROM {relation}")
         return {str(row[0]): str(row[1]) for row in described}
+
+
+def _run(connection: Any, text: str, schema: Schema) -> NDArray[np.int64]:
+    """The rows of a count, as integers; LEFT where a cell is NULL."""
+    rows = [[LEFT if value is None else value for value in row] for row in _quietly(connection, text)]
+    return np.array(rows, dtype=np.int64).reshape(-1, 3 + len(schema.classes))
+
+
+def _tabulate(rows: NDArray[np.int64], position: int, size: int) -> NDArray[np.int64]:
+    """Counts by class and cell from the rows of one block; codes beyond the cells are clipped to them."""
+    table = np.zeros((size, rows.shape[1] - 3), dtype=np.int64)
+    np.add.at(table, np.clip(rows[:, position], 0, size - 1), rows[:, 3:])
+    return table.T
 
 
 def _quietly(connection: Any, text: str) -> list[Any]:

@@ -1,9 +1,11 @@
-"""One portable SELECT that counts records by class and cell, for every engine that speaks SQL.
+"""Portable SELECTs that count records by class and cell, for every engine that speaks SQL.
 
-Missing values are decided by an explicit CASE before any clipping: GREATEST and LEAST skip NULL, which would
-turn a missing number into a bound, and engines disagree on how NaN compares. The arithmetic is that of
-encoding.py, operation by operation in double precision, so that counts agree with numpy's to the last record.
-A row of the result is (table, cell, count of class 0, count of class 1, ...).
+The first computes a cell by the arithmetic of encoding.py, operation by operation in double precision. Codes beyond the
+first and the last cell are clipped after counting, which changes no count. What has no code that fits a small
+integer, being missing, NaN or far out of bounds, is counted by the second, which decides by an explicit CASE before any
+clipping: GREATEST and LEAST skip NULL, which would turn a missing number into a bound, and engines disagree on how NaN
+compares. A row of either result is (block, cell of its first column, cell of its second, count of class 0, count of
+class 1, ...).
 """
 
 from __future__ import annotations
@@ -21,42 +23,61 @@ TEXT_TYPES = frozenset(("VARCHAR", "CHAR", "TEXT", "ENUM", "UUID"))
 DATE_TYPES = ("DATE", "TIME", "INTERVAL")
 
 
+SMALL = 64
+"""Columns with at most so many cells are counted two at a time: half the work, and the joint counts fit a cache."""
+
+
+def in_blocks(cells: Sequence[Cells], schema: Schema) -> list[tuple[Cells, ...]]:
+    """The columns that are counted together."""
+    small = [each for each in cells if each.size(schema) <= SMALL]
+    large = [(each,) for each in cells if each.size(schema) > SMALL]
+    return [*(tuple(small[start : start + 2]) for start in range(0, len(small), 2)), *large]
+
+
 def count_cells(relation: str, cells: Sequence[Cells], schema: Schema, types: Mapping[str, str]) -> str:
-    """The SELECT: one pass a column, conditional counts over the classes. A cell fits one byte where it can: engines
-    count those in a plain array, without hashing."""
+    """The first SELECT: one pass a block. A code fits a byte or two, so that engines count in a plain array, without
+    hashing; it is NULL for numbers that are left to `count_rest`."""
+    blocks = enumerate(in_blocks(cells, schema))
     return "\nUNION ALL\n".join(
-        _count_one(relation, position, each, schema, types) for position, each in enumerate(cells)
+        _count(relation, place, [_code(each, schema, types[each.column]) for each in block], schema, types)
+        for place, block in blocks
     )
 
 
-def _count_one(relation: str, position: int, cells: Cells, schema: Schema, types: Mapping[str, str]) -> str:
-    sums = ", ".join(
-        f"COALESCE(COUNT_IF({condition}), 0)"
-        for condition in _label_conditions(schema.target, schema.classes, types[schema.target])
-    )
-    code = _code(cells, schema, types[cells.column])
-    return f"SELECT {position} AS block, {code} AS cell, {sums} FROM {relation} GROUP BY 2"
+def count_rest(relation: str, cells: Sequence[Cells], schema: Schema, types: Mapping[str, str]) -> str:
+    """The second SELECT: what the first left NULL in each of these columns, a block each."""
+    parts = []
+    for place, each in enumerate(cells):
+        column, value = schema[each.column], number_of(each.column, types[each.column])
+        assert isinstance(column, Numeric), "categories have a code each"
+        code = (
+            f"CASE WHEN {value} IS NULL OR isnan({value}) THEN {each.missing_code(column)} "
+            f"WHEN {value} < {double(column.lower)} THEN 0 ELSE {each.size(schema) - 1} END"
+        )
+        left = f"{relation} WHERE {_code(each, schema, types[each.column])} IS NULL"
+        parts.append(_count(left, place, [code], schema, types))
+    return "\nUNION ALL\n".join(parts)
+
+
+def _count(relation: str, place: int, codes: Sequence[str], schema: Schema, types: Mapping[str, str]) -> str:
+    """Conditional counts over the classes, by one code or two."""
+    conditions = _label_conditions(schema.target, schema.classes, types[schema.target])
+    counts = ", ".join(f"COALESCE(COUNT_IF({condition}), 0)" for condition in conditions)
+    keys = ", ".join(str(position) for position in range(2, 2 + len(codes)))
+    first, second = [*codes, "0"][:2]
+    return f"SELECT {place} AS block, {first} AS first, {second} AS second, {counts} FROM {relation} GROUP BY {keys}"
 
 
 def _code(cells: Cells, schema: Schema, kind: str) -> str:
+    """The code of a value; for numbers neither clipped nor, if missing or far out, there at all."""
     column = schema[cells.column]
+    size = cells.size(schema)
+    integer = "TINYINT" if size <= SMALL else "SMALLINT" if size <= 2**14 else "USMALLINT"
     if isinstance(column, Categorical):
-        return _category(column, kind)
-    return _number(cells, column, cells.size(schema), kind)
-
-
-def _number(cells: Cells, column: Numeric, size: int, kind: str) -> str:
-    """The cell of a number. Codes above the last cell are clipped after counting, which changes no count."""
-    value, integer = number_of(column.name, kind), "UTINYINT" if size <= 255 else "USMALLINT"
+        return f"CAST({_category(column, kind)} AS {integer})"
     scale, offset = cells.scale_and_offset(column)
-    lower = double(column.lower)
-    position = f"({value} - {lower}) * {double(scale)}" + (f" + {double(offset)}" if offset else "")
-    missing, first, last = (f"CAST({code} AS {integer})" for code in (cells.missing_code(column), 0, size - 1))
-    return (
-        f"COALESCE(TRY_CAST(FLOOR({position}) AS {integer}), "
-        f"CASE WHEN {value} IS NULL OR isnan({value}) THEN {missing} "
-        f"WHEN {value} < {lower} THEN {first} ELSE {last} END)"
-    )
+    position = f"({number_of(column.name, kind)} - {double(column.lower)}) * {double(scale)}"
+    return f"TRY_CAST(FLOOR({position}{f' + {double(offset)}' if offset else ''}) AS {integer})"
 
 
 def _category(column: Categorical, kind: str) -> str:
