@@ -148,7 +148,7 @@ def test_parquet_and_database(here):
 def test_without_duckdb_the_model_is_the_same(here, monkeypatch):
     train("--seed", "5")
     by_duckdb = Path("m.json").read_text()
-    monkeypatch.setattr(inputs, "_duckdb", lambda: None)
+    monkeypatch.setattr("discreet.sources.file.find_spec", lambda name: None)
     train("--seed", "5")
     assert Path("m.json").read_text() == by_duckdb
     Path("m.json").unlink()
@@ -408,7 +408,7 @@ def test_an_unexpected_error_is_held_back(debug, here, monkeypatch):
     def fail(*_):
         raise RuntimeError(f"engine says: {CANARY}")
 
-    monkeypatch.setattr("discreet.cli.train.inputs.open_source", fail)
+    monkeypatch.setattr("discreet.cli.train.open_file", fail)
     options = ["--debug"] if debug else []
     given = ["train", "data.csv", "--schema", "s.json", "--epsilon", "1", "--out", "m.json"]
     result = run(*options, *given, status=1)
@@ -426,7 +426,7 @@ def test_reading_that_fails_inside_the_check_is_an_unreadable_file(here, monkeyp
         def check(self, schema):
             raise RuntimeError(CANARY)
 
-    monkeypatch.setattr("discreet.cli.train.inputs.open_source", lambda *_: Source())
+    monkeypatch.setattr("discreet.cli.train.open_file", lambda *_: Source())
     refused(train(status=2), "data.csv")
 
 

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet import Categorical, Numeric, Schema, files
-from discreet.cli.inputs import FileSource, open_source
 from discreet.encoding import Cells
 from discreet.errors import FileError, MissingExtra
 from discreet.sources.duckdb import DuckDBSource
+from discreet.sources.file import FileSource, open_file
 from discreet.sources.memory import MemorySource
 
 SCHEMA = Schema(
@@ -59,7 +59,7 @@ def counts(source: object) -> list[list[list[int]]]:
 @pytest.mark.parametrize("name", MESSY)
 def test_all_readers_count_the_same(name: str, tmp_path: Path) -> None:
     path = write(tmp_path, MESSY[name])
-    by_duckdb = counts(open_source(path, None))
+    by_duckdb = counts(open_file(path))
     assert counts(FileSource(path)) == by_duckdb
     assert counts(MemorySource(files.read_columns(path, keep_undecodable=False))) == by_duckdb
     expected = {"plain": 2, "blank lines": 2, "short rows": 2, "long rows": 3, "no rows": 0, "not utf-8": 2}
@@ -75,7 +75,7 @@ rows = st.lists(fields, min_size=0, max_size=5).map(",".join)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_well_formed_rows_of_any_length_count_the_same(lines: list[str], end: str, tmp_path: Path) -> None:
     path = write(tmp_path, end.join(["word,number,label", *lines]).encode())
-    assert counts(FileSource(path)) == counts(open_source(path, None))
+    assert counts(FileSource(path)) == counts(open_file(path))
 
 
 @given(pieces=st.lists(st.sampled_from([b"a", b",", b"\n", b"\r", b'"', b" ", b"\xff", b"\x00", b"\\"]), max_size=30))
@@ -83,7 +83,7 @@ def test_well_formed_rows_of_any_length_count_the_same(lines: list[str], end: st
 def test_no_record_makes_reading_fail(pieces: list[bytes], tmp_path: Path) -> None:
     path = write(tmp_path, b"word,number,label\na,1,yes\n" + b"".join(pieces))
     assert files.header(path) == ["word", "number", "label"]
-    for source in (open_source(path, None), FileSource(path)):
+    for source in (open_file(path), FileSource(path)):
         assert len(counts(source)) == 2
 
 
@@ -109,7 +109,7 @@ def test_bad_bytes_are_replaced_where_each_record_counts(tmp_path: Path) -> None
 def test_tab_separated(tmp_path: Path) -> None:
     path = write(tmp_path, b"word\tnumber\tlabel\nx,y\t3\tyes\n", "t.tsv")
     assert files.read_columns(path)["word"].tolist() == ["x,y"]
-    assert counts(open_source(path, None)) == counts(FileSource(path))
+    assert counts(open_file(path)) == counts(FileSource(path))
 
 
 @pytest.mark.parametrize(

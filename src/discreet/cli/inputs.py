@@ -2,67 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from discreet import files
-from discreet.encoding import Cells
-from discreet.errors import DiscreetError, FileError, MissingExtra, ParameterError
+from discreet.errors import DiscreetError, FileError
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.sources.duckdb import DuckDBSource
-from discreet.sources.memory import MemorySource
-from discreet.statistics import ExactStatistics
 
-DATABASES = (".duckdb", ".db")
 STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
 """What a JSON file of another shape can raise in a reader that expects ours."""
-
-
-class FileSource:
-    """A CSV or Parquet file counted in memory, a block at a time: for where DuckDB is not installed."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def check(self, schema: Schema) -> None:
-        """Names and types of the columns; no value is looked at."""
-        MemorySource(files.structure(self._path)).check(schema)
-
-    def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
-        """The counts of the blocks, added."""
-        blocks = files.read_blocks(self._path, keep_undecodable=False)
-        counted = MemorySource(next(blocks)).count(cells, schema)
-        for block in blocks:
-            counted += MemorySource(block).count(cells, schema)
-        return counted
-
-
-def open_source(path: Path, table: str | None) -> Source:
-    """A data file as a source: counted inside DuckDB, or in memory where DuckDB is not installed."""
-    duckdb = _duckdb()
-    if path.suffix.lower() in DATABASES and path.is_file():
-        if duckdb is None:
-            raise MissingExtra("duckdb")
-        if not table:
-            raise ParameterError(f"{path} is a database; name the table: --table NAME")
-        return DuckDBSource(path, table=table)
-    if table:
-        raise ParameterError(f"--table={table!r} is for .duckdb files; {path} is none")
-    path = files.checked(path)
-    if duckdb is None:
-        return FileSource(path)
-    return DuckDBSource(path)
-
-
-def _duckdb() -> Any:
-    """The module, or None where it is not installed."""
-    try:
-        import duckdb
-    except ImportError:
-        return None
-    return duckdb
 
 
 def check_structure(source: Source, path: Path, schema: Schema) -> None:

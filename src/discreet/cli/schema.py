@@ -14,6 +14,7 @@ from discreet.cli.outputs import advise, check_out, emit, say, tabulate, whole_f
 from discreet.errors import DataError
 from discreet.files import Block, read_columns
 from discreet.schema import Column, Label, Numeric, Schema
+from discreet.sources.file import open_file
 
 MOST_SHOWN = 8
 """Categories that a table shows of one column."""
@@ -91,7 +92,7 @@ def check(
     """
     public = inputs.load_schema(schema)
     if data is not None:
-        inputs.check_structure(inputs.open_source(data, table), data, public)
+        inputs.check_structure(open_file(data, table), data, public)
     if as_json:
         emit(
             {

@@ -13,6 +13,7 @@ from discreet.cli import inputs
 from discreet.cli.outputs import check_out, emit, notes, say, shown, tabulate_receipt
 from discreet.errors import BudgetError, FileError, ParameterError, SchemaError
 from discreet.schema import Schema
+from discreet.sources.file import open_file
 
 
 def train(
@@ -45,7 +46,7 @@ def train(
     public = _public_schema(schema, adjacency, draft_ok)
     estimator = _estimator(model, public, loss, numeric, seed)
     check_out(out, data, Path(schema.partition("#")[0]), ledger)
-    source = inputs.open_source(data, table)
+    source = open_file(data, table)
     inputs.check_structure(source, data, public)
     account = open_ledger(ledger, limit, loss)
     with notes.status("counting, adding noise"):
