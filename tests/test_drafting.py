@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.columns import Categorical, Numeric
 from discreet.drafting import FEW, MANY, column_names, draft, labels_in, schema_from_data
 from discreet.errors import DataError, SchemaError
-from discreet.schema import Categorical, Numeric, Schema
+from discreet.schema import Schema
 
 
 def test_every_entry_that_was_read_is_marked():

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from discreet.columns import Categorical, Numeric, text_of
 from discreet.encoding import Cells, as_floats, category_codes, class_codes, label_codes, number_of
-from discreet.schema import Categorical, Numeric, Schema, text_of
+from discreet.schema import Schema
 
 SCHEMA = Schema(
     [

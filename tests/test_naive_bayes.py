@@ -15,12 +15,12 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 from conftest import draw_records, split_target
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
+from discreet.columns import text_of
 from discreet.encoding import Cells, class_codes
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.models import naive_bayes_plan as planning
 from discreet.models.naive_bayes_tables import class_totals, log_table
 from discreet.queries import MOST_BINS, Total
-from discreet.schema import text_of
 from discreet.sources.memory import MemorySource
 
 BINS = 9

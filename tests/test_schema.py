@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.columns import MAX_CELLS, Categorical, Numeric, text_of
 from discreet.errors import DiscreetError, FileError, SchemaError
-from discreet.schema import MAX_CELLS, VERSION, Adjacency, Categorical, Numeric, Schema, content_hash, text_of
+from discreet.schema import VERSION, Adjacency, Schema, content_hash
 
 names = st.text(min_size=1, max_size=8).filter(lambda name: name.isprintable())
 labels = st.one_of(

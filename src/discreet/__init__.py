@@ -5,21 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.budget import Ledger
+    from discreet.columns import Categorical, Numeric
     from discreet.errors import DiscreetError
     from discreet.model_file import load
     from discreet.models.naive_bayes import NaiveBayes
-    from discreet.schema import Adjacency, Categorical, Numeric, Schema
+    from discreet.schema import Adjacency, Schema
 
 __version__ = "0.1.0"
 __all__ = ["Adjacency", "Categorical", "DiscreetError", "Ledger", "NaiveBayes", "Numeric", "Schema", "load"]
 
 _HOMES = {
     "Adjacency": "discreet.schema",
-    "Categorical": "discreet.schema",
+    "Categorical": "discreet.columns",
     "DiscreetError": "discreet.errors",
     "Ledger": "discreet.budget",
     "NaiveBayes": "discreet.models.naive_bayes",
-    "Numeric": "discreet.schema",
+    "Numeric": "discreet.columns",
     "Schema": "discreet.schema",
     "load": "discreet.model_file",
 }

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.columns import Numeric
 from discreet.errors import FileError, ParameterError
 from discreet.files import read_columns
-from discreet.schema import Numeric, Schema, read_json
+from discreet.schema import Schema, read_json
 
 Columns = dict[str, NDArray[Any]]
 DataSet = tuple[Columns, NDArray[Any], Schema]

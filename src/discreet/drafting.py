@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.columns import Categorical, Column, Label, Numeric, text_of
 from discreet.encoding import as_floats
 from discreet.errors import DataError
-from discreet.schema import Categorical, Column, Label, Numeric, Schema, text_of
+from discreet.schema import Schema
 from discreet.tables import Table, as_frame, as_vector
 
 FEW = 12

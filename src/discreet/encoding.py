@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.schema import Categorical, Label, Numeric, Schema, text_of
+from discreet.columns import Categorical, Label, Numeric, text_of
+from discreet.schema import Schema
 
 Codes = NDArray[np.intp]
 

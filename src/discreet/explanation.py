@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.columns import Label
 from discreet.errors import MissingExtra
-from discreet.schema import Label
 
 Matrix = NDArray[np.float64]
 

@@ -39,7 +39,11 @@ class SavedModel(Protocol):
 
 def to_dict(model: SavedModel) -> dict[str, Any]:
     """The content of a model file."""
-    parameters = {name: value for name, value in model.get_params(deep=False).items() if name != "schema"}
+    parameters = {
+        name: value.item() if hasattr(value, "item") else value
+        for name, value in model.get_params(deep=False).items()
+        if name not in ("schema", "random_state")
+    }
     parameters["epsilon"] = str(model.noisy_.receipt.epsilon)
     parameters["random_state"] = None
     content = {

@@ -18,8 +18,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.columns import Numeric
 from discreet.encoding import Cells
-from discreet.schema import Adjacency, Numeric, Schema
+from discreet.schema import Adjacency, Schema
 
 Table = NDArray[np.int64]
 

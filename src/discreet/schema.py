@@ -9,22 +9,17 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from numbers import Real
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
+from discreet.columns import Categorical, Column, Label, Numeric, checked_labels, is_integer
 from discreet.errors import FileError, SchemaError
-
-Label: TypeAlias = str | int | float | bool
-"""A category or class as the owner writes it."""
 
 FORMAT = "discreet/schema"
 VERSION = 1
-MAX_CELLS = 65_000
 
 
 class Adjacency(StrEnum):
@@ -34,108 +29,6 @@ class Adjacency(StrEnum):
     """One record is added or removed; the number of records is private."""
     REPLACE_ONE = "replace-one"
     """One record is replaced by any other, label included; the number of records is public."""
-
-
-def text_of(label: Label) -> str:
-    """Write a label as text, so that 1, 1.0 and "1" are one category.
-
-    >>> text_of(1), text_of(1.0), text_of(" a "), text_of(True)
-    ('1', '1', 'a', 'true')
-    """
-    if isinstance(label, bool):
-        return "true" if label else "false"
-    if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
-        return str(int(label))
-    return label.strip(" ") if isinstance(label, str) else repr(label)
-
-
-@dataclass(frozen=True)
-class Numeric:
-    """A column of numbers between public bounds.
-
-    Values are clipped to the bounds; missing ones take `fill` (default: the middle). `grid` is the number
-    of steps to which values are rounded where sums are needed, so that sums are exact integers.
-    """
-
-    name: str
-    lower: float
-    upper: float
-    fill: float | None = None
-    grid: int = 2048
-
-    def __post_init__(self) -> None:
-        for bound in (self.lower, self.upper):
-            if not _is_number(bound):
-                raise SchemaError(f"column {self.name!r}: bound {bound!r}; need a finite number")
-        width = float(self.upper) - float(self.lower)
-        if not (0 < width < math.inf and math.isfinite(MAX_CELLS / width)):
-            raise SchemaError(
-                f"column {self.name!r}: lower={self.lower!r}, upper={self.upper!r}; need lower < upper, as floats too"
-            )
-        if self.fill is not None and not (_is_number(self.fill) and self.lower <= self.fill <= self.upper):
-            raise SchemaError(f"column {self.name!r}: fill={self.fill!r}; need a number within the bounds")
-        if not _is_integer(self.grid) or not 2 <= self.grid <= MAX_CELLS:
-            raise SchemaError(f"column {self.name!r}: grid={self.grid!r}; need an integer from 2 to {MAX_CELLS}")
-
-    @property
-    def kind(self) -> str:
-        """The word for this kind of column in a schema file."""
-        return "numeric"
-
-    @property
-    def missing_value(self) -> float:
-        """The public value that stands for a missing one."""
-        return (self.lower + (self.upper - self.lower) / 2) if self.fill is None else self.fill
-
-
-@dataclass(frozen=True)
-class Categorical:
-    """A column with a public list of categories.
-
-    A value outside the list goes to a cell of its own, unless `unlisted=False`: then the list is complete
-    by definition and a stray value counts as the first category. A missing value counts as the category
-    named by `missing`, or as unlisted.
-    """
-
-    name: str
-    categories: Sequence[Label]
-    unlisted: bool = True
-    missing: Label | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "categories", _labels(self.categories, f"column {self.name!r}", "category"))
-        if not isinstance(self.unlisted, bool):
-            raise SchemaError(f"column {self.name!r}: unlisted={self.unlisted!r}; need true or false")
-        texts = [text_of(label) for label in self.categories]
-        if self.missing is not None and text_of(self.missing) not in texts:
-            raise SchemaError(
-                f"column {self.name!r}: missing={self.missing!r} is not one of its categories; add it to the list"
-            )
-
-    @property
-    def kind(self) -> str:
-        """The word for this kind of column in a schema file."""
-        return "categorical"
-
-    @property
-    def size(self) -> int:
-        """Number of cells, the one for unlisted values included."""
-        return len(self.categories) + self.unlisted
-
-    @property
-    def stray_code(self) -> int:
-        """The cell of a value that is not in the list."""
-        return len(self.categories) if self.unlisted else 0
-
-    @property
-    def missing_code(self) -> int:
-        """The cell of a missing value."""
-        if self.missing is None:
-            return self.stray_code
-        return [text_of(label) for label in self.categories].index(text_of(self.missing))
-
-
-Column: TypeAlias = Numeric | Categorical
 
 
 @dataclass(frozen=True)
@@ -186,7 +79,7 @@ class Schema:
             object.__setattr__(self, name, tuple(value))
         object.__setattr__(self, "target", target)
         object.__setattr__(self, "records", records)
-        object.__setattr__(self, "classes", _labels(classes, "classes", "class"))
+        object.__setattr__(self, "classes", checked_labels(classes, "classes", "class"))
         try:
             object.__setattr__(self, "adjacency", Adjacency(adjacency))
         except ValueError:
@@ -202,7 +95,7 @@ class Schema:
                 raise SchemaError(f"column name {name!r}; need a non-empty text")
             if [*names, self.target, *self.ignore].count(name) > 1:
                 raise SchemaError(f"column {name!r} is named twice; each column, target included, once")
-        if self.records is not None and (not _is_integer(self.records) or self.records < 1):
+        if self.records is not None and (not is_integer(self.records) or self.records < 1):
             raise SchemaError(f"records={self.records!r}; need a positive integer, or null if not public")
 
     def __getitem__(self, name: str) -> Column:
@@ -349,35 +242,6 @@ def _from_collection_entry(content: Mapping[str, Any]) -> Schema:
     ]
     classes = columns[target].get("categories", ())
     return Schema(features, target, classes, records=content.get("rows"), ignore=[split] if split else [])
-
-
-def _labels(labels: Sequence[Label], where: str, word: str) -> tuple[Label, ...]:
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise SchemaError(f"{where}: got {type(labels).__name__}; need a list")
-    plain = tuple(label.item() if hasattr(label, "item") else label for label in labels)
-    if not 1 <= len(plain) <= MAX_CELLS:
-        raise SchemaError(f"{where}: {len(plain)} entries; need from 1 to {MAX_CELLS}")
-    seen: set[str] = set()
-    for label in plain:
-        if not isinstance(label, str) and not (isinstance(label, int | float) and abs(label) < 2**53):
-            raise SchemaError(f"{where}: a {type(label).__name__} is not a {word}; need text or a number below 2**53")
-        if not text_of(label):
-            raise SchemaError(f"{where}: an empty text is not a {word}; empty values count as missing")
-        if text_of(label) in seen:
-            raise SchemaError(f"{where}: {word} {label!r} is listed twice; list each once")
-        seen.add(text_of(label))
-    return plain
-
-
-def _is_number(value: object) -> bool:
-    try:
-        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:
-        return False
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _list(value: object, where: str) -> list[Any]:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from discreet.columns import Categorical, Numeric
 from discreet.papers import Lopuhaa2021NaiveBayes
-from discreet.schema import Categorical, Numeric, Schema
+from discreet.schema import Schema
 
 NUMERIC = Schema([Numeric("x", 10, 20)], target="y", classes=["a", "b"])
 PAIR = Schema(

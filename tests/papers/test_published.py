@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
 from discreet.budget import Ledger
+from discreet.columns import Categorical, Numeric
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.papers import (
     Lopuhaa2021NaiveBayes,
@@ -18,7 +19,7 @@ from discreet.papers import (
     Zafarani2020NaiveBayes,
     Zorarpaci2019NaiveBayes,
 )
-from discreet.schema import Categorical, Numeric, Schema
+from discreet.schema import Schema
 
 MODELS = [Vaidya2013NaiveBayes, Lopuhaa2021NaiveBayes, Zafarani2020NaiveBayes, Zorarpaci2019NaiveBayes]
 MIXED = Schema(

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from discreet.columns import Categorical, Numeric
 from discreet.errors import ParameterError
 from discreet.papers import Vaidya2013NaiveBayes
 from discreet.papers.published import ExactRecords
 from discreet.randomness import SeededRandomness, as_rng
-from discreet.schema import Categorical, Numeric, Schema
+from discreet.schema import Schema
 
 MIXED = Schema([Numeric("x", -10, 10), Categorical("u", ["p", "q"], unlisted=False)], target="y", classes=["a", "b"])
 

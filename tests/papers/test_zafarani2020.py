@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from discreet.columns import Categorical, Numeric
 from discreet.errors import ParameterError
 from discreet.papers import Zafarani2020NaiveBayes
-from discreet.schema import Categorical, Numeric, Schema
+from discreet.schema import Schema
 from discreet.smooth_sensitivity import cauchy_divergence
 
 NUMERIC = Schema([Numeric("x", 0, 4)], target="y", classes=["a", "b"])

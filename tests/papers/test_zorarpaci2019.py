@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
+from discreet.columns import Categorical, Numeric
 from discreet.errors import ParameterError
 from discreet.papers import Zorarpaci2019NaiveBayes
-from discreet.schema import Categorical, Numeric, Schema
+from discreet.schema import Schema
 
 COLUMNS = [Categorical("u", ["p", "q"], unlisted=False), Categorical("v", [0, 1], unlisted=True)]
 SCHEMA = Schema(COLUMNS, target="y", classes=["a", "b"])

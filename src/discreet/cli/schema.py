@@ -11,9 +11,10 @@ import typer
 
 from discreet.cli import inputs
 from discreet.cli.outputs import advise, check_out, emit, say, tabulate, whole_file
+from discreet.columns import Column, Label, Numeric
 from discreet.errors import DataError
 from discreet.files import Block, read_columns
-from discreet.schema import Column, Label, Numeric, Schema
+from discreet.schema import Schema
 from discreet.sources.file import open_file
 
 MOST_SHOWN = 8

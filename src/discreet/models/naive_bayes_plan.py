@@ -19,10 +19,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from discreet.budget import Epsilon
+from discreet.columns import Categorical, Column, Numeric
 from discreet.mechanisms.smooth import SmoothCauchy
 from discreet.plan import Step, laplace_steps, split_by_weight, split_evenly
 from discreet.queries import ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts
-from discreet.schema import Adjacency, Categorical, Column, Numeric, Schema
+from discreet.schema import Adjacency, Schema
 from discreet.tables import as_frame
 
 NUMERIC = ("histogram", "gaussian", "smooth")

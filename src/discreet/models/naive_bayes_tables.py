@@ -18,11 +18,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.columns import Categorical, Numeric
 from discreet.encoding import Cells
 from discreet.errors import ParameterError
 from discreet.explanation import Evidence
 from discreet.queries import Counts, Moments, SoftCounts, SplineCounts, shape, splines
-from discreet.schema import Categorical, Numeric, Schema
+from discreet.schema import Schema
 from discreet.statistics import NoisyStatistics
 
 Matrix = NDArray[np.float64]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from discreet.budget import Ledger
+from discreet.columns import Categorical
 from discreet.papers.published import (
     Array,
     ExactRecords,
@@ -24,7 +25,7 @@ from discreet.papers.published import (
     read_epsilon,
 )
 from discreet.randomness import Randomness
-from discreet.schema import Adjacency, Categorical, Schema
+from discreet.schema import Adjacency, Schema
 
 LEAST = 1e-5
 """Noisy counts and deviations below this positive number are raised to it."""

@@ -18,11 +18,12 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.budget import Charge, Ledger, as_epsilon
+from discreet.columns import Categorical, Numeric
 from discreet.encoding import Cells, Codes, as_floats, class_codes
 from discreet.errors import DataError, ParameterError
 from discreet.guarantee import Guarantee
 from discreet.randomness import Randomness, as_rng
-from discreet.schema import Categorical, Numeric, Schema
+from discreet.schema import Schema
 from discreet.tables import Table, as_vector
 
 Array: TypeAlias = NDArray[np.float64]

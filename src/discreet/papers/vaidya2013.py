@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from discreet.budget import Ledger
+from discreet.columns import Categorical
 from discreet.errors import ParameterError
 from discreet.papers.published import (
     Array,
@@ -25,7 +26,7 @@ from discreet.papers.published import (
     read_epsilon,
 )
 from discreet.randomness import Randomness
-from discreet.schema import Categorical, Schema
+from discreet.schema import Schema
 
 
 class Vaidya2013NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

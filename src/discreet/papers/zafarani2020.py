@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from discreet import smooth_sensitivity
 from discreet.budget import Ledger
+from discreet.columns import Categorical
 from discreet.errors import ParameterError
 from discreet.papers.published import (
     Array,
@@ -26,7 +27,7 @@ from discreet.papers.published import (
     read_epsilon,
 )
 from discreet.randomness import Randomness
-from discreet.schema import Adjacency, Categorical, Schema
+from discreet.schema import Adjacency, Schema
 
 BETAS = {"printed": 1.0, "nissim": 1 / math.sqrt(2)}
 """The smoothing, in units of the query's epsilon."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from discreet.budget import Ledger
+from discreet.columns import MAX_CELLS
 from discreet.encoding import Cells
 from discreet.errors import ParameterError
 from discreet.papers.published import (
@@ -24,7 +25,7 @@ from discreet.papers.published import (
     read_epsilon,
 )
 from discreet.randomness import Randomness
-from discreet.schema import MAX_CELLS, Adjacency, Schema
+from discreet.schema import Adjacency, Schema
 
 
 class Zorarpaci2019NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from discreet.columns import Categorical, Label, Numeric, text_of
 from discreet.encoding import INFINITY, NUMBER, Cells, boolean_code, is_canonical_number
 from discreet.errors import DataError
-from discreet.schema import Categorical, Label, Numeric, Schema, text_of
+from discreet.schema import Schema
 
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 INTEGER_TYPES = frozenset((*_INTEGERS, *("U" + name for name in _INTEGERS)))

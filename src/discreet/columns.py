@@ -1,0 +1,158 @@
+"""Columns and labels: what is public about one attribute."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, TypeAlias
+
+from discreet.errors import SchemaError
+
+Label: TypeAlias = str | int | float | bool
+"""A category or class as the owner writes it."""
+
+MAX_CELLS = 65_000
+
+
+def text_of(label: Label) -> str:
+    """Write a label as text, so that 1, 1.0 and "1" are one category.
+
+    >>> text_of(1), text_of(1.0), text_of(" a "), text_of(True)
+    ('1', '1', 'a', 'true')
+    """
+    if isinstance(label, bool):
+        return "true" if label else "false"
+    if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
+        return str(int(label))
+    return label.strip(" ") if isinstance(label, str) else repr(label)
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A column of numbers between public bounds.
+
+    Values are clipped to the bounds; missing ones take `fill` (default: the middle). `grid` is the number
+    of steps to which values are rounded where sums are needed, so that sums are exact integers.
+    """
+
+    name: str
+    lower: float
+    upper: float
+    fill: float | None = None
+    grid: int = 2048
+
+    def __post_init__(self) -> None:
+        for bound in (self.lower, self.upper):
+            if not _is_number(bound):
+                raise SchemaError(f"column {self.name!r}: bound {bound!r}; need a finite number")
+        for entry in ("lower", "upper", "fill"):
+            object.__setattr__(self, entry, _plain_number(getattr(self, entry)))
+        width = float(self.upper) - float(self.lower)
+        if not (0 < width < math.inf and math.isfinite(MAX_CELLS / width)):
+            raise SchemaError(
+                f"column {self.name!r}: lower={self.lower!r}, upper={self.upper!r}; need lower < upper, as floats too"
+            )
+        if self.fill is not None and not (_is_number(self.fill) and self.lower <= self.fill <= self.upper):
+            raise SchemaError(f"column {self.name!r}: fill={self.fill!r}; need a number within the bounds")
+        if not is_integer(self.grid) or not 2 <= self.grid <= MAX_CELLS:
+            raise SchemaError(f"column {self.name!r}: grid={self.grid!r}; need an integer from 2 to {MAX_CELLS}")
+
+    @property
+    def kind(self) -> str:
+        """The word for this kind of column in a schema file."""
+        return "numeric"
+
+    @property
+    def missing_value(self) -> float:
+        """The public value that stands for a missing one."""
+        return (self.lower + (self.upper - self.lower) / 2) if self.fill is None else self.fill
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """A column with a public list of categories.
+
+    A value outside the list goes to a cell of its own, unless `unlisted=False`: then the list is complete
+    by definition and a stray value counts as the first category. A missing value counts as the category
+    named by `missing`, or as unlisted.
+    """
+
+    name: str
+    categories: Sequence[Label]
+    unlisted: bool = True
+    missing: Label | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", checked_labels(self.categories, f"column {self.name!r}", "category"))
+        if not isinstance(self.unlisted, bool):
+            raise SchemaError(f"column {self.name!r}: unlisted={self.unlisted!r}; need true or false")
+        texts = [text_of(label) for label in self.categories]
+        if self.missing is not None and text_of(self.missing) not in texts:
+            raise SchemaError(
+                f"column {self.name!r}: missing={self.missing!r} is not one of its categories; add it to the list"
+            )
+
+    @property
+    def kind(self) -> str:
+        """The word for this kind of column in a schema file."""
+        return "categorical"
+
+    @property
+    def size(self) -> int:
+        """Number of cells, the one for unlisted values included."""
+        return len(self.categories) + self.unlisted
+
+    @property
+    def stray_code(self) -> int:
+        """The cell of a value that is not in the list."""
+        return len(self.categories) if self.unlisted else 0
+
+    @property
+    def missing_code(self) -> int:
+        """The cell of a missing value."""
+        if self.missing is None:
+            return self.stray_code
+        return [text_of(label) for label in self.categories].index(text_of(self.missing))
+
+
+Column: TypeAlias = Numeric | Categorical
+
+
+def checked_labels(labels: Sequence[Label], where: str, word: str) -> tuple[Label, ...]:
+    """A list of categories or classes, or a SchemaError: texts or finite numbers, each once."""
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise SchemaError(f"{where}: got {type(labels).__name__}; need a list")
+    plain = tuple(label.item() if hasattr(label, "item") else label for label in labels)
+    if not 1 <= len(plain) <= MAX_CELLS:
+        raise SchemaError(f"{where}: {len(plain)} entries; need from 1 to {MAX_CELLS}")
+    seen: set[str] = set()
+    for label in plain:
+        if not isinstance(label, str) and not (isinstance(label, int | float) and abs(label) < 2**53):
+            raise SchemaError(f"{where}: a {type(label).__name__} is not a {word}; need text or a number below 2**53")
+        if not text_of(label):
+            raise SchemaError(f"{where}: an empty text is not a {word}; empty values count as missing")
+        if text_of(label) in seen:
+            raise SchemaError(f"{where}: {word} {label!r} is listed twice; list each once")
+        seen.add(text_of(label))
+    return plain
+
+
+def _is_number(value: object) -> bool:
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _plain_number(value: Any) -> Any:
+    """A number of any library as Python's own, so that it can stand in a file."""
+    if not _is_number(value):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+def is_integer(value: object) -> bool:
+    """An integer that is not a truth value."""
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,63 @@
+"""What the documents show must work as printed."""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import discreet
+
+ROOT = Path(__file__).parents[1]
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(discreet.__path__, "discreet.")
+    if not module.name.endswith("__main__")
+]
+
+
+def blocks(name: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_python_example_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (example,) = blocks("README.md", "python")
+    exec(compile(example, "README.md", "exec"), {})
+    assert (tmp_path / "model.json").exists()
+
+
+@pytest.mark.slow
+def test_commands_of_the_readme(tmp_path: Path) -> None:
+    """All commands, in order, in a folder of their own, after the demo."""
+    commands = [text for text in blocks("README.md", "") if "discreet train" in text][0]
+    source = str(Path(discreet.__file__).parents[1])
+    script = f'discreet() {{ "{sys.executable}" -m discreet.cli "$@"; }}\nset -e\ndiscreet demo\n{commands}'
+    environment = {**os.environ, "PYTHONPATH": source}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "model.png").exists()
+
+
+def test_links_of_the_documents_lead_somewhere() -> None:
+    for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/guarantee.md", "docs/proofs.md"):
+        for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / name).read_text(encoding="utf-8")):
+            assert ((ROOT / name).parent / target).exists(), f"{name} links to {target}"
+
+
+def test_index_of_proofs_names_tests_that_exist() -> None:
+    text = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
+    files = set(re.findall(r"(test_\w+\.py)", text))
+    sources = {name: (ROOT / "tests" / name).read_text(encoding="utf-8") for name in files}
+    for name, test in re.findall(r"(test_\w+\.py)::(test_\w+)", text):
+        assert f"def {test}(" in sources[name], f"{name} has no {test}"
