@@ -34,24 +34,25 @@ class DuckDBSource:
 
     def __init__(self, path: str | Path | None = None, *, table: str | None = None, connection: Any = None) -> None:
         self._path, self._table, self._connection = path, table, connection
+        self._opened: tuple[Any, str, dict[str, str]] | None = None
 
     def __repr__(self) -> str:
         return "DuckDBSource(values hidden)"
 
     def check(self, schema: Schema) -> None:
         """Names and types of the columns; no value is looked at."""
-        types = self._types(*self._open())
+        *_, types = self._open()
         check_names(list(types), [*schema.names, schema.target], schema)
         sql.refuse_dates(schema, types)
 
     def columns(self) -> list[str]:
         """Names of the columns."""
-        return list(self._types(*self._open()))
+        *_, types = self._open()
+        return list(types)
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """Run the SELECTs; only counts come back."""
-        connection, relation = self._open()
-        types = self._types(connection, relation)
+        connection, relation, types = self._open()
         rows = _run(connection, sql.count_cells(relation, cells, schema, types), schema)
         counts, rest = {}, []
         for place, block in enumerate(sql.in_blocks(cells, schema)):
@@ -67,8 +68,15 @@ class DuckDBSource:
                 counts[each] += _tabulate(rows[rows[:, 0] == place], 1, each.size(schema))
         return ExactStatistics(counts)
 
-    def _open(self) -> tuple[Any, str]:
-        """A connection and the text that names the rows in it."""
+    def _open(self) -> tuple[Any, str, dict[str, str]]:
+        """A connection, the text that names the rows in it, and the types of its columns; opened once."""
+        if self._opened is None:
+            connection, relation = self._relation()
+            described = _quietly(connection, f"DESCRIBE SELECT * FROM {relation}")
+            self._opened = connection, relation, {str(row[0]): str(row[1]) for row in described}
+        return self._opened
+
+    def _relation(self) -> tuple[Any, str]:
         try:
             import duckdb
         except ImportError:
@@ -98,9 +106,6 @@ class DuckDBSource:
         connection.execute("SET perfect_ht_threshold = 20")
         return connection
 
-    def _types(self, connection: Any, relation: str) -> dict[str, str]:
-        described = _quietly(connection, f"DESCRIBE SELECT * FROM {relation}")
-        return {str(row[0]): str(row[1]) for row in described}
 
 
 def _run(connection: Any, text: str, schema: Schema) -> NDArray[np.int64]:
