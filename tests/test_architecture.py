@@ -21,6 +21,7 @@ TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FIL
 
 ORDER = [
     "errors",
+    "writing",
     "columns",
     "schema",
     "encoding",

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,6 +17,7 @@ from discreet.errors import DiscreetError, FileError
 from discreet.guarantee import Guarantee
 from discreet.schema import Schema, content_hash, read_json
 from discreet.statistics import NoisyStatistics
+from discreet.writing import whole_file
 
 FORMAT = "discreet/model"
 VERSION = 1
@@ -74,24 +73,9 @@ def card(model: SavedModel) -> dict[str, Any]:
 
 def save(model: SavedModel, path: str | Path) -> None:
     """Write a model file whole or not at all."""
-    write_whole(path, json.dumps(to_dict(model), ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def write_whole(path: str | Path, text: str) -> None:
-    """Write a text file so that nobody ever sees half of it."""
-    path = Path(path)
-    file = None
-    try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-            file.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(file.name, 0o666 & ~umask)
-        os.replace(file.name, path)
-    except OSError as error:
-        if file is not None:
-            Path(file.name).unlink(missing_ok=True)
-        raise FileError(f"cannot write {path}: {error.strerror}; check the folder") from None
+    text = json.dumps(to_dict(model), ensure_ascii=False, allow_nan=False) + "\n"
+    with whole_file(path) as file:
+        file.write(text)
 
 
 def load(path: str | Path) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 
 from discreet.columns import Categorical, Column, Label, Numeric, checked_labels, is_integer
 from discreet.errors import FileError, SchemaError
+from discreet.writing import whole_file
 
 FORMAT = "discreet/schema"
 VERSION = 1
@@ -159,7 +160,8 @@ class Schema:
 
     def save(self, path: str | Path) -> None:
         """Write the schema as a JSON file that a person can edit."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        with whole_file(path) as file:
+            file.write(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: str | Path, name: str | None = None) -> Schema:

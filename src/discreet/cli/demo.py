@@ -13,10 +13,11 @@ import numpy as np
 import typer
 
 from discreet.cli.explain import save_picture
-from discreet.cli.outputs import advise, emit, notes, printable, say, shown, tabulate, tabulate_receipt, whole_file
+from discreet.cli.outputs import advise, emit, notes, printable, say, shown, tabulate, tabulate_receipt
 from discreet.datasets import Columns, built_in
 from discreet.errors import FileError, MissingExtra
 from discreet.schema import Schema
+from discreet.writing import whole_file
 
 NAMES = ("breast-cancer", "digits", "iris", "wine")
 EPSILONS = (0.1, 0.3, 1.0, 3.0, math.inf)

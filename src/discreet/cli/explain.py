@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import inputs
-from discreet.cli.outputs import advise, check_out, emit, printable, whole_file
+from discreet.cli.outputs import advise, check_out, emit, printable
 from discreet.errors import ParameterError
+from discreet.writing import whole_file
 
 PICTURES = (".png", ".svg", ".pdf")
 

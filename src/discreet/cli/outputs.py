@@ -1,13 +1,11 @@
-"""Where text and files go: people read rich text, scripts read JSON, and a file is written whole or not at all."""
+"""Where text goes: people read rich text on standard output, scripts read JSON, advice goes to standard error."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -111,20 +109,3 @@ def check_out(out: Path, *inputs: Path | None) -> None:
     for path in inputs:
         if path is not None and out.resolve() == path.resolve():
             raise FileError(f"{out} would overwrite a file that is read; choose another name")
-
-
-@contextlib.contextmanager
-def whole_file(path: Path, *, binary: bool = False) -> Iterator[Any]:
-    """An open file that takes its name only when all is written; after an error nothing is left."""
-    how: dict[str, Any] = {"mode": "wb"} if binary else {"mode": "w", "encoding": "utf-8", "newline": ""}
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False, **how) as file:
-            yield file
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(file.name, 0o666 & ~umask)
-        os.replace(file.name, path)
-    except BaseException:
-        with contextlib.suppress(OSError, UnboundLocalError):
-            os.unlink(file.name)
-        raise

@@ -12,8 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import inputs
-from discreet.cli.outputs import advise, check_out, emit, notes, whole_file
+from discreet.cli.outputs import advise, check_out, emit, notes
 from discreet.files import Block, checked, read_blocks, structure
+from discreet.writing import whole_file
 
 
 def predict(

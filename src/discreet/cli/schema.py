@@ -10,12 +10,13 @@ from typing import Annotated
 import typer
 
 from discreet.cli import inputs
-from discreet.cli.outputs import advise, check_out, emit, say, tabulate, whole_file
+from discreet.cli.outputs import advise, check_out, emit, say, tabulate
 from discreet.columns import Column, Label, Numeric
 from discreet.errors import DataError
 from discreet.files import Block, read_columns
 from discreet.schema import Schema
 from discreet.sources.file import open_file
+from discreet.writing import whole_file
 
 MOST_SHOWN = 8
 """Categories that a table shows of one column."""

@@ -1,0 +1,41 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import FileError
+
+
+@contextlib.contextmanager
+def whole_file(path: str | Path, *, binary: bool = False) -> Iterator[Any]:
+    """An open file that takes its name only when all is written; after an error nothing is left."""
+    path = Path(path)
+    how: dict[str, Any] = {"mode": "wb"} if binary else {"mode": "w", "encoding": "utf-8", "newline": ""}
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False, **how) as file:
+            try:
+                yield file
+            except BaseException:
+                _discard(file.name)
+                raise
+        try:
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(file.name, 0o666 & ~umask)
+            os.replace(file.name, path)
+        except OSError:
+            _discard(file.name)
+            raise
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror}; check the folder") from None
+
+
+def _discard(name: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(name)
