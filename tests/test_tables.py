@@ -1,17 +1,20 @@
 """Every kind of table in memory is the same table; what is refused is refused for its structure alone."""
 
 import datetime
+import math
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 from conftest import split_target
 from discreet import Categorical, Numeric, Schema
-from discreet.encoding import Cells
+from discreet.encoding import Cells, class_codes
 from discreet.errors import DataError
 from discreet.sources.memory import MemorySource
 from discreet.tables import Table, as_matrix, as_vector
@@ -237,3 +240,35 @@ def test_blocks_of_rows_add_up(monkeypatch, schema, records, block):
     expected = counts(MemorySource(X, y), schema)
     monkeypatch.setattr("discreet.sources.memory.BLOCK", block)
     assert counts(MemorySource(X, y), schema) == expected
+
+
+CELLS = st.one_of(
+    st.sampled_from([True, False, 1, 0, 1.0, 0.1, "1", "1.0", "true", "True", " a", "a", None, math.nan, "", 2**60, -1.5]),
+    st.floats(width=32),
+    st.integers(),
+    st.text(max_size=3),
+)
+
+
+@pytest.mark.parametrize(
+    "contain",
+    [
+        lambda values: {"c": values, "n": values},
+        lambda values: [[value, value] for value in values],
+        lambda values: [{"c": value, "n": value} for value in values],
+        lambda values: pd.DataFrame({"c": values, "n": values}),
+        lambda values: pd.DataFrame({"c": pd.Series(values, dtype=object), "n": pd.Series(values, dtype=object)}),
+    ],
+    ids=["columns", "rows", "dicts", "pandas", "pandas objects"],
+)
+@given(values=st.lists(CELLS, min_size=1, max_size=6), other=CELLS)
+def test_one_record_never_changes_how_another_is_read(contain, values, other):
+    """Otherwise one record would move many cells: the sensitivity of every table rests on this."""
+    schema = Schema([Categorical("c", ["true", "a", 1, 0.1]), Numeric("n", 0, 2, fill=1.5)], "t", ["true", "a", 1, 0.1])
+    read = []
+    for last in (values[0], other):
+        table = Table(contain([*values, last]), schema)
+        labels = class_codes(as_vector([*values, last]), schema)
+        read.append([Cells(name, 9).codes(table.column(name), schema)[:-1].tolist() for name in ("c", "n")])
+        read[-1].append(labels[:-1].tolist())
+    assert read[0] == read[1]

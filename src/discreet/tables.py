@@ -67,14 +67,19 @@ def as_frame(data: Any) -> nw.DataFrame[Any] | None:
 
 
 def as_array(values: Any) -> NDArray[Any]:
-    """An array as it is; a list of numbers as numbers; any other list value by value, so that 1.0 stays a number."""
+    """An array as it is; a list value by value, whatever the others are.
+
+    numpy would choose one type for all values of a list, so that one record could change how another is read: 1.0 would
+    become "1.0" beside a text, True would become 1 beside a number.
+    """
     if isinstance(values, np.ndarray):
         return values
     try:
-        array = np.asarray(values)
+        array = np.asarray(values, dtype=object)
     except ValueError:
         raise DataError("rows or columns have different lengths; need one value a record in each") from None
-    return array if array.dtype.kind in "biuf" else np.asarray(values, dtype=object)
+    kinds = set(map(type, array.ravel().tolist()))
+    return array.astype(np.float64) if kinds == {float} else array
 
 
 def _as_column(values: Any) -> NDArray[Any]:
