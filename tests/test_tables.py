@@ -243,7 +243,7 @@ def test_blocks_of_rows_add_up(monkeypatch, schema, records, block):
 
 
 CELLS = st.one_of(
-    st.sampled_from([True, False, 1, 0, 1.0, 0.1, "1", "1.0", "true", "True", " a", "a", None, math.nan, "", 2**60, -1.5]),
+    st.sampled_from([True, False, 1, 0, 1.0, 0.1, "1", "1.0", "true", "True", " a", "a", None, math.nan, "", 2**60]),
     st.floats(width=32),
     st.integers(),
     st.text(max_size=3),
