@@ -25,7 +25,7 @@ def schema():
             Categorical("site", ["north", "south", 3], missing="south"),
         ],
         target="outcome",
-        classes=["well", "ill", "unknown"],
+        classes=["ill", "unknown", "well"],
         records=400,
     )
 

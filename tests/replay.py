@@ -19,6 +19,7 @@ import numpy as np
 
 from discreet import smooth_sensitivity
 from discreet.mechanisms.laplace import DiscreteLaplace
+from discreet.mechanisms.selection import PermuteAndFlip
 from discreet.mechanisms.smooth import SmoothCauchy
 from discreet.model_file import to_dict
 
@@ -50,9 +51,12 @@ def recorded(passages: list[Passage], replayed: list[Passage] | None = None):
 
     for kind, original in originals.items():
         kind.perturb = spy(original)
+    choose = PermuteAndFlip.choose
+    PermuteAndFlip.choose = spy(choose)
     try:
         yield
     finally:
+        PermuteAndFlip.choose = choose
         for kind, original in originals.items():
             kind.perturb = original
 
@@ -64,7 +68,22 @@ def exact_loss(first: Passage, second: Passage) -> Fraction | float:
     assert first.entered.shape == second.entered.shape
     if isinstance(first.mechanism, DiscreteLaplace):
         return first.mechanism.loss(int(np.abs(first.entered - second.entered).sum()))
+    if isinstance(first.mechanism, PermuteAndFlip):
+        laws = [choice_law(passage.entered, first.mechanism.scale) for passage in (first, second)]
+        return float(np.abs(np.log(laws[0] / laws[1])).max())
     return _cauchy_loss(first, second)
+
+
+def choice_law(scores: np.ndarray, scale: float) -> np.ndarray:
+    """The exact law of permute-and-flip: P[j] = p_j E[1 / (1 + number of others that would be accepted)]."""
+    accepted = np.exp((scores - scores.max()) / scale)
+    law = []
+    for j, own in enumerate(accepted):
+        ahead = np.array([1.0])  # law of how many of the others would be accepted
+        for other in np.delete(accepted, j):
+            ahead = np.convolve(ahead, [1 - other, other])
+        law.append(own * float((ahead / np.arange(1, len(ahead) + 1)).sum()))
+    return np.array(law)
 
 
 def _cauchy_loss(first: Passage, second: Passage) -> float:

@@ -182,10 +182,9 @@ def test_values_that_are_the_label(label, values):
 @pytest.mark.parametrize(
     ("label", "values"),
     [
-        (1, ["1.0", "01", "+1", "1e0", "true", b"1", 1 + 0j, 1.5, [1], 10**400]),
-        ("1.0", [1, 1.0, True]),
+        (1, ["1.0.", "O1", "1_0", "1 0", b"1", 1 + 1j, 1.5, [1], 10**400]),
         ("a", ["A", "b", "\u00a0a", "a\t"]),
-        (True, [1, 1.0, "1", "True", False]),
+        (True, [1, 1.0, "1", False, "false"]),
         (0.1, [np.float32(0.1)]),
         ("nan", [None]),
     ],

@@ -165,4 +165,4 @@ def test_names_and_numbers_of_features_are_known_after_fitting(schema, data):
     model = NaiveBayes(schema).fit(*data)
     assert model.n_features_in_ == 4
     assert model.feature_names_in_.tolist() == ["age", "dose", "sex", "site"]
-    assert model.classes_.tolist() == ["well", "ill", "unknown"]
+    assert model.classes_.tolist() == ["ill", "unknown", "well"]

@@ -86,7 +86,7 @@ def test_a_picture_is_drawn_for_any_number_of_attributes_and_classes(attributes,
     X = np.random.default_rng(0).random((50, attributes))
     model = NaiveBayes(schema, epsilon=5, random_state=0).fit(X, [names[i % classes] for i in range(50)])
     figure = model.plot()
-    assert "ε = 5" in figure.get_suptitle()
+    assert "no guarantee" in figure.get_suptitle()  # the noise is seeded
     figure.savefig(tmp_path / "plot.svg")
     assert (tmp_path / "plot.svg").stat().st_size > 1000
 

@@ -117,7 +117,7 @@ def test_tab_separated(tmp_path: Path) -> None:
     [
         (b"", "no header"),
         (b"\nword,number\n", "no header"),
-        (b"Secret,secret\n1,2\n", "columns 1 and 2 of the first line have one name"),
+        (b"Secret,secret\n1,2\n", "two columns of the first line have one name"),
         ("word,number\n".encode("utf-16"), "not UTF-8"),
     ],
 )

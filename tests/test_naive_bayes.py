@@ -343,7 +343,7 @@ def test_parameters_clone_and_refit(schema, records):
     np.testing.assert_array_equal(model.fit(X, y).predict_proba(X), before)
     other = schema.replace(classes=["well", "ill"])
     refitted = model.set_params(schema=other).fit(X, y)
-    assert refitted.classes_.tolist() == ["well", "ill"]
+    assert refitted.classes_.tolist() == ["ill", "well"]
     assert "epsilon=2" in repr(model)
 
 
@@ -402,7 +402,7 @@ def test_blocks_of_rows_do_not_matter(monkeypatch, schema, records):
     X, y = split_target(records)
     model = NaiveBayes(schema, random_state=0).fit(X, y)
     expected = model.predict_proba(X)
-    monkeypatch.setattr("discreet.models.naive_bayes.BLOCK", 7)
+    monkeypatch.setattr("discreet.models.tabular.BLOCK", 7)
     np.testing.assert_array_equal(model.predict_proba(X), expected)
 
 

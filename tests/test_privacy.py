@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import math
 import re
 import warnings
@@ -10,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,10 +19,16 @@ from hypothesis import strategies as st
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.audit import lower_bound
 from discreet.encoding import Cells
-from discreet.errors import BudgetError
+from discreet.errors import BudgetError, ParameterError
 from discreet.mechanisms import laplace
 from discreet.models import naive_bayes, naive_bayes_plan
-from discreet.queries import Counts, SoftCounts
+from discreet.plan import Step
+from discreet.queries import Counts, SoftCounts, SplineCounts, bernstein, sensitivity, splines
+from discreet.randomness import SecureRandomness, as_rng
+from discreet.release import release
+from discreet.sources.file import open_file
+from discreet.sources.memory import MemorySource
+from discreet.statistics import ExactStatistics
 from replay import Passage, recorded, replay, visible
 
 NUMERIC = ("histogram", "gaussian", "smooth")
@@ -339,3 +347,86 @@ def test_refitting_costs_again_and_a_refused_fit_costs_nothing() -> None:
     assert ledger.spent == 1
     assert dataclasses.is_dataclass(schema())
     assert math.isinf(NaiveBayes(schema(), epsilon=math.inf).fit([BASE]).receipt_.epsilon)
+
+
+# What small tables of dicts alone would not show.
+
+
+def _kinds(records: list[dict]) -> dict[str, Any]:
+    columns = {name: [record[name] for record in records] for name in (*schema().names, "label")}
+    return {
+        "pandas": lambda: pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()}),
+        "arrays": lambda: {name: np.array(values, dtype=object) for name, values in columns.items()},
+        "rows": lambda: [[record[name] for name in schema().names] for record in records],
+    }
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrays", "rows", "parquet", "csv"])
+@pytest.mark.parametrize("records", [40, None])
+def test_every_kind_of_table_stays_within_epsilon(kind: str, records: int | None, tmp_path: Any, capfd: Any) -> None:
+    """Replay on tables and files; and nothing is printed or logged."""
+    odd = {"near": None, "far": 1e9, "open": "stray", "closed": None, "label": "z"}
+    tables = ([BASE] * 30, [BASE] * 30 + [odd])
+
+    def fit(rows: list[dict]) -> NaiveBayes:
+        model = NaiveBayes(schema(records=records), epsilon=1.0, random_state=7)
+        if kind in ("parquet", "csv"):
+            path = tmp_path / f"{len(rows)}.{kind}"
+            frame = pd.DataFrame(rows).astype({"far": float, "near": float})
+            frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+            return model.fit_from(open_file(path))
+        if kind == "rows":
+            return model.fit(_kinds(rows)[kind](), [record["label"] for record in rows])
+        return model.fit(_kinds(rows)[kind]())
+
+    loss, model, twin = replay(fit, *tables)
+    assert loss <= 1
+    assert visible(model) == visible(twin)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("numeric", ["histogram", "gaussian"])
+def test_large_tables_stay_within_epsilon(numeric: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Two million records, so that no branch on large counts goes unseen: exact counts differ by one record only."""
+    rows = 2_000_000
+    table = {name: np.full(rows, 0.5) for name in schema().names} | {"label": np.full(rows, "x")}
+    other = {name: values[:-1] for name, values in table.items()}
+    fit = lambda data: NaiveBayes(schema(), epsilon=1.0, numeric=numeric, random_state=7).fit(data)  # noqa: E731
+    loss, model, twin = replay(fit, table, other)
+    assert loss <= 1
+    assert visible(model) == visible(twin)
+    assert not caplog.records
+
+
+def test_exact_statistics_do_not_outlive_a_fit() -> None:
+    fitted([BASE, ODD])
+    gc.collect()
+    assert not [thing for thing in gc.get_objects() if isinstance(thing, ExactStatistics)]
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e6])
+def test_secure_noise_reaches_every_integer(scale: float) -> None:
+    draws = SecureRandomness().discrete_laplace(scale, (200,))
+    assert np.gcd.reduce(draws) == 1
+    assert draws.std() > scale / 2
+
+
+@pytest.mark.parametrize("bins", [2, 8, 9, 16, 17, 31, 32, 33, 64, 127])
+def test_every_number_of_bins_has_its_unit(bins: int) -> None:
+    """The default uses up to 32 bins: a wrong unit would halve the noise unseen."""
+    assert (splines(bins).sum(axis=1) == SplineCounts("near", bins).unit(schema())).all()
+    assert sensitivity(SplineCounts("near", bins), schema()) == splines(bins).sum(axis=1).max()
+
+
+@pytest.mark.parametrize("grid", [2, 2048, 65_000])
+def test_every_grid_has_its_unit(grid: int) -> None:
+    wide = Schema([Numeric("v", 0, 1, grid=grid)], "c", ["x"])
+    assert (bernstein(grid).sum(axis=1) == SoftCounts("v").unit(wide)).all()
+
+
+def test_an_uncalibrated_step_is_refused() -> None:
+    plan = [Step(Counts("open"), laplace.DiscreteLaplace(0.0), Fraction(1, 10**9))]
+    ledger = Ledger(1)
+    with pytest.raises(ParameterError, match="costs more"):
+        release(MemorySource([BASE]), schema(), plan, ledger, as_rng(0))
+    assert ledger.spent == 0

@@ -7,20 +7,35 @@ if TYPE_CHECKING:
     from discreet.budget import Ledger
     from discreet.columns import Categorical, Numeric
     from discreet.errors import DiscreetError
+    from discreet.local_perturbation import LocalPerturbation
     from discreet.model_file import load
     from discreet.models.naive_bayes import NaiveBayes
+    from discreet.models.one_rule import OneRule
     from discreet.schema import Adjacency, Schema
 
 __version__ = "0.1.0"
-__all__ = ["Adjacency", "Categorical", "DiscreetError", "Ledger", "NaiveBayes", "Numeric", "Schema", "load"]
+__all__ = [
+    "Adjacency",
+    "Categorical",
+    "DiscreetError",
+    "Ledger",
+    "LocalPerturbation",
+    "NaiveBayes",
+    "Numeric",
+    "OneRule",
+    "Schema",
+    "load",
+]
 
 _HOMES = {
     "Adjacency": "discreet.schema",
     "Categorical": "discreet.columns",
     "DiscreetError": "discreet.errors",
     "Ledger": "discreet.budget",
+    "LocalPerturbation": "discreet.local_perturbation",
     "NaiveBayes": "discreet.models.naive_bayes",
     "Numeric": "discreet.columns",
+    "OneRule": "discreet.models.one_rule",
     "Schema": "discreet.schema",
     "load": "discreet.model_file",
 }

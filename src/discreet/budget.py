@@ -16,6 +16,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
@@ -58,7 +59,7 @@ def _refused(value: object) -> ParameterError:
     except ValueError:  # an integer of thousands of digits
         shown = type(value).__name__
     return ParameterError(
-        f"epsilon={shown}; need a number > 0 and < 1e400 (float('inf') for a model that is not private)"
+        f"epsilon={shown}; need a number > 0, for instance 1, 0.1 or '1/3' ('inf' for a model that is not private)"
     )
 
 
@@ -101,13 +102,13 @@ class Ledger:
 
     def __init__(self, limit: object, path: str | Path | None = None) -> None:
         self._limit = as_epsilon(limit)
-        self._path = None if path is None else Path(path)
+        self._path = None if path is None else Path(path).absolute()
         self._entries: list[tuple[str, Epsilon]] = []
         self._lock = threading.Lock()
         self._process = os.getpid()
         if self._path is not None:
-            with self._account() as file:
-                if not self._entries and file.tell() == 0:
+            with self._account(new=True) as file:
+                if file.tell() == 0:
                     _append(file, {"format": "discreet/ledger", "version": 1, "limit": str(self._limit)})
 
     @classmethod
@@ -148,21 +149,24 @@ class Ledger:
         if self._limit != math.inf and spent + cost > self._limit:
             raise BudgetError(
                 f"this release costs epsilon={_shown(cost)}, the ledger has {_shown(self._limit - spent)} of "
-                f"{_shown(self._limit)} left; use a smaller epsilon or a ledger with a higher limit"
+                f"{_shown(self._limit)} left; use a smaller epsilon"
             )
 
     def charge(self, name: str, charges: Sequence[Charge]) -> None:
         """Enter the sum of the charges, or raise BudgetError and enter nothing."""
-        cost = total([charge.epsilon for charge in charges])
+        cost = total([as_epsilon(charge.epsilon) for charge in charges])
+        if not charges:
+            raise BudgetError("a release without a charge; need at least one")
         with self._account() as file:
             self._refuse_above_limit(cost)
             if file is not None:
-                _append(file, {"name": name, "epsilon": str(cost)})
+                now = datetime.now(UTC).isoformat(timespec="seconds")
+                _append(file, {"name": name, "epsilon": str(cost), "at": now})
             self._entries.append((name, cost))
 
     @contextlib.contextmanager
-    def _account(self) -> Iterator[Any]:
-        """The account, alone: other threads and, with a file, other processes wait."""
+    def _account(self, new: bool = False) -> Iterator[Any]:
+        """The account, alone: other threads and, with a file, processes wait. Only a new ledger makes its file."""
         with self._lock:
             if self._path is None:
                 if os.getpid() != self._process:
@@ -175,23 +179,23 @@ class Ledger:
             import fcntl
 
             try:
-                file = self._path.open("a+", encoding="utf-8")
+                file = self._path.open("a+" if new else "r+", encoding="utf-8")
             except OSError as error:
                 raise FileError(f"cannot open ledger {self._path}: {error.strerror}; check the path") from None
             with file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 file.seek(0)
-                self._read(file)
+                self._read(file, new)
                 file.seek(0, os.SEEK_END)
                 yield file
 
-    def _read(self, file: IO[str]) -> None:
-        """Take the entries from the file; one that was altered or torn is refused, never repaired."""
+    def _read(self, file: IO[str], new: bool) -> None:
+        """Take the entries from the file; one that was altered, emptied or torn is refused, never repaired."""
         try:
             text = file.read()
-            if not text:
+            if not text and new:
                 return
-            head, *lines = [json.loads(line) for line in text.splitlines()]
+            head, *lines = [json.loads(line) for line in text.splitlines()] or [{}]
             if not text.endswith("\n") or head["format"] != "discreet/ledger" or head["version"] > 1:
                 raise KeyError
             if as_epsilon(head["limit"]) != self._limit:
@@ -219,6 +223,15 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"Ledger(limit={_shown(self._limit)}, spent={_shown(self.spent)})"
+
+
+def as_ledger(ledger: object, epsilon: Epsilon) -> Ledger:
+    """The ledger to charge: the one that was given, or one of its own with this epsilon as its limit."""
+    if ledger is None:
+        return Ledger(epsilon)
+    if not isinstance(ledger, Ledger):
+        raise ParameterError(f"ledger={ledger!r}; need a Ledger, for instance Ledger(2)")
+    return ledger
 
 
 def total(losses: Sequence[Epsilon]) -> Epsilon:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -15,18 +16,29 @@ Label: TypeAlias = str | int | float | bool
 
 MAX_CELLS = 65_000
 
+NUMBER = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
+"""What counts as a number where values are text."""
+_NUMBER = re.compile(NUMBER)
+
 
 def text_of(label: Label) -> str:
-    """Write a label as text, so that 1, 1.0 and "1" are one category.
+    """Write a label in its one spelling, so that 1, 1.0, "1" and "01" are one category.
 
-    >>> text_of(1), text_of(1.0), text_of(" a "), text_of(True)
-    ('1', '1', 'a', 'true')
+    A column of numbers becomes text as soon as one record holds a word, and the spelling of all others changes with it:
+    what they count for must not.
+
+    >>> text_of(1), text_of(1.0), text_of("01"), text_of(" a "), text_of(True), text_of("0.50")
+    ('1', '1', '1', 'a', 'true', '0.5')
     """
     if isinstance(label, bool):
         return "true" if label else "false"
+    if isinstance(label, str):
+        text = label.strip(" ")
+        number = float(text) if _NUMBER.fullmatch(text) else math.nan
+        return text_of(number) if abs(number) < 2**53 else text
     if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
         return str(int(label))
-    return label.strip(" ") if isinstance(label, str) else repr(label)
+    return repr(label)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ cell is found by three float operations, so that every engine that follows IEEE 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,12 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import Categorical, Label, Numeric, text_of
+from discreet.columns import NUMBER, Categorical, Label, Numeric, text_of
 from discreet.schema import Schema
 
 Codes = NDArray[np.intp]
 
-NUMBER = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
 INFINITY = r"[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?"
 _NUMBER, _INFINITY = re.compile(NUMBER), re.compile(INFINITY)
 
@@ -80,6 +80,8 @@ def as_floats(values: NDArray[Any]) -> NDArray[Any]:
         return values
     if values.dtype.kind in "iub":
         return values.astype(np.float64)
+    if values.dtype.kind == "c":
+        return np.where(values.imag == 0, values.real, np.nan)
     if values.dtype.kind in "OUST":
         return np.fromiter(map(number_of, values.tolist()), dtype=np.float64, count=len(values))
     return np.full(len(values), np.nan)
@@ -94,7 +96,9 @@ def number_of(value: object) -> float:
     if isinstance(value, str):
         text = value.strip(" ")
         return float(text) if _NUMBER.fullmatch(text) or _INFINITY.fullmatch(text) else np.nan
-    if isinstance(value, bytes | bytearray | complex | np.complexfloating | np.ndarray) or value is None:
+    if isinstance(value, complex | np.complexfloating):
+        return float(value.real) if value.imag == 0 else np.nan
+    if isinstance(value, bytes | bytearray | np.ndarray) or value is None:
         return np.nan
     try:
         return float(value)  # type: ignore[arg-type]
@@ -119,7 +123,10 @@ def label_codes(values: NDArray[Any], labels: Iterable[Label], stray: int, missi
     """Codes by number for arrays of numbers, by text for everything else."""
     lookup = {text_of(label): code for code, label in enumerate(labels)}
     if values.dtype.kind in "iuf":
-        return _codes_by_number(values, lookup, stray, missing)
+        with np.errstate(all="ignore"):
+            return _codes_by_number(values, lookup, stray, missing)
+    if values.dtype.kind in "mM":
+        return np.where(np.isnat(values), missing, stray)
     memo = _Memo(lookup, stray, missing)
     listed = values.tolist()
     try:
@@ -173,15 +180,28 @@ class _Memo(dict[Any, int]):
     def code(self, value: object) -> int:
         """The code of one value of any type."""
         if isinstance(value, str):
-            text = value.strip(" ")
-            return self._lookup.get(text, self._stray) if text else self._missing
+            return self._code_of_text(text_of(value))
         if isinstance(value, bool | np.bool_):
             code = boolean_code(bool(value), list(self._lookup))
             return self._stray if code is None else code
-        if isinstance(value, int | float | np.integer | np.floating | Decimal):
-            number = number_of(value)
-            return self._missing if number != number else self._lookup.get(text_of(number), self._stray)
+        if isinstance(value, int | float | complex | np.number | Decimal):
+            return self._code_of_number(value)
         return self._missing if _is_missing(value) else self._stray
+
+    def _code_of_text(self, text: str) -> int:
+        if text in self._lookup or not text:
+            return self._lookup[text] if text else self._missing
+        word = text.casefold()
+        code = boolean_code(word == "true", list(self._lookup)) if word in ("true", "false") else None
+        return self._stray if code is None else code
+
+    def _code_of_number(self, value: Any) -> int:
+        if value.imag != 0:
+            return self._stray
+        number = number_of(value)
+        if not math.isfinite(number):
+            return self._missing if number != number else self._stray
+        return self._lookup.get(text_of(number), self._stray)
 
 
 def _is_missing(value: object) -> bool:

@@ -54,7 +54,7 @@ def describe(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Labe
     """The attributes that decide, and for each class the values that speak most for it."""
     lines = ["Share of each class: " + ", ".join(f"{c} {p:.1%}" for c, p in zip(classes, prior, strict=True)), ""]
     listed = ranked(evidence, prior)
-    width = max(len(each.name) for each, _ in listed[:top])
+    width = max(len("attribute"), *(len(each.name) for each, _ in listed[:top]))
     lines.append(f"{'attribute':<{width}}   bits   values that speak for each class (times as likely as overall)")
     for each, bits in listed[:top]:
         ratios, weights = each.log_ratios(prior), each.contributions(prior)
@@ -76,6 +76,7 @@ FEW_CLASSES = 4
 def draw(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label], title: str, top: int = 10) -> Any:
     """A figure: which attributes decide for each class, and what the most telling ones say."""
     try:
+        from matplotlib import colormaps
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtra("plot") from None
@@ -86,7 +87,8 @@ def draw(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label], 
     places = [f"d{place}" if place < len(details) else "." for place in range(2 * columns)]
     rows: Any = [["bits", *places[:columns]], ["bits", *places[columns:]]]
     axes = figure.subplot_mosaic(rows, width_ratios=[1.5] + [1] * columns)
-    painter = _Lines(prior, classes) if len(classes) <= FEW_CLASSES else _HeatMaps(prior, classes)
+    shades = colormaps["cividis"](np.linspace(0.0, 0.92, len(classes)))
+    painter = _Lines(prior, classes, shades) if len(classes) <= FEW_CLASSES else _HeatMaps(prior, classes)
     painter.bits(axes["bits"], listed)
     for place, each in zip(places, details, strict=False):
         painter.detail(axes[place], each)
@@ -98,11 +100,8 @@ def draw(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label], 
 class _Lines:
     """Few classes: a colour each."""
 
-    def __init__(self, prior: Matrix, classes: Sequence[Label]) -> None:
-        from matplotlib import colormaps
-
-        self._prior, self._classes = prior, classes
-        self._colours = [colormaps["cividis"](shade) for shade in np.linspace(0.0, 0.92, len(classes))]
+    def __init__(self, prior: Matrix, classes: Sequence[Label], colours: Any) -> None:
+        self._prior, self._classes, self._colours = prior, classes, list(colours)
 
     def bits(self, axis: Any, listed: Sequence[Evidence]) -> None:
         """Bars: bits of each attribute about each class."""

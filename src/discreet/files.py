@@ -91,8 +91,8 @@ def header(path: Path) -> list[str]:
     for position, name in enumerate(names, 1):
         if places.setdefault(name.casefold(), position) != position:
             raise FileError(
-                f"{path}: columns {places[name.casefold()]} and {position} of the first line have one name (case does "
-                "not count); need a header row with different names"
+                f"{path}: two columns of the first line have one name (case does not count); need a header row with "
+                "different names"
             )
     return names
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_UP, Context
 from typing import Any
 
 from discreet.budget import Epsilon
@@ -76,11 +77,15 @@ class Guarantee:
         text = (
             f"This model is {float(self.epsilon):g}-differentially private (delta = 0) for {self.unit}: if "
             f"{NEIGHBOURS[self.adjacency]}, the probability of any published model changes by a factor of at most "
-            f"{math.exp(min(float(self.epsilon), 700.0)):.4g}."
+            f"{_rounded_up(math.exp(min(float(self.epsilon), 700.0)))}."
         )
         if self.experimental:
             text += " Experimental: some noise is continuous and drawn in floating point."
         return text
+
+    def in_short(self) -> str:
+        """A few words, for a title."""
+        return f"ε = {float(self.epsilon):g}, {self.adjacency.value}" if self.holds else "no guarantee"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for a model card."""
@@ -97,3 +102,12 @@ class Guarantee:
             "experimental": self.experimental,
             "limits": list(LIMITS),
         }
+
+
+def _rounded_up(factor: float) -> str:
+    """A factor in four digits that is never below the true one.
+
+    >>> _rounded_up(math.e), _rounded_up(1.00000001), _rounded_up(2.0)
+    ('2.719', '1.001', '2')
+    """
+    return f"{Context(prec=4, rounding=ROUND_UP).create_decimal_from_float(factor):g}"

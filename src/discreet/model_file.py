@@ -60,11 +60,13 @@ def to_dict(model: SavedModel) -> dict[str, Any]:
 def card(model: SavedModel) -> dict[str, Any]:
     """What was promised, to whom, at what price: the part of a model file that people read."""
     schema = model.schema_
+    asked = {getattr(query, "column", None) for query, _ in model.noisy_.tables}
     return {
         "model": model.kind,
         "target": schema.target,
         "classes": list(schema.classes),
-        "attributes": schema.names,
+        "attributes": [name for name in schema.names if name in asked],
+        "not_asked": [name for name in schema.names if name not in asked],
         "guarantee": model.guarantee_.to_dict(),
         "charges": [charge.to_dict() for charge in model.noisy_.receipt.charges],
         "schema_hash": schema.hash,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.budget import Charge, Epsilon
+from discreet.errors import ParameterError
 from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.mechanisms.smooth import SmoothCauchy
 from discreet.queries import Query, sensitivity
@@ -23,6 +24,11 @@ class Step:
     query: Query
     mechanism: Mechanism
     epsilon: Epsilon
+
+    def check(self, schema: Schema) -> None:
+        """Raise ParameterError if the mechanism costs more than the step's epsilon."""
+        if self.mechanism.loss(sensitivity(self.query, schema)) > self.epsilon:
+            raise ParameterError(f"{self.mechanism!r} on {self.query!r} costs more than its share of epsilon")
 
     def charge(self, schema: Schema) -> Charge:
         """The line that this step adds to the receipt."""

@@ -153,6 +153,29 @@ class Moments:
         return counts
 
 
+@dataclass(frozen=True)
+class MajorityScore:
+    """How many records a column gets right if each of its cells votes for its largest class: a score, not a table.
+
+    Sensitivity  1 for both adjacencies; under add-remove monotone: all scores move the same way.
+    Proof        a record lies in one cell. Adding it raises one class's count there by one, so the cell's maximum, and
+                 with it the score, by 0 or 1, for every column alike. Replacing is a removal, which lowers one maximum
+                 by 0 or 1, and an addition, which raises one by 0 or 1.
+    Test         tests/test_selection.py::test_scores_move_by_at_most_one
+    """
+
+    column: str
+    bins: int | None = None
+
+    def cells(self, schema: Schema) -> Cells:
+        """The cells that vote."""
+        return Cells(self.column, self.bins)
+
+    def score(self, counts: Table) -> int:
+        """The score from counts by class and cell."""
+        return int(counts.max(axis=0).sum())
+
+
 Query: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Moments
 
 

@@ -7,6 +7,7 @@ release is private from no one who has the seed, and its receipt says so.
 from __future__ import annotations
 
 import math
+import os
 import random
 from typing import Any, Protocol
 
@@ -23,6 +24,14 @@ class Randomness(Protocol):
 
     def discrete_laplace(self, scale: float, shape: tuple[int, ...]) -> NDArray[np.int64]:
         """Independent draws of P[z] proportional to exp(-|z| / scale)."""
+        ...
+
+    def noisy_max(self, scores: NDArray[np.int64], scale: float) -> int:
+        """Where score plus exponential noise of mean `scale` is largest: the law of permute-and-flip."""
+        ...
+
+    def integers(self, below: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
+        """Independent draws, uniform on 0 ... below - 1; `below` is from 1 to 2**62."""
         ...
 
     def cauchy(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -47,6 +56,23 @@ class SecureRandomness:
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
         draws = dp.m.make_laplace(*space, scale=scale)([0] * math.prod(shape))
         return np.array(draws, dtype=np.int64).reshape(shape)
+
+    def noisy_max(self, scores: NDArray[np.int64], scale: float) -> int:
+        """An exact draw by OpenDP: permute-and-flip on integer scores."""
+        import opendp.prelude as dp
+
+        dp.enable_features("contrib")
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+        return int(dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)(scores.tolist()))
+
+    def integers(self, below: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
+        """Exact draws from the operating system's entropy: words out of range are drawn again, not folded back."""
+        count, surplus = math.prod(shape), np.uint64(64 - max(1, (below - 1).bit_length()))
+        draws = np.empty(0, dtype=np.uint64)
+        while len(draws) < count:
+            words = np.frombuffer(os.urandom(8 * (count - len(draws))), dtype=np.uint64) >> surplus
+            draws = np.concatenate([draws, words[words < below]])
+        return draws.astype(np.int64).reshape(shape)
 
     def cauchy(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
         """Draws by inversion of 53 random bits: continuous noise, not hardened against float attacks."""
@@ -78,6 +104,14 @@ class SeededRandomness:
         first, second = (self._generator.geometric(stop, size=shape) for _ in range(2))
         return np.asarray(first - second, dtype=np.int64)
 
+    def noisy_max(self, scores: NDArray[np.int64], scale: float) -> int:
+        """The largest of score plus exponential noise."""
+        return int(np.argmax(scores + self._generator.exponential(scale, size=len(scores))))
+
+    def integers(self, below: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
+        """Uniform draws, without bias."""
+        return self._generator.integers(below, size=shape, dtype=np.int64)
+
     def cauchy(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
         """Standard Cauchy draws."""
         return np.asarray(self._generator.standard_cauchy(size=shape))
@@ -100,3 +134,17 @@ def as_rng(random_state: Any) -> Randomness:
     if isinstance(random_state, int | np.integer) and random_state >= 0:
         return SeededRandomness(np.random.default_rng(int(random_state)))
     raise ParameterError(f"random_state={random_state!r}; need None (secure noise) or a non-negative integer")
+
+
+def search_generator(seed: Any) -> np.random.Generator:
+    """A generator for searches, not for noise: nothing that it draws protects a record.
+
+    None starts anywhere; a non-negative integer, numpy generator or RandomState makes a search repeatable.
+    """
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, np.random.RandomState):
+        return np.random.default_rng(seed.randint(2**31))
+    if seed is None or (isinstance(seed, int | np.integer) and seed >= 0):
+        return np.random.default_rng(None if seed is None else int(seed))
+    raise ParameterError(f"seed={seed!r}; need None or a non-negative integer")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from discreet.budget import Ledger
-from discreet.plan import Step
+import numpy as np
+
+from discreet.budget import Charge, Epsilon, Ledger
+from discreet.mechanisms.selection import PermuteAndFlip
+from discreet.plan import Step, split_evenly
+from discreet.queries import MajorityScore
 from discreet.randomness import Randomness
-from discreet.schema import Schema
+from discreet.schema import Adjacency, Schema
 from discreet.sources import Source
 from discreet.statistics import NoisyStatistics, NoisyTable, Receipt
 
@@ -26,6 +31,8 @@ def release(
                entry.
     """
     source.check(schema)
+    for step in plan:
+        step.check(schema)
     charges = tuple(step.charge(schema) for step in plan)
     ledger.charge(purpose, charges)
     exact = source.count(sorted({step.query.cells(schema) for step in plan}, key=repr), schema)
@@ -37,3 +44,46 @@ def release(
         for step in plan
     ]
     return NoisyStatistics(tables, Receipt(schema.adjacency, charges, rng.seeded, schema.hash))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The columns that were chosen, best first as far as the noise allows, and what the choice cost."""
+
+    columns: tuple[str, ...]
+    receipt: Receipt
+
+
+def select(
+    source: Source,
+    schema: Schema,
+    candidates: Sequence[MajorityScore],
+    wanted: int,
+    epsilon: Epsilon,
+    ledger: Ledger,
+    rng: Randomness,
+    purpose: str = "selection",
+) -> Selection:
+    """Charge, then read, then choose `wanted` of the candidates one after another.
+
+    Guarantee  the choice is ε-DP under the schema's adjacency.
+    Proof      each round is permute-and-flip among the candidates that are left, at epsilon / wanted, calibrated to
+               scores that move by at most one, the same way under add-remove (MajorityScore); rounds add up.
+    Order      as for `release`.
+    """
+    source.check(schema)
+    monotone = schema.adjacency is Adjacency.ADD_REMOVE
+    shares = split_evenly(epsilon, wanted)
+    mechanisms = [PermuteAndFlip.calibrated(share, 1, monotone=monotone) for share in shares]
+    charges = tuple(
+        Charge(f"best of {len(candidates) - place} columns", mechanism.name, share, 1, mechanism.scale)
+        for place, (mechanism, share) in enumerate(zip(mechanisms, shares, strict=True))
+    )
+    ledger.charge(purpose, charges)
+    exact = source.count(sorted({each.cells(schema) for each in candidates}, key=repr), schema)
+    left = list(candidates)
+    chosen = []
+    for mechanism in mechanisms:
+        scores = np.array([each.score(exact.counts[each.cells(schema)]) for each in left], dtype=np.int64)
+        chosen.append(left.pop(mechanism.choose(scores, rng)).column)
+    return Selection(tuple(chosen), Receipt(schema.adjacency, charges, rng.seeded, schema.hash))

@@ -32,7 +32,7 @@ class Adjacency(StrEnum):
     """One record is replaced by any other, label included; the number of records is public."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Schema:
     """Columns, classes and adjacency: all that is public about a table.
 
@@ -98,6 +98,10 @@ class Schema:
                 raise SchemaError(f"column {name!r} is named twice; each column, target included, once")
         if self.records is not None and (not is_integer(self.records) or self.records < 1):
             raise SchemaError(f"records={self.records!r}; need a positive integer, or null if not public")
+
+    def __repr__(self) -> str:
+        classes = f"{len(self.classes)} classes"
+        return f"Schema({len(self.columns)} attributes, target={self.target!r}, {classes}, {self.adjacency.value})"
 
     def __getitem__(self, name: str) -> Column:
         for column in self.columns:
@@ -196,8 +200,11 @@ def read_json(path: str | Path) -> dict[str, Any]:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}: {error.msg}"
+        raise FileError(f"{path} is not JSON ({where}); correct it, or get it again if it was cut off") from None
     except ValueError:
-        raise FileError(f"{path} is not JSON; was it written by discreet?") from None
+        raise FileError(f"{path} is not UTF-8 text; need a JSON file written by discreet") from None
     if not isinstance(content, dict):
         raise FileError(f"{path} holds no JSON object; was it written by discreet?")
     return content

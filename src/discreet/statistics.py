@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from discreet.budget import Charge, Epsilon, total
 from discreet.encoding import Cells
-from discreet.queries import Query, Table
+from discreet.errors import ParameterError
+from discreet.queries import Moments, Query, Table, shape
 from discreet.schema import Adjacency, Schema
 
 
@@ -99,6 +100,16 @@ class NoisyStatistics:
             if asked == query:
                 return table
         raise KeyError(f"{query!r} was not released")
+
+    def check(self, schema: Schema) -> None:
+        """Raise ParameterError unless released under this schema, with tables of their queries' shapes."""
+        if self.receipt.schema_hash != schema.hash:
+            raise ParameterError("these statistics were released under another schema; use the one they came with")
+        for query, table in self.tables:
+            rows, columns = shape(query, schema)
+            expected = (rows, 2 if isinstance(query, Moments) else columns)
+            if table.values.shape != expected or table.values.dtype.kind not in "if":
+                raise ParameterError(f"the table of {query!r} has the wrong shape or type; it was not made by release")
 
     def __add__(self, other: NoisyStatistics) -> NoisyStatistics:
         """Two releases on the same data, as one."""

@@ -25,7 +25,7 @@ class Table:
         elif isinstance(data, Mapping):
             self._columns = {str(name): _as_column(values) for name, values in data.items()}
             self.rows = _common_length(self._columns)
-        elif isinstance(data, Sequence) and all(isinstance(record, Mapping) for record in data):
+        elif isinstance(data, list | tuple):
             self._columns = _columns_of_records(data, schema)
             self.rows = len(data)
         else:
@@ -37,13 +37,13 @@ class Table:
         """Raise DataError unless the columns are the schema's; the target and ignored ones may be there too."""
         needed = [*schema.names, schema.target] if target else schema.names
         check_names(list(self._columns), needed, schema)
-        for name in schema.names:
+        for name in needed:
             self._refuse_dates(name)
 
     def column(self, name: str) -> NDArray[Any]:
         """The values of one column."""
         column = self._columns[name]
-        return column.to_numpy() if isinstance(column, nw.Series) else column
+        return _values(column) if isinstance(column, nw.Series) else column
 
     def __contains__(self, name: str) -> bool:
         return name in self._columns
@@ -72,6 +72,10 @@ def as_array(values: Any) -> NDArray[Any]:
     numpy would choose one type for all values of a list, so that one record could change how another is read: 1.0 would
     become "1.0" beside a text, True would become 1 beside a number.
     """
+    if isinstance(values, np.ma.MaskedArray):
+        plain = np.array(values.data, dtype=object)
+        plain[np.ma.getmaskarray(values)] = None
+        return plain
     if isinstance(values, np.ndarray):
         return values
     try:
@@ -82,8 +86,20 @@ def as_array(values: Any) -> NDArray[Any]:
     return array.astype(np.float64) if kinds == {float} else array
 
 
+def _values(series: nw.Series[Any]) -> NDArray[Any]:
+    """The values of a series; those that numpy has no type for (lists, structs, huge integers) one by one."""
+    try:
+        array = series.to_numpy()
+    except Exception:
+        array = np.empty((0, 0))
+    return array if array.ndim == 1 else np.fromiter(series.to_list(), dtype=object, count=len(series))
+
+
 def _as_column(values: Any) -> NDArray[Any]:
     """One value a record, whatever the values are: a list in a cell is a value too."""
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return _values(series)
     try:
         array = as_array(values)
     except DataError:
@@ -93,16 +109,19 @@ def _as_column(values: Any) -> NDArray[Any]:
 
 def check_names(present: Sequence[str], needed: Sequence[str], schema: Schema) -> None:
     """Raise DataError if a column is missing or is not in the schema."""
-    for name in needed:
-        if name not in present:
-            # the names that are there are not quoted: of a file without a header they are its first record
-            raise DataError(f"column {name!r} of the schema is missing in the table; rename or add it there")
+    missing = [name for name in needed if name not in present]
+    if missing:
+        # the names that are there are not quoted: of a file without a header they are its first record
+        some = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+        words = f"columns {some} of the schema are" if len(missing) > 1 else f"column {some} of the schema is"
+        raise DataError(f"{words} missing in the table; rename or add there what differs, letter for letter")
     allowed = {*schema.names, schema.target, *schema.ignore}
-    for name in present:
-        if name not in allowed:
-            raise DataError(
-                f"column {name!r} is not in the schema; drop it, or add its name to the schema's 'ignore' list"
-            )
+    extra = [name for name in present if name not in allowed]
+    if extra:
+        some = ", ".join(map(repr, extra[:20]))
+        if len(extra) > 1:
+            raise DataError(f"columns {some} are not in the schema; drop them, or list them under 'ignore' there")
+        raise DataError(f"column {some} is not in the schema; drop it, or add its name to the schema's 'ignore' list")
 
 
 def as_matrix(data: Any, width: int) -> NDArray[Any]:
@@ -123,7 +142,9 @@ def as_matrix(data: Any, width: int) -> NDArray[Any]:
 def as_vector(y: Any) -> NDArray[Any]:
     """Labels as a 1-D array."""
     series = nw.from_native(y, series_only=True, pass_through=True)
-    array = series.to_numpy() if isinstance(series, nw.Series) else as_array(y)
+    if isinstance(series, nw.Series):
+        return _values(series)
+    array = _as_column(y) if isinstance(y, list | tuple) else as_array(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -131,15 +152,23 @@ def as_vector(y: Any) -> NDArray[Any]:
     return array
 
 
-def _columns_of_records(records: Sequence[Mapping[str, Any]], schema: Schema) -> dict[str, Any]:
-    """Columns from a list of dicts. A key that records lack is a missing value, even if all lack it: which keys
-    are there is a fact about records, and no error may depend on those."""
-    columns = {}
-    for name in (*schema.names, schema.target):
-        values = np.empty(len(records), dtype=object)
-        values[:] = [record.get(name) for record in records]
-        columns[name] = values
-    return columns
+def _columns_of_records(records: Sequence[Any], schema: Schema) -> dict[str, Any]:
+    """Columns from a list of records, each read by itself: a dict by name, a row by position in schema order.
+
+    What a record lacks is missing, even if all lack it, and what it has too much is not read: which keys or cells are
+    there is a fact about records, and neither an error nor the reading of another record may depend on it.
+    """
+    names = [*schema.names, schema.target]
+    matrix = np.full((len(records), len(names)), None, dtype=object)
+    for place, record in enumerate(records):
+        if isinstance(record, Mapping):
+            cells = [record.get(name) for name in names]
+        elif isinstance(record, list | tuple) or (isinstance(record, np.ndarray) and record.ndim == 1):
+            cells = list(record)[: len(schema.names)]
+        else:
+            continue
+        matrix[place, : len(cells)] = np.fromiter(cells, dtype=object, count=len(cells))
+    return {name: matrix[:, place] for place, name in enumerate(names)}
 
 
 def _common_length(columns: Mapping[str, NDArray[Any]]) -> int:

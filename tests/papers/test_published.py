@@ -149,11 +149,11 @@ def test_wrong_shapes_and_unfitted(kind):
     with pytest.raises(DataError, match="different lengths"):
         kind(MIXED).fit(ROWS, LABELS[:2])
     with pytest.raises(DataError, match="3 columns"):
-        kind(MIXED).fit([[1, 2]], ["no"])
+        kind(MIXED).fit(np.array([[1, 2]]), ["no"])
     with pytest.raises(NotFittedError):
         kind(MIXED).predict(ROWS)
     with pytest.raises(DataError, match="3 columns"):
-        kind(MIXED).fit(ROWS, LABELS).predict([[1]])
+        kind(MIXED).fit(ROWS, LABELS).predict(np.array([[1]]))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from discreet import __version__
-from discreet.cli import card, demo, explain, predict, schema, train
+from discreet.cli import card, demo, explain, perturb, predict, schema, train
 from discreet.cli.outputs import one_line
 from discreet.errors import DiscreetError
 
@@ -116,6 +116,7 @@ app.command("demo")(demo.demo)
 app.add_typer(schemas, name="schema", help="Write and check what is public about a table.")
 app.command("train")(train.train)
 app.command("predict")(predict.predict)
+app.command("perturb")(perturb.perturb)
 app.command("card")(card.card)
 app.command("explain")(explain.explain)
 app.command("plot")(explain.plot)

@@ -32,13 +32,18 @@ def card(
     say(f"{model}: {content['model']} for {content['target']}", style="bold")
     say(promise["statement"], style="green" if promise["holds"] else "yellow")
     say()
-    say(f"Promised to     everyone with {promise['unit']} in the table; several records multiply the loss")
+    to = f"everyone with {promise['unit']} in the table; several records multiply the loss"
+    say(f"Promised to     {to if promise['holds'] else 'nobody'}")
     say(f"Adjacency       {promise['adjacency']}")
-    say(f"Noise           {'repeatable from a seed' if promise['seeded'] else 'secure'}")
+    noise = "repeatable from a seed" if promise["seeded"] else "secure"
+    say(f"Noise           {'none' if promise['epsilon'] == 'inf' else noise}")
     say(f"Classes         {', '.join(map(str, content['classes']))}")
     say(f"Attributes      {', '.join(content['attributes'])}")
+    if content["not_asked"]:
+        say(f"Not asked       {', '.join(content['not_asked'])}")
     say(f"Schema          {content['schema_hash']}")
-    say(f"Assumed public  {'; '.join(promise['assumed_public'])}")
+    if promise["holds"]:
+        say(f"Assumed public  {'; '.join(promise['assumed_public'])}")
     say()
     say("Limits")
     for limit in promise["limits"]:

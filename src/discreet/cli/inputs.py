@@ -34,7 +34,7 @@ def check_header(path: Path, schema: Schema) -> None:
     if path.suffix.lower() in files.TEXT_FILES and not {*schema.names, schema.target} & {*files.header(path)}:
         raise FileError(
             f"the first line of {path} names no column of the schema; need a header row, for instance with "
-            f"{schema.names[0]!r}"
+            f"{schema.names[0]!r}, and commas between the columns (tabs in a .tsv file)"
         )
 
 

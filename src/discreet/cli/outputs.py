@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,12 @@ def check_out(out: Path, *inputs: Path | None) -> None:
         raise FileError(f"{out} is a folder; name a file in it")
     if not out.parent.is_dir():
         raise FileError(f"cannot write {out}: the folder {out.parent} does not exist; make it first")
-    if not os.access(out.parent, os.W_OK) or (out.exists() and not os.access(out, os.W_OK)):
+    try:
+        with tempfile.TemporaryFile(dir=out.parent):
+            pass
+    except OSError as error:
+        raise FileError(f"cannot write {out}: {error.strerror}; choose another place") from None
+    if out.exists() and not os.access(out, os.W_OK):
         raise FileError(f"cannot write {out}: permission denied; choose another place")
     for path in inputs:
         if path is not None and out.resolve() == path.resolve():

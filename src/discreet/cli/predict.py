@@ -13,6 +13,7 @@ import typer
 
 from discreet.cli import inputs
 from discreet.cli.outputs import advise, check_out, emit, notes
+from discreet.errors import DataError
 from discreet.files import Block, checked, read_blocks, structure
 from discreet.writing import whole_file
 
@@ -22,13 +23,16 @@ def predict(
     data: Annotated[Path, typer.Argument(help="A .csv or .parquet file of new records.", show_default=False)],
     out: Annotated[Path | None, typer.Option(help="The CSV file to write; default: standard output.")] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="A column of the file to copy, such as an identifier; may be given often.")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON: a list of records, or with --out a summary.")
     ] = False,
 ) -> None:
     """Predict the class of each record, in the order of the file.
 
-    The target and the columns that the schema ignores may be there or not.
+    Columns that the schema does not know are not looked at.
 
     \b
     Example, after `discreet demo`:
@@ -39,33 +43,44 @@ def predict(
         check_out(out, model, data)
     checked(data)
     inputs.check_header(data, trained.schema_)
-    trained.predict(structure(data))  # the columns fit, or an error before a record is read
-    records = _predictions(trained, read_blocks(data), proba)
+    columns, kept = structure(data), keep or []
+    for name in kept:
+        if name not in columns:
+            raise DataError(f"--keep={name!r}: {data} has no such column; check the name")
+    trained.predict(_known(columns, trained))  # the columns fit, or an error before a record is read
+    records = _predictions(trained, read_blocks(data), proba, kept)
     if out is None:
-        _write(sys.stdout, records, trained, proba, as_json)
+        _write(sys.stdout, records, _names(trained, proba, kept), as_json)
         return
     with whole_file(out) as file, notes.status("predicting"):
-        rows = _write(file, records, trained, proba, as_json=False)
+        rows = _write(file, records, _names(trained, proba, kept), as_json=False)
     if as_json:
         emit({"out": str(out), "rows": rows})
     else:
         advise(f"{rows} predictions written to {out}")
 
 
-def _predictions(model: Any, blocks: Iterator[Block], proba: bool) -> Iterator[list[Any]]:
-    """A row for each record: the class, then the probability of each class if asked."""
+def _known(block: Block, model: Any) -> Block:
+    """The columns that the model has."""
+    return {name: values for name, values in block.items() if name in model.schema_.names}
+
+
+def _names(model: Any, proba: bool, kept: list[str]) -> list[str]:
+    return [*kept, "prediction", *(f"p({label})" for label in model.classes_.tolist() if proba)]
+
+
+def _predictions(model: Any, blocks: Iterator[Block], proba: bool, kept: list[str]) -> Iterator[list[Any]]:
+    """A row for each record: the columns to keep, the class, then the probability of each class if asked."""
     for block in blocks:
-        labels = model.predict(block).tolist()
+        known = _known(block, model)
+        columns = [block[name].tolist() for name in kept] + [model.predict(known).tolist()]
         if proba:
-            shares = model.predict_proba(block).tolist()
-            yield from ([label, *row] for label, row in zip(labels, shares, strict=True))
-        else:
-            yield from ([label] for label in labels)
+            columns += [[float(f"{share:.6g}") for share in column] for column in model.predict_proba(known).T]
+        yield from map(list, zip(*columns, strict=True))
 
 
-def _write(file: Any, records: Iterator[list[Any]], model: Any, proba: bool, as_json: bool) -> int:
+def _write(file: Any, records: Iterator[list[Any]], names: list[str], as_json: bool) -> int:
     """Write the rows as they come; returns how many."""
-    names = ["prediction", *(f"p({label})" for label in model.schema_.classes if proba)]
     count = 0
     if as_json:
         file.write("[")
@@ -76,7 +91,7 @@ def _write(file: Any, records: Iterator[list[Any]], model: Any, proba: bool, as_
         return count
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(names)
-    for label, *shares in records:
-        writer.writerow([label, *(f"{share:.6g}" for share in shares)])
+    for record in records:
+        writer.writerow(record)
         count += 1
     return count

@@ -12,7 +12,7 @@ import typer
 from discreet.cli import inputs
 from discreet.cli.outputs import advise, check_out, emit, say, tabulate
 from discreet.columns import Column, Label, Numeric
-from discreet.errors import DataError
+from discreet.errors import DataError, FileError
 from discreet.files import Block, read_columns
 from discreet.schema import Schema
 from discreet.sources.file import open_file
@@ -27,6 +27,7 @@ def draft(
     target: Annotated[str, typer.Option(help="The column that holds the class.", show_default=False)],
     ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given often.")] = None,
     out: Annotated[Path | None, typer.Option(help="The file to write; default: standard output.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
 ) -> None:
     """Draft a schema from a data file, for a person to complete.
 
@@ -39,11 +40,14 @@ def draft(
     """
     if out is not None:
         check_out(out, data)
+        if out.exists() and not force:
+            raise FileError(f"{out} exists; choose another name, or give --force to overwrite it")
     columns = read_columns(data)
     absent = [name for name in [target, *(ignore or [])] if name not in columns]
     if absent:
         raise DataError(
-            f"{data} has no column {absent[0]!r}; check --target and --ignore, and that it has a header row"
+            f"{data} has no column {absent[0]!r}; check --target and --ignore, that it has a header row, and commas "
+            "between the columns (tabs in a .tsv file)"
         )
     schema = drafted(columns, target, ignore or [])
     text = json.dumps(schema.to_dict(), indent=1, ensure_ascii=False) + "\n"

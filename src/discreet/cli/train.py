@@ -10,8 +10,8 @@ import typer
 
 from discreet.budget import Epsilon, Ledger, as_epsilon
 from discreet.cli import inputs
-from discreet.cli.outputs import check_out, emit, notes, say, shown, tabulate_receipt
-from discreet.errors import BudgetError, FileError, ParameterError, SchemaError
+from discreet.cli.outputs import advise, check_out, emit, notes, say, shown, tabulate_receipt
+from discreet.errors import BudgetError, DiscreetError, FileError, ParameterError, SchemaError
 from discreet.schema import Schema
 from discreet.sources.file import open_file
 
@@ -31,6 +31,7 @@ def train(
     limit: Annotated[str | None, typer.Option(help="The most that the ledger may ever spend; set once.")] = None,
     seed: Annotated[int | None, typer.Option(help="Repeatable noise, for experiments: no guarantee.")] = None,
     draft_ok: Annotated[bool, typer.Option("--draft-ok", help="Accept a draft schema: no guarantee.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a model file that exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Train a differentially private model from a file or a database table.
@@ -43,15 +44,22 @@ def train(
         --epsilon 1 --out m.json --ledger ledger.jsonl --limit 2
     """
     loss = as_epsilon(epsilon)
-    public = _public_schema(schema, adjacency, draft_ok)
+    public = public_schema(schema, adjacency, draft_ok)
     estimator = _estimator(model, public, loss, numeric, seed)
     check_out(out, data, Path(schema.partition("#")[0]), ledger)
+    if out.exists() and not force:
+        raise FileError(f"{out} exists, and a model costs budget; choose another name, or give --force to overwrite it")
     source = open_file(data, table)
     inputs.check_structure(source, data, public)
     account = open_ledger(ledger, limit, loss)
-    with notes.status("counting, adding noise"):
-        estimator.fit_from(source, ledger=account)
-    estimator.save(out)
+    before = None if account is None else account.spent
+    try:
+        with notes.status("counting, adding noise"):
+            estimator.fit_from(source, ledger=account)
+        estimator.save(out)
+    except (DiscreetError, KeyboardInterrupt) as error:
+        paid = account is not None and account.spent != before
+        raise _interrupted(error, f"; ledger {ledger} keeps the charge" if paid else "") from None
     if as_json:
         emit(_report(estimator, out, account))
         return
@@ -64,7 +72,16 @@ def train(
     say(f"Model written to {out}. Next: discreet card {out}")
 
 
-def _public_schema(name: str, adjacency: str | None, draft_ok: bool) -> Schema:
+def _interrupted(error: BaseException, paid: str) -> BaseException:
+    """The error of a training that did not end, with what it cost."""
+    if isinstance(error, KeyboardInterrupt):
+        advise(f"interrupted; no model was written{paid}")
+        return typer.Exit(130)
+    return type(error)(f"{error}{paid}") if paid else error
+
+
+def public_schema(name: str, adjacency: str | None, draft_ok: bool) -> Schema:
+    """The schema of a file; a draft is refused unless it is asked for."""
     schema = inputs.load_schema(name, adjacency)
     if not schema.is_public and not draft_ok:
         some = ", ".join(schema.from_data[:3]) + (", ..." if len(schema.from_data) > 3 else "")
@@ -110,7 +127,7 @@ def open_ledger(path: Path | None, limit: str | None, epsilon: Epsilon) -> Ledge
     if epsilon > remaining:
         raise BudgetError(
             f"--epsilon={shown(epsilon)} is more than the {shown(remaining)} of {shown(most)} left in ledger {path}; "
-            "use a smaller epsilon"
+            + ("use a smaller epsilon" if remaining > 0 else "these data may not be asked again")
         )
     return ledger or Ledger(most, path)
 
@@ -126,7 +143,7 @@ def _kept_limit(path: Path) -> str | None:
     except OSError as error:
         raise FileError(f"cannot open ledger {path}: {error.strerror}; check the path") from None
     except inputs.STRANGE:
-        raise FileError(f"ledger {path} cannot be read; restore it from a backup") from None
+        raise FileError(f"{path} is no ledger, or is damaged; name another file, or restore a backup") from None
 
 
 def _report(model: Any, out: Path, ledger: Ledger | None) -> dict[str, Any]:

@@ -33,6 +33,10 @@ class SmoothCauchy:
     scale = math.nan
     variance = math.inf
 
+    def loss(self, distance: int) -> Epsilon:
+        """The loss when so many records of the lists change."""
+        return distance * self.epsilon
+
     def perturb(self, counts: Table, rng: Randomness) -> NDArray[np.float64]:
         """Noisy mean and standard deviation per class from counts on the grid; the noise scale stays private."""
         grid = np.linspace(-1.0, 1.0, counts.shape[1])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.models.naive_bayes import NaiveBayes
+from discreet.models.one_rule import OneRule
 
-MODELS: dict[str, Any] = {NaiveBayes.kind: NaiveBayes}
+MODELS: dict[str, Any] = {NaiveBayes.kind: NaiveBayes, OneRule.kind: OneRule}
 """The models by the name that files and the command line use."""
 
-__all__ = ["MODELS", "NaiveBayes"]
+__all__ = ["MODELS", "NaiveBayes", "OneRule"]

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet import explanation, model_file
-from discreet.budget import Epsilon, Ledger, as_epsilon
+from discreet.budget import Epsilon, Ledger, as_epsilon, as_ledger
 from discreet.drafting import schema_from_data
 from discreet.encoding import class_codes
 from discreet.errors import ParameterError
@@ -22,15 +22,16 @@ from discreet.explanation import Evidence
 from discreet.guarantee import Guarantee
 from discreet.models import naive_bayes_plan as planning
 from discreet.models import naive_bayes_tables as tables
+from discreet.models.tabular import normalised, sorted_classes
 from discreet.plan import laplace_steps, split_by_weight
 from discreet.queries import MOST_BINS, Total
 from discreet.randomness import as_rng
 from discreet.release import release
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.sources.memory import BLOCK, MemorySource
+from discreet.sources.memory import MemorySource
 from discreet.statistics import NoisyStatistics, Receipt
-from discreet.tables import Table, as_vector
+from discreet.tables import as_vector
 
 Matrix = NDArray[np.float64]
 
@@ -57,7 +58,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     guarantee_ : what is promised, in words that name unit and adjacency.
     receipt_ : every charge.
-    classes_, class_log_prior_, feature_log_prob_ : the model; each attribute's table is classes by cells.
+    classes_, class_log_prior_, feature_log_prob_ : the model; classes are sorted, each attribute's table is classes by
+        cells.
 
     Examples
     --------
@@ -106,6 +108,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit_from(self, source: Source, *, ledger: Ledger | None = None) -> NaiveBayes:
         """Learn from any source: a DuckDB table, a Parquet file larger than memory."""
         self.check_parameters()
+        if not hasattr(source, "count"):
+            raise ParameterError(f"source={type(source).__name__}; need a source, for instance open_file(path)")
         if isinstance(self.schema, str):
             raise ParameterError("schema='from-data' reads data in memory only; use fit, or draft a schema first")
         self.schema_ = self.schema
@@ -113,7 +117,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, source: Source, ledger: Ledger | None) -> NaiveBayes:
         epsilon, schema = as_epsilon(self.epsilon), self.schema_
-        ledger = Ledger(epsilon) if ledger is None else ledger
+        ledger = as_ledger(ledger, epsilon)
         rng = as_rng(self.random_state)
         noisy, records, rest = None, schema.records, epsilon
         purpose = f"{self.kind} for {schema.target}"
@@ -123,7 +127,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             planning.steps(schema, rest, planning.MANY_RECORDS, self.numeric, self.bins, self.split)
             ledger.check(epsilon)
             noisy = release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng, purpose)
-            records = max(1, int(noisy[Total()].values.item()))
+            records = min(max(1, int(noisy[Total()].values.item())), planning.MANY_RECORDS)
         steps = planning.steps(schema, rest, records or 1, self.numeric, self.bins, self.split)
         tables_ = release(source, schema, steps, ledger, rng, purpose)
         return self.fit_noisy(tables_ if noisy is None else noisy + tables_)
@@ -133,17 +137,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(self.schema, Schema):
             self.schema_ = self.schema
         schema = self.schema_
-        if noisy.receipt.schema_hash != schema.hash:
-            raise ParameterError("these statistics were released under another schema; use the one they came with")
-        tables.check_shapes(noisy, schema)
+        noisy.check(schema)
         self.noisy_ = noisy
         self.receipt_: Receipt = noisy.receipt
         self.guarantee_ = Guarantee.of(noisy.receipt, schema)
-        same_type = len({type(label) for label in schema.classes}) == 1
-        self.classes_ = np.array(schema.classes, dtype=None if same_type else object)
+        self.classes_, places = sorted_classes(schema)
         self.n_features_in_ = len(schema.columns)
         self.feature_names_in_ = np.array(schema.names, dtype=object)
-        self._model = tables.build(noisy, schema, float(self.smoothing))
+        self._model = tables.build(noisy, schema, float(self.smoothing)).in_order(places)
         self.class_log_prior_ = self._model.log_prior
         self.feature_log_prob_ = [attribute.log_table for attribute in self._model.attributes]
         return self
@@ -160,10 +161,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_log_proba(self, X: Any) -> Matrix:
         """Log-probability of each class given the record."""
-        joint = self.predict_joint_log_proba(X)
-        joint -= joint.max(axis=1, keepdims=True)
-        joint -= np.log(np.exp(joint).sum(axis=1, keepdims=True))
-        return joint
+        return normalised(self.predict_joint_log_proba(X))
 
     def predict_proba(self, X: Any) -> Matrix:
         """Probability of each class given the record."""
@@ -176,24 +174,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return float(np.average(predicted == class_codes(as_vector(y), self.schema_), weights=sample_weight))
 
     def _blocks(self, X: Any) -> Iterator[Matrix]:
-        """Joint log-probabilities, a block of rows at a time: memory stays flat."""
+        """Joint log-probabilities, a block of rows at a time."""
         check_is_fitted(self, "noisy_")
-        schema = self.schema_
         if isinstance(self.schema, str):
-            X = planning.checked_public(X, width=len(schema.columns))
-        table = Table(X, schema)
-        table.check(schema)
-        columns = [(table.column(each.cells.column), each) for each in self._model.attributes]
-        for start in range(0, table.rows, BLOCK):
-            rows = slice(start, min(start + BLOCK, table.rows))
-            joint = np.tile(self.class_log_prior_, (rows.stop - rows.start, 1))
-            evidence = np.empty_like(joint)
-            for values, attribute in columns:
-                codes = attribute.cells.codes(values[rows], schema)
-                # no code is out of range; with mode="clip" numpy does not check it again, and is much faster
-                np.take(attribute.by_cell, codes, axis=0, out=evidence, mode="clip")
-                joint += evidence
-            yield joint
+            X = planning.checked_public(X, width=len(self.schema_.columns))
+        return self._model.joint(X, self.schema_)
 
     def evidence(self) -> tuple[list[Evidence], Matrix]:
         """The attributes' tables by name, and the share of each class: what `explain` and `plot` show."""
@@ -204,16 +189,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def explain(self, top: int = 10) -> str:
         """The attributes that decide, and what each class looks like, as text."""
         evidence, prior = self.evidence()
-        text = explanation.describe(evidence, prior, self.schema_.classes, top)
+        text = explanation.describe(evidence, prior, self.classes_.tolist(), top)
         left = [name for name in self.schema_.names if name not in {each.name for each in evidence}]
         return f"{text}\nNot asked, since ε pays for too little signal: {', '.join(left)}" if left else text
 
     def plot(self, top: int = 10) -> Any:
         """The same as a matplotlib figure: evidence per attribute and class, and the most telling attributes."""
         evidence, prior = self.evidence()
-        loss = self.receipt_.epsilon
-        title = f"{self.schema_.target}: what decides (ε = {float(loss):g}, {self.schema_.adjacency.value})"
-        return explanation.draw(evidence, prior, self.schema_.classes, title, top)
+        title = f"{self.schema_.target}: what decides ({self.guarantee_.in_short()})"
+        return explanation.draw(evidence, prior, self.classes_.tolist(), title, top)
 
     def save(self, path: str | Path) -> None:
         """Write the model as JSON with its card; `discreet.load` reads it."""
@@ -222,6 +206,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        as_rng(self.random_state)
         epsilon: Epsilon = as_epsilon(self.epsilon)
         if not isinstance(self.schema, Schema) and self.schema != "from-data":
             raise ParameterError(f"schema={type(self.schema).__name__}; need a Schema, or 'from-data' for public data")

@@ -114,7 +114,7 @@ def _step(query: Query, share: Epsilon, schema: Schema) -> Step:
     return laplace_steps([query], [share], schema)[0]
 
 
-def checked_public(X: Any, y: Any = "absent", width: int | None = None) -> Any:
+def checked_public(X: Any, y: Any = "absent", width: int | None = None, kind: str = "NaiveBayes") -> Any:
     """Public data (schema="from-data") checked as scikit-learn's estimators do, errors and all."""
     is_records = isinstance(X, list) and len(X) > 0 and isinstance(X[0], dict)
     if as_frame(X) is None and not isinstance(X, dict) and not is_records:
@@ -122,11 +122,11 @@ def checked_public(X: Any, y: Any = "absent", width: int | None = None) -> Any:
         if X.dtype.kind == "c":
             raise ValueError("Complex data not supported")
         if width is not None and X.shape[1] != width:
-            raise ValueError(f"X has {X.shape[1]} features, but NaiveBayes is expecting {width} features as input")
+            raise ValueError(f"X has {X.shape[1]} features, but {kind} is expecting {width} features as input")
     if isinstance(y, str) and y == "absent":
         return X
     if y is None:
-        raise ValueError("This NaiveBayes estimator requires y to be passed, but the target y is None")
+        raise ValueError(f"This {kind} estimator requires y to be passed, but the target y is None")
     labels = column_or_1d(np.asarray(y), warn=True)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)

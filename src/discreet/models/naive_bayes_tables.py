@@ -13,57 +13,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import Categorical, Numeric
+from discreet.columns import Numeric
 from discreet.encoding import Cells
-from discreet.errors import ParameterError
-from discreet.explanation import Evidence
-from discreet.queries import Counts, Moments, SoftCounts, SplineCounts, shape, splines
+from discreet.models.tabular import Attribute, Model
+from discreet.queries import Counts, Moments, SoftCounts, SplineCounts, splines
 from discreet.schema import Schema
 from discreet.statistics import NoisyStatistics
 
 Matrix = NDArray[np.float64]
-
-SHOWN_BINS = 8
-"""Intervals in which a normal law is shown."""
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """One attribute of the model: log-probabilities (classes by published cells) and a look-up by encoded cell."""
-
-    cells: Cells
-    log_table: Matrix
-    by_cell: Matrix
-
-    def evidence(self, schema: Schema) -> Evidence:
-        """The attribute as it is explained: probabilities of named cells in each class."""
-        column = schema[self.cells.column]
-        probabilities = np.exp(self.log_table)
-        if isinstance(column, Categorical):
-            names = [str(label) for label in column.categories] + ["(unlisted)"] * column.unlisted
-            return Evidence(column.name, tuple(names), probabilities)
-        if probabilities.shape[1] > 2 * SHOWN_BINS and self.cells.bins is None:
-            shown = [part.sum(axis=1) for part in np.array_split(probabilities, SHOWN_BINS, axis=1)]
-            probabilities = np.stack(shown, axis=1)
-        probabilities = np.maximum(probabilities, 1e-12)
-        edges = np.linspace(column.lower, column.upper, probabilities.shape[1] + 1)
-        names = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges)]
-        probabilities /= probabilities.sum(axis=1, keepdims=True)
-        return Evidence(column.name, tuple(names), probabilities, ordered=True)
-
-
-@dataclass(frozen=True)
-class Model:
-    """A naive Bayes: the log-prior of the classes and one attribute each."""
-
-    log_prior: Matrix
-    attributes: tuple[Attribute, ...]
-
 
 @dataclass(frozen=True)
 class ClassTotals:
@@ -99,15 +60,6 @@ def build(noisy: NoisyStatistics, schema: Schema, smoothing: float) -> Model:
     order = {name: position for position, name in enumerate(schema.names)}
     log_prior = np.log(np.maximum(totals.shares, 1e-300))
     return Model(log_prior, tuple(sorted(attributes, key=lambda each: order[each.cells.column])))
-
-
-def check_shapes(noisy: NoisyStatistics, schema: Schema) -> None:
-    """Raise ParameterError unless each table has the shape of its query: a wrong one could broadcast unseen."""
-    for query, table in noisy.tables:
-        rows, columns = shape(query, schema)
-        expected = (rows, 2 if isinstance(query, Moments) else columns)
-        if table.values.shape != expected or table.values.dtype.kind not in "if":
-            raise ParameterError(f"the table of {query!r} has the wrong shape or type; it was not made by release")
 
 
 def class_totals(tables: list[Matrix], variances: list[float]) -> ClassTotals:

@@ -125,6 +125,8 @@ def _quietly(connection: Any, text: str) -> list[Any]:
     """Run a statement; an engine's message may quote a row, so it is not passed on."""
     try:
         return list(connection.execute(text).fetchall())
-    except Exception:
-        pass
+    except Exception as error:
+        interrupted = type(error).__name__ == "InterruptException"
+    if interrupted:
+        raise KeyboardInterrupt
     raise FileError("the file or table cannot be read by DuckDB; check its format, its name and free memory")

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from discreet.columns import Categorical, Label, Numeric, text_of
-from discreet.encoding import INFINITY, NUMBER, Cells, boolean_code, is_canonical_number
+from discreet.columns import NUMBER, Categorical, Label, Numeric, text_of
+from discreet.encoding import INFINITY, Cells, boolean_code, is_canonical_number
 from discreet.errors import DataError
 from discreet.schema import Schema
 
@@ -101,8 +101,28 @@ def _label_conditions(name: str, labels: Sequence[Label], kind: str) -> list[str
     if _is_number_type(kind):
         return [_equals_number(name, kind, text) if is_canonical_number(text) else "FALSE" for text in texts]
     if base_type(kind) in TEXT_TYPES:
-        return [f"{_trimmed(column)} = {literal(text)}" for text in texts]
+        return _text_conditions(column, texts)
     return ["FALSE" for _ in texts]
+
+
+def _text_conditions(column: str, texts: Sequence[str]) -> list[str]:
+    """A text is a label if it is spelled like it, if both are one number, or if it is a word for one truth value."""
+    text = _trimmed(column)
+    conditions = [f"({text} = {literal(each)}" for each in texts]
+    for place, each in enumerate(texts):
+        if is_canonical_number(each):
+            number = double(float(each))
+            conditions[place] += f" OR ({_spells_number(text)} AND TRY_CAST({text} AS DOUBLE) = {number})"
+    for word in ("true", "false"):
+        code = boolean_code(word == "true", texts)
+        if code is not None:
+            listed = ", ".join(literal(each) for each in texts)
+            conditions[code] += f" OR (LOWER({text}) = '{word}' AND {text} NOT IN ({listed}))"
+    return [f"{condition})" for condition in conditions]
+
+
+def _spells_number(text: str) -> str:
+    return f"regexp_full_match({text}, {literal(NUMBER)})"
 
 
 def _equals_number(name: str, kind: str, text: str) -> str:
@@ -129,7 +149,7 @@ def number_of(name: str, kind: str) -> str:
     text = _trimmed(column)
     infinite = f"CASE WHEN {text} LIKE '-%' THEN {double(float('-inf'))} ELSE {double(float('inf'))} END"
     return (
-        f"(CASE WHEN regexp_full_match({text}, {literal(NUMBER)}) "
+        f"(CASE WHEN {_spells_number(text)} "
         f"THEN COALESCE(TRY_CAST({text} AS DOUBLE), {infinite}) "
         f"WHEN regexp_full_match({text}, {literal(INFINITY)}) THEN {infinite} END)"
     )
@@ -137,7 +157,7 @@ def number_of(name: str, kind: str) -> str:
 
 def refuse_dates(schema: Schema, types: Mapping[str, str]) -> None:
     """Dates and times are neither numbers nor categories: a clear error, as for data frames."""
-    for name in schema.names:
+    for name in (*schema.names, schema.target):
         if types[name].startswith(DATE_TYPES) and not types[name].endswith("]"):
             raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
 

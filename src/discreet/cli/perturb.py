@@ -1,0 +1,110 @@
+"""`discreet perturb`: a table that can be published. All that can be checked is checked before anything is charged."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.budget import Ledger, as_epsilon
+from discreet.cli import inputs
+from discreet.cli.outputs import advise, check_out, emit, notes, say, shown, tabulate_charges
+from discreet.cli.train import open_ledger, public_schema
+from discreet.files import checked, read_blocks, structure
+from discreet.schema import Schema
+from discreet.tables import Table
+from discreet.writing import whole_file
+
+SEEDED = (
+    "--seed was set: whoever guesses it can undo the noise. Do not publish this table; perturb the data again without "
+    "--seed for that."
+)
+
+
+def perturb(
+    data: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)],
+    schema: Annotated[str, typer.Option(help="What is public: a schema file.", show_default=False)],
+    epsilon: Annotated[str, typer.Option(help="The privacy loss of a record, its label included.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="The CSV file to write.", show_default=False)],
+    adjacency: Annotated[str | None, typer.Option(help="replace-one is needed; default: as the schema says.")] = None,
+    components: Annotated[
+        int | None, typer.Option(help="Release the label and, of each record, so many values less one; default: all.")
+    ] = None,
+    ledger: Annotated[Path | None, typer.Option(help="A file that keeps what was spent on these data.")] = None,
+    limit: Annotated[str | None, typer.Option(help="The most that the ledger may ever spend; set once.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Repeatable noise, for experiments: no guarantee, not to be published.")
+    ] = None,
+    draft_ok: Annotated[bool, typer.Option("--draft-ok", help="Accept a draft schema: no guarantee.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Perturb every value of every record, so that the table itself can be published.
+
+    Any learner may be used on the result; a model of discreet on the data themselves needs far less noise. The rows
+    are written in random order, since the order of a file may tell something. The number of rows is published.
+
+    \b
+    Example, after `discreet demo`:
+      discreet perturb discreet-demo/train.csv --schema discreet-demo/schema.json \\
+        --adjacency replace-one --epsilon 20 --out perturbed.csv
+    """
+    from discreet.local_perturbation import LocalPerturbation
+
+    loss = as_epsilon(epsilon)
+    public = public_schema(schema, adjacency, draft_ok)
+    perturbation = LocalPerturbation(public, epsilon=loss, components=components, random_state=seed)
+    perturbation.check_parameters()
+    check_out(out, data, Path(schema.partition("#")[0]), ledger)
+    _check_columns(data, public)
+    account = open_ledger(ledger, limit, loss)
+    with whole_file(out) as file, notes.status("perturbing"):
+        rows = _write(file, perturbation.resample_blocks(read_blocks(data), ledger=account), public)
+    if as_json:
+        emit(_report(perturbation, out, rows, account))
+    else:
+        say(perturbation.guarantee_.statement(), style="bold")
+        tabulate_charges(perturbation.receipt_.charges)
+        if account is not None:
+            left = shown(account.remaining)
+            say(f"Ledger {ledger}: {shown(account.spent)} of {shown(account.limit)} spent, {left} left.")
+        say(f"{rows} records written to {out}, in random order.")
+    if seed is not None:
+        advise(SEEDED)
+
+
+def _check_columns(data: Path, schema: Schema) -> None:
+    """Raise unless the file has the schema's columns, the target included; no record is read."""
+    checked(data)
+    inputs.check_header(data, schema)
+    Table(structure(data), schema).check(schema, target=True)
+
+
+def _write(file: Any, blocks: Iterator[tuple[Any, Any]], schema: Schema) -> int:
+    """Write a header and the records, columns in the schema's order, the target last; returns how many."""
+    from discreet.local_perturbation import as_texts
+
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([*schema.names, schema.target])
+    count = 0
+    for columns, labels in blocks:
+        writer.writerows(zip(*map(as_texts, columns.values()), as_texts(labels), strict=True))
+        count += len(labels)
+    return count
+
+
+def _report(perturbation: Any, out: Path, rows: int, ledger: Ledger | None) -> dict[str, Any]:
+    """What a script wants to know."""
+    account = None
+    if ledger is not None:
+        account = {"limit": str(ledger.limit), "spent": str(ledger.spent), "remaining": str(ledger.remaining)}
+    return {
+        "out": str(out),
+        "rows": rows,
+        "guarantee": perturbation.guarantee_.to_dict(),
+        "charges": [charge.to_dict() for charge in perturbation.receipt_.charges],
+        "schema_hash": perturbation.schema.hash,
+        "ledger": account,
+    }

@@ -1,0 +1,106 @@
+"""Permute-and-flip: its law, its loss, its scores, and the door that it goes through."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from discreet import Categorical, Ledger, Numeric, Schema
+from discreet.errors import BudgetError, ParameterError
+from discreet.mechanisms.selection import PermuteAndFlip
+from discreet.queries import MajorityScore
+from discreet.randomness import as_rng
+from discreet.release import select
+from discreet.sources.memory import MemorySource
+from replay import choice_law
+
+SCHEMA = Schema([Numeric("n", 0, 1), Categorical("c", ["a", "b"]), Categorical("d", ["a", "b", "z"])], "y", ["0", "1"])
+SCORES = [MajorityScore("n", 4), MajorityScore("c"), MajorityScore("d")]
+
+
+def test_the_law_is_a_law():
+    for scores in ([0], [3, 3], [5, 0, 2], [0, -1, -2, -3]):
+        law = choice_law(np.array(scores), 1.5)
+        assert law.sum() == pytest.approx(1)
+        assert np.all(np.diff(law[np.argsort(scores)]) >= -1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_loss_bounds_the_worst_ratio(epsilon):
+    """On the exact law, over all neighbours of small scores; the bound is reached in the limit."""
+    for monotone, steps in ((True, ((0, 1),)), (False, ((-1, 0, 1),))):
+        scale = PermuteAndFlip.calibrated(epsilon, 1, monotone=monotone).scale
+        worst = 0.0
+        for scores in itertools.product(range(0, 60, 20), repeat=3):
+            law = choice_law(np.array(scores), scale)
+            for move in itertools.product(steps[0], repeat=3):
+                other = choice_law(np.array(scores) + np.array(move), scale)
+                worst = max(worst, float(np.abs(np.log(law / other)).max()))
+        assert 0.9 * epsilon < worst <= epsilon * (1 + 1e-9)
+
+
+@given(st.fractions(min_value=Fraction(1, 10**6), max_value=50))
+def test_calibration_never_exceeds_epsilon(epsilon):
+    for monotone, reach in ((True, 1), (False, 2)):
+        scale = Fraction(PermuteAndFlip.calibrated(epsilon, 1, monotone=monotone).scale)
+        assert reach / scale <= epsilon
+        assert reach / Fraction(math.nextafter(float(scale), 0)) >= epsilon * (1 - Fraction(1, 10**15))
+
+
+def test_too_small_an_epsilon_is_refused_and_no_noise_takes_the_best():
+    with pytest.raises(ParameterError, match="too small"):
+        PermuteAndFlip.calibrated(Fraction(1, 10**20), 1, monotone=True)
+    assert PermuteAndFlip.calibrated(math.inf, 1, monotone=True).choose(np.array([1, 5, 5]), as_rng(0)) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("random_state", [None, 4])
+def test_choice_fits_its_law(random_state):
+    scores, rng = np.array([10, 8, 3, 10]), as_rng(random_state)
+    draws = [rng.noisy_max(scores, 4.0) for _ in range(20_000)]
+    assert chisquare(np.bincount(draws, minlength=4), choice_law(scores, 4.0) * len(draws)).pvalue > 1e-6
+
+
+RECORDS = st.fixed_dictionaries(
+    {
+        "n": st.sampled_from([0.1, 0.9, None, math.nan, 7]),
+        "c": st.sampled_from(["a", "b", "?", None]),
+        "d": st.sampled_from(["a", "z", 4]),
+        "y": st.sampled_from(["0", "1", "0", "1", None]),
+    }
+)
+
+
+def scores_of(records):
+    counts = MemorySource(records).count([each.cells(SCHEMA) for each in SCORES], SCHEMA).counts
+    return np.array([each.score(counts[each.cells(SCHEMA)]) for each in SCORES])
+
+
+@given(st.lists(RECORDS, max_size=8), RECORDS, RECORDS)
+def test_scores_move_by_at_most_one(records, first, second):
+    added = scores_of([*records, first]) - scores_of(records)
+    assert np.isin(added, (0, 1)).all()
+    replaced = scores_of([*records, first]) - scores_of([*records, second])
+    assert np.abs(replaced).max() <= 1
+
+
+def test_select_charges_before_it_reads_and_finds_the_best():
+    records = [{"n": 0.5, "c": "a", "d": "a", "y": "0"}, {"n": 0.5, "c": "b", "d": "a", "y": "1"}] * 300
+    ledger = Ledger(1)
+    chosen = select(MemorySource(records), SCHEMA, SCORES, 2, Fraction(1), ledger, as_rng(0))
+    assert chosen.columns[0] == "c"
+    assert len(set(chosen.columns)) == 2
+    assert (ledger.spent, chosen.receipt.epsilon) == (1, 1)
+    assert [charge.scale for charge in chosen.receipt.charges] == [2.0, 2.0]
+
+    class Unread(MemorySource):
+        def count(self, cells, schema):
+            raise AssertionError("read")
+
+    with pytest.raises(BudgetError):
+        select(Unread(records), SCHEMA, SCORES, 1, Fraction(1), ledger, as_rng(0))
