@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from discreet.errors import DiscreetError
     from discreet.local_perturbation import LocalPerturbation
     from discreet.model_file import load
+    from discreet.models.bee_rules import BeeRules
     from discreet.models.naive_bayes import NaiveBayes
     from discreet.models.one_rule import OneRule
     from discreet.schema import Adjacency, Schema
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Adjacency",
+    "BeeRules",
     "Categorical",
     "DiscreetError",
     "Ledger",
@@ -29,6 +31,7 @@ __all__ = [
 
 _HOMES = {
     "Adjacency": "discreet.schema",
+    "BeeRules": "discreet.models.bee_rules",
     "Categorical": "discreet.columns",
     "DiscreetError": "discreet.errors",
     "Ledger": "discreet.budget",

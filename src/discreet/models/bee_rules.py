@@ -24,6 +24,7 @@ from discreet.encoding import class_codes
 from discreet.errors import ParameterError
 from discreet.guarantee import Guarantee
 from discreet.models.naive_bayes_plan import checked_public
+from discreet.models.tabular import sorted_classes
 from discreet.schema import Schema
 from discreet.tables import Table, as_vector
 
@@ -133,8 +134,7 @@ class BeeRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _set(self, rules: list[Rule], prior: NDArray[np.float64]) -> None:
         schema = self.schema_
         self.rules_, self.class_prior_ = rules, prior
-        same_type = len({type(label) for label in schema.classes}) == 1
-        self.classes_ = np.array(schema.classes, dtype=None if same_type else object)
+        self.classes_, _ = sorted_classes(schema)
         self.n_features_in_ = len(schema.columns)
         self.feature_names_in_ = np.array(schema.names, dtype=object)
 
@@ -152,7 +152,8 @@ class BeeRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = Table(X, self.schema_)
         table.check(self.schema_)
         rules = RuleSet(self.rules_, self.class_prior_, self.resolve, self.default)
-        return rules.probabilities(encode(table, self.schema_), table.rows)
+        _, places = sorted_classes(self.schema_)
+        return rules.probabilities(encode(table, self.schema_), table.rows)[:, places]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy; labels are matched as the schema says. A score on private data is a release of its own."""

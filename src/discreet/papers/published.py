@@ -22,6 +22,7 @@ from discreet.columns import Categorical, Numeric
 from discreet.encoding import Cells, Codes, as_floats, class_codes
 from discreet.errors import DataError, ParameterError
 from discreet.guarantee import Guarantee
+from discreet.models.tabular import sorted_classes
 from discreet.randomness import Randomness, as_rng
 from discreet.schema import Schema
 from discreet.tables import Table, as_vector
@@ -181,8 +182,7 @@ def fit_published(model: Published, X: Any, y: Any, ledger: Ledger | None) -> No
     records = ExactRecords.read(X, y, model.schema)
     with np.errstate(over="ignore", invalid="ignore"):
         model.parameters_, model.likelihoods_ = model.publish(records, rng)
-    labels = model.schema.classes
-    model.classes_ = np.array(labels, dtype=object if len(set(map(type, labels))) > 1 else None)
+    model.classes_, _ = sorted_classes(model.schema)
     model.n_features_in_ = len(model.schema.columns)
     reasons = [f"NO GUARANTEE: {name} reproduces a publication that claims epsilon={claimed:g}. {model.verdict}"]
     if model.schema.from_data:
@@ -198,7 +198,8 @@ def fit_published(model: Published, X: Any, y: Any, ledger: Ledger | None) -> No
 def log_posterior(model: Any, X: Any) -> Array:
     """Log-probabilities of a fitted model."""
     check_is_fitted(model, "likelihoods_")
-    posterior: Array = model.likelihoods_.log_posterior(X)
+    _, places = sorted_classes(model.schema)
+    posterior: Array = model.likelihoods_.log_posterior(X)[:, places]
     return posterior
 
 
