@@ -18,13 +18,14 @@ import numpy.typing as npt
 
 import environments
 import folds
-from discreet import NaiveBayes, Schema
+from discreet import NaiveBayes, OneRule, Schema
 from discreet.encoding import as_floats
 from folds import Fold, Key, Score, Table
 
 RESULTS = Path(__file__).parent / "results"
 OURS = "discreet NaiveBayes"
 UNDECLARED = "discreet NaiveBayes, n not declared"
+ONE_RULE = "discreet OneRule"
 
 BARS = {
     "house-votes-84": (0.79, 0.89), "breast-w": (0.89, 0.96), "spect": (0.60, 0.78), "iris": (0.48, 0.90),
@@ -48,8 +49,9 @@ class Columns:
 class Coded:
     """A model of discreet whose classes are coded 0 ... K-1, as the folds' labels are."""
 
-    def __init__(self, schema: Schema, epsilon: float, seed: int) -> None:
-        self._model = NaiveBayes(schema, epsilon=epsilon, random_state=seed)
+    def __init__(self, model: str, schema: Schema, epsilon: float, seed: int) -> None:
+        kind = OneRule if model == ONE_RULE else NaiveBayes
+        self._model: Any = kind(schema, epsilon=epsilon, random_state=seed)
 
     def fit(self, X: Any, y: Any) -> Coded:
         """Train."""
@@ -68,7 +70,7 @@ def run_ours(options: argparse.Namespace) -> None:
         table = folds.load(options.data, name)
         schema = Schema.load(Path(options.data) / "schemas.json", name)
         coded = schema.replace(classes=list(range(len(table.classes))))
-        models = {OURS: coded, UNDECLARED: coded.replace(records=None)}
+        models = {OURS: coded, UNDECLARED: coded.replace(records=None), ONE_RULE: coded}
         X = Columns(_numbers_parsed(table))
         for fold in folds.planned_folds(name, table.y, options.folds, options.repeats):
             for model, model_schema in models.items():
@@ -82,7 +84,8 @@ def run_ours(options: argparse.Namespace) -> None:
 
 def _averaged(schema: Schema, X: Columns, y: Any, fold: Fold, key: Key, draws: int) -> Score:
     draws = draws if key.dataset not in folds.LARGE else max(1, draws // 5)
-    scores = [folds.measure(Coded(schema, key.epsilon, key.seed() + draw), X, y, fold) for draw in range(draws)]
+    models = [Coded(key.model, schema, key.epsilon, key.seed() + draw) for draw in range(draws)]
+    scores = [folds.measure(model, X, y, fold) for model in models]
     return Score(*(mean(values) for values in zip(*scores, strict=True)))
 
 

@@ -77,7 +77,7 @@ class Guarantee:
         text = (
             f"This model is {float(self.epsilon):g}-differentially private (delta = 0) for {self.unit}: if "
             f"{NEIGHBOURS[self.adjacency]}, the probability of any published model changes by a factor of at most "
-            f"{_rounded_up(math.exp(min(float(self.epsilon), 700.0)))}."
+            f"{rounded_up(math.exp(min(float(self.epsilon), 700.0)))}."
         )
         if self.experimental:
             text += " Experimental: some noise is continuous and drawn in floating point."
@@ -104,10 +104,10 @@ class Guarantee:
         }
 
 
-def _rounded_up(factor: float) -> str:
+def rounded_up(factor: float) -> str:
     """A factor in four digits that is never below the true one.
 
-    >>> _rounded_up(math.e), _rounded_up(1.00000001), _rounded_up(2.0)
+    >>> rounded_up(math.e), rounded_up(1.00000001), rounded_up(2.0)
     ('2.719', '1.001', '2')
     """
     return f"{Context(prec=4, rounding=ROUND_UP).create_decimal_from_float(factor):g}"

@@ -20,7 +20,7 @@ from discreet.budget import Charge, Epsilon, Ledger, as_epsilon
 from discreet.columns import Column, Label, Numeric, text_of
 from discreet.encoding import Cells, class_codes
 from discreet.errors import DataError, ParameterError
-from discreet.guarantee import NEIGHBOURS, Guarantee
+from discreet.guarantee import NEIGHBOURS, Guarantee, rounded_up
 from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.mechanisms.response import RandomizedResponse
 from discreet.plan import split_by_weight, split_evenly
@@ -53,7 +53,7 @@ class LocalGuarantee(Guarantee):
         return (
             f"This table is {float(self.epsilon):g}-locally differentially private (delta = 0) for {self.unit}: if "
             f"{NEIGHBOURS[self.adjacency]}, the probability of any published table, and of any model learned from it, "
-            f"changes by a factor of at most {math.exp(min(float(self.epsilon), 700.0)):.4g}."
+            f"changes by a factor of at most {rounded_up(math.exp(min(float(self.epsilon), 700.0)))}."
         )
 
 
