@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.columns import MAX_CELLS, Categorical, Numeric, text_of
+from discreet.columns import MAX_CELLS, Categorical, Numeric, spells_no_usable_number, text_of
 from discreet.errors import DiscreetError, FileError, SchemaError
 from discreet.schema import VERSION, Adjacency, Schema, content_hash
 
 names = st.text(min_size=1, max_size=8).filter(lambda name: name.isprintable())
 labels = st.one_of(
-    st.text(min_size=1, max_size=6).filter(lambda text: text.strip(" ") and text.isprintable()),
+    st.text(min_size=1, max_size=6).filter(
+        lambda text: text.strip(" ") and text.isprintable() and not spells_no_usable_number(text)
+    ),
     st.integers(-1000, 1000),
     st.floats(-1e6, 1e6, allow_nan=False),
     st.booleans(),
@@ -310,3 +312,12 @@ def test_the_documented_collection_is_read_whole():
         schema = Schema.load(path, name)
         assert schema.is_public, name
         assert Schema.from_dict(schema.to_dict()) == schema, name
+
+
+@pytest.mark.parametrize("label", ["inf", "-Infinity", "1e999", "9007199254740993", " 1e16 "])
+def test_labels_that_numbers_and_texts_would_read_differently_are_refused(label):
+    """One record that turns a column of numbers into text would otherwise move every record of that label."""
+    with pytest.raises(SchemaError, match="spells"):
+        Categorical("c", ["a", label])
+    with pytest.raises(SchemaError, match="spells"):
+        Schema([Numeric("n", 0, 1)], "y", ["a", label])

@@ -18,7 +18,9 @@ MAX_CELLS = 65_000
 
 NUMBER = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
 """What counts as a number where values are text."""
-_NUMBER = re.compile(NUMBER)
+INFINITY = r"[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?"
+"""What counts as infinite there."""
+_NUMBER, _INFINITY = re.compile(NUMBER), re.compile(INFINITY)
 
 
 def text_of(label: Label) -> str:
@@ -143,12 +145,24 @@ def checked_labels(labels: Sequence[Label], where: str, word: str) -> tuple[Labe
     for label in plain:
         if not isinstance(label, str) and not (isinstance(label, int | float) and abs(label) < 2**53):
             raise SchemaError(f"{where}: a {type(label).__name__} is not a {word}; need text or a number below 2**53")
+        if isinstance(label, str) and spells_no_usable_number(label):
+            raise SchemaError(
+                f"{where}: {word} {label!r} spells infinity or a number of 2**53 or more, which columns of numbers and "
+                "of text would read differently; write it in another way"
+            )
         if not text_of(label):
             raise SchemaError(f"{where}: an empty text is not a {word}; empty values count as missing")
         if text_of(label) in seen:
             raise SchemaError(f"{where}: {word} {label!r} is listed twice; list each once")
         seen.add(text_of(label))
     return plain
+
+
+def spells_no_usable_number(text: str) -> bool:
+    """Whether a text is read as a number, but as none that a label can be matched with exactly."""
+    stripped = text.strip(" ")
+    is_number = _NUMBER.fullmatch(stripped) or _INFINITY.fullmatch(stripped)
+    return is_number is not None and abs(float(stripped)) >= 2**53
 
 
 def _is_number(value: object) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import Categorical, Column, Label, Numeric, text_of
+from discreet.columns import Categorical, Column, Label, Numeric, spells_no_usable_number, text_of
 from discreet.encoding import as_floats
 from discreet.errors import DataError
 from discreet.schema import Schema
@@ -62,6 +62,8 @@ def labels_in(values: NDArray[Any]) -> list[Label]:
     """The distinct labels, sorted; missing ones left out."""
     plain = [value for value in values.tolist() if value is not None and value == value and text_of(value)]
     distinct = {text_of(value): value for value in plain}
+    for text in [text for text in distinct if spells_no_usable_number(text)]:
+        del distinct[text]  # no schema can list it: it counts as unlisted
     try:
         return sorted(distinct.values()) or ["-"]
     except TypeError:

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import NUMBER, Categorical, Label, Numeric, text_of
+from discreet.columns import INFINITY, NUMBER, Categorical, Label, Numeric, text_of
 from discreet.schema import Schema
 
 Codes = NDArray[np.intp]
 
-INFINITY = r"[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?"
 _NUMBER, _INFINITY = re.compile(NUMBER), re.compile(INFINITY)
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from discreet.columns import NUMBER, Categorical, Label, Numeric, text_of
-from discreet.encoding import INFINITY, Cells, boolean_code, is_canonical_number
+from discreet.columns import INFINITY, NUMBER, Categorical, Label, Numeric, text_of
+from discreet.encoding import Cells, boolean_code, is_canonical_number
 from discreet.errors import DataError
 from discreet.schema import Schema
 
