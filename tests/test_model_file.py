@@ -44,7 +44,8 @@ def test_a_model_of_many_attributes_survives_its_file(tmp_path, records):
     """Shares of many different tables are long fractions."""
     columns = [Categorical(f"c{i}", range(3 + i)) for i in range(40)] + [Numeric("x", 0, 1)]
     schema = Schema(columns, "y", ["no", "yes"], records=records)
-    table = [{"c1": 1, "x": 0.5}, {"c2": 2}] * 50
+    blank = dict.fromkeys(schema.names)
+    table = [{**blank, "c1": 1, "x": 0.5}, {**blank, "c2": 2}] * 50
     model = NaiveBayes(schema, epsilon=0.37, random_state=0).fit(table, ["no", "yes"] * 50)
     model.save(tmp_path / "model.json")
     again = load(tmp_path / "model.json")

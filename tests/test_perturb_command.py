@@ -44,7 +44,7 @@ def here(tmp_path, monkeypatch):
 
 
 def run(*extra, status=0, data="data.csv", public="s.json", epsilon="2", out="p.csv"):
-    arguments = ["perturb", data, "--schema", public, "--epsilon", epsilon, "--out", out, *extra]
+    arguments = ["perturb", data, "--schema", public, "--epsilon", epsilon, "--out", out, "--force", *extra]
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code == status, (result.exit_code, result.stdout, result.stderr, result.exception)
     return result
@@ -229,3 +229,13 @@ def test_strange_records_are_published_like_any_other(here):
     assert len(rows) == len(lines) + 3
     assert {len(row) for row in rows} == {3}
     assert np.isin([row[2] for row in rows], ["no", "yes"]).all()
+
+
+def test_a_table_is_not_overwritten_unasked(here):
+    run()
+    kept = Path("p.csv").read_bytes()
+    given = ["perturb", "data.csv", "--schema", "s.json", "--epsilon", "2", "--out", "p.csv"]
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 2
+    assert "p.csv exists" in result.stderr
+    assert Path("p.csv").read_bytes() == kept

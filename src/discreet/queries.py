@@ -25,7 +25,7 @@ from discreet.schema import Adjacency, Schema
 Table = NDArray[np.int64]
 
 MOST_BINS = 127
-"""The most bins of `SplineCounts`: with two cells each they are still counted by one byte."""
+"""The most bins that a model may ask for."""
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,19 @@ def as_vector(y: Any) -> NDArray[Any]:
     return array
 
 
+def check_records(data: Any, schema: Schema) -> None:
+    """Raise DataError if records in a list have not the schema's columns; for data that need no protection only."""
+    if not isinstance(data, list | tuple):
+        return
+    width = len(schema.names)
+    if any(isinstance(row, list | tuple | np.ndarray) and len(row) != width for row in data):
+        raise DataError(f"a row has not the {width} columns of the schema; need one value for each, in its order")
+    dicts = [record for record in data if isinstance(record, Mapping)]
+    absent = [name for name in schema.names if not any(name in record for record in dicts)]
+    if dicts and absent:
+        raise DataError(f"column {absent[0]!r} of the schema is in none of the records; add it, letter for letter")
+
+
 def _columns_of_records(records: Sequence[Any], schema: Schema) -> dict[str, Any]:
     """Columns from a list of records, each read by itself: a dict by name, a row by position in schema order.
 

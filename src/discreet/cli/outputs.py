@@ -99,8 +99,11 @@ def _escaped(char: str) -> str:
     return char.encode("unicode_escape").decode()
 
 
-def check_out(out: Path, *inputs: Path | None) -> None:
-    """Raise FileError unless a file can be written there and is none of the command's own inputs."""
+def check_out(out: Path, *inputs: Path | None, force: bool = True) -> None:
+    """Raise FileError unless a file can be written there and is none of the command's own inputs.
+
+    With force=False neither may the file exist: it may have cost budget, or an hour of work.
+    """
     if out.is_dir():
         raise FileError(f"{out} is a folder; name a file in it")
     if not out.parent.is_dir():
@@ -115,3 +118,5 @@ def check_out(out: Path, *inputs: Path | None) -> None:
     for path in inputs:
         if path is not None and out.resolve() == path.resolve():
             raise FileError(f"{out} would overwrite a file that is read; choose another name")
+    if out.exists() and not force:
+        raise FileError(f"{out} exists; choose another name, or give --force to overwrite it")

@@ -39,6 +39,7 @@ def perturb(
         int | None, typer.Option(help="Repeatable noise, for experiments: no guarantee, not to be published.")
     ] = None,
     draft_ok: Annotated[bool, typer.Option("--draft-ok", help="Accept a draft schema: no guarantee.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Perturb every value of every record, so that the table itself can be published.
@@ -57,7 +58,7 @@ def perturb(
     public = public_schema(schema, adjacency, draft_ok)
     perturbation = LocalPerturbation(public, epsilon=loss, components=components, random_state=seed)
     perturbation.check_parameters()
-    check_out(out, data, Path(schema.partition("#")[0]), ledger)
+    check_out(out, data, Path(schema.partition("#")[0]), ledger, force=force)
     _check_columns(data, public)
     account = open_ledger(ledger, limit, loss)
     with whole_file(out) as file, notes.status("perturbing"):

@@ -12,7 +12,7 @@ import typer
 from discreet.cli import inputs
 from discreet.cli.outputs import advise, check_out, emit, say, tabulate
 from discreet.columns import Column, Label, Numeric
-from discreet.errors import DataError, FileError
+from discreet.errors import DataError
 from discreet.files import Block, read_columns
 from discreet.schema import Schema
 from discreet.sources.file import open_file
@@ -39,9 +39,7 @@ def draft(
       discreet schema draft discreet-demo/train.csv --target diagnosis > s.json
     """
     if out is not None:
-        check_out(out, data)
-        if out.exists() and not force:
-            raise FileError(f"{out} exists; choose another name, or give --force to overwrite it")
+        check_out(out, data, force=force)
     columns = read_columns(data)
     absent = [name for name in [target, *(ignore or [])] if name not in columns]
     if absent:

@@ -46,9 +46,7 @@ def train(
     loss = as_epsilon(epsilon)
     public = public_schema(schema, adjacency, draft_ok)
     estimator = _estimator(model, public, loss, numeric, seed)
-    check_out(out, data, Path(schema.partition("#")[0]), ledger)
-    if out.exists() and not force:
-        raise FileError(f"{out} exists, and a model costs budget; choose another name, or give --force to overwrite it")
+    check_out(out, data, Path(schema.partition("#")[0]), ledger, force=force)
     source = open_file(data, table)
     inputs.check_structure(source, data, public)
     account = open_ledger(ledger, limit, loss)

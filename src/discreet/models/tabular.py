@@ -15,7 +15,7 @@ from discreet.encoding import Cells
 from discreet.explanation import Evidence
 from discreet.schema import Schema
 from discreet.sources.memory import BLOCK
-from discreet.tables import Table
+from discreet.tables import Table, check_records
 
 Matrix = NDArray[np.float64]
 
@@ -65,6 +65,7 @@ class Model:
 
     def joint(self, X: Any, schema: Schema) -> Iterator[Matrix]:
         """Log-probabilities of class and record, a block of rows at a time: memory stays flat."""
+        check_records(X, schema)
         table = Table(X, schema)
         table.check(schema)
         columns = [(table.column(each.cells.column), each) for each in self.attributes]
