@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 from discreet.budget import Charge, Epsilon, total
 from discreet.encoding import Cells
 from discreet.errors import ParameterError
-from discreet.queries import Moments, Query, Table, shape
+from discreet.queries import ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts, Table, Total, shape
 from discreet.schema import Adjacency, Schema
+
+KINDS: dict[str, Any] = {
+    kind.__name__: kind for kind in (Counts, SplineCounts, SoftCounts, ClassCounts, Total, Moments)
+}
+"""The queries whose answers a model file may hold."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,6 +45,23 @@ class ExactStatistics:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("exact statistics are private and cannot be pickled")
+
+
+@dataclass(frozen=True, repr=False)
+class ExactRows:
+    """A block of records: the code of each in each of some cells, and of its class (the number of classes if none).
+
+    Private, as exact statistics are.
+    """
+
+    codes: Mapping[Cells, NDArray[np.uint16]]
+    labels: NDArray[np.uint16]
+
+    def __repr__(self) -> str:
+        return "ExactRows(values hidden)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("exact rows are private and cannot be pickled")
 
 
 @dataclass(frozen=True)
@@ -130,14 +152,12 @@ class NoisyStatistics:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> NoisyStatistics:
         """The inverse of `to_dict`."""
-        from discreet import queries
-
         tables = []
         for entry in content["tables"]:
             fields = dict(entry["query"])
             kind = fields.pop("kind")
-            if kind not in ("Counts", "SplineCounts", "SoftCounts", "ClassCounts", "Total", "Moments"):
+            if kind not in KINDS:
                 raise ValueError(f"query kind {kind!r} is not known")
             variance = math.inf if entry["variance"] is None else float(entry["variance"])
-            tables.append((getattr(queries, kind)(**fields), NoisyTable(np.array(entry["values"]), variance)))
+            tables.append((KINDS[kind](**fields), NoisyTable(np.array(entry["values"]), variance)))
         return cls(tables, Receipt.from_dict(content["receipt"]))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.bees.colony import check_colony, stream
@@ -19,20 +19,17 @@ from discreet.bees.rules import Rule, encode
 from discreet.bees.search import STRATEGIES, RuleSearch
 from discreet.budget import Ledger
 from discreet.columns import is_integer
-from discreet.drafting import schema_from_data
-from discreet.encoding import class_codes
 from discreet.errors import ParameterError
 from discreet.guarantee import Guarantee
-from discreet.models.naive_bayes_plan import checked_public
-from discreet.models.tabular import sorted_classes
+from discreet.models.classifier import Classifier
 from discreet.schema import Schema
-from discreet.tables import Table, as_vector
+from discreet.tables import Table, check_records
 
 CLEAR = "rules were searched on the clear data: nothing is guaranteed"
 FROM_SOURCE = "that the training records were perturbed as this guarantee says; the rules are post-processing of them"
 
 
-class BeeRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BeeRules(Classifier):
     """IF-THEN rules for each class, found by an artificial bee colony (Zorarpacı 2019).
 
     Guarantee: none of its own, as the search reads every record. Records that were perturbed one by one under a
@@ -72,6 +69,7 @@ class BeeRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     kind: ClassVar[str] = "bee-rules"
+    fitted: ClassVar[str] = "rules_"
 
     def __init__(
         self,
@@ -117,11 +115,7 @@ class BeeRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         uniform = stream(self.random_state)
         if ledger is not None and not perturbed:
             charge_in_the_clear(ledger, self.kind)
-        if isinstance(self.schema, str):
-            X, y = checked_public(X, y, kind="BeeRules")
-            self.schema_ = schema_from_data(X, y)
-        else:
-            self.schema_ = self.schema
+        X, y = self._set_schema(X, y)
         encoded, labels = labelled(X, y, self.schema_)
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(RuleSearch)}
         rules = RuleSearch(**settings).find(encoded, labels, self.schema_, uniform, perturbed)
@@ -132,34 +126,24 @@ class BeeRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _set(self, rules: list[Rule], prior: NDArray[np.float64]) -> None:
-        schema = self.schema_
         self.rules_, self.class_prior_ = rules, prior
-        self.classes_, _ = sorted_classes(schema)
-        self.n_features_in_ = len(schema.columns)
-        self.feature_names_in_ = np.array(schema.names, dtype=object)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each record."""
-        best = np.argmax(self.predict_proba(X), axis=1)
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
+        self._places = self._set_names()
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Normalised votes of the matching rules, or the shares of the classes if none matches."""
-        check_is_fitted(self, "rules_")
-        if isinstance(self.schema, str):
-            X = checked_public(X, width=len(self.schema_.columns), kind="BeeRules")
+        return self._joined(X)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of the votes; minus infinity where a class has none."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _scores(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        check_records(X, self.schema_)
         table = Table(X, self.schema_)
         table.check(self.schema_)
         rules = RuleSet(self.rules_, self.class_prior_, self.resolve, self.default)
-        _, places = sorted_classes(self.schema_)
-        return rules.probabilities(encode(table, self.schema_), table.rows)[:, places]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy; labels are matched as the schema says. A score on private data is a release of its own."""
-        check_is_fitted(self, "rules_")
-        predicted = class_codes(self.predict(X), self.schema_)
-        return float(np.average(predicted == class_codes(as_vector(y), self.schema_), weights=sample_weight))
+        yield rules.probabilities(encode(table, self.schema_), table.rows)[:, self._places]
 
     def explain(self) -> str:
         """The rules as sentences, class by class."""
@@ -174,8 +158,7 @@ class BeeRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
-        if not isinstance(self.schema, Schema) and self.schema != "from-data":
-            raise ParameterError(f"schema={type(self.schema).__name__}; need a Schema, or 'from-data'")
+        super().check_parameters()
         for name, allowed in (("strategy", STRATEGIES), ("resolve", RESOLVE), ("default", DEFAULT)):
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name}={getattr(self, name)!r}; need one of: {', '.join(allowed)}")
@@ -188,14 +171,6 @@ class BeeRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"beta={self.beta!r}; need a number >= 0")
         if not isinstance(self.F, Real) or not 0 <= self.F <= 1:
             raise ParameterError(f"F={self.F!r}; need a number from 0 to 1")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 def _guarantee(schema: Schema, source: Guarantee | None) -> Guarantee:

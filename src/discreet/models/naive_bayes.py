@@ -5,38 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet import explanation, model_file
-from discreet.budget import Epsilon, Ledger, as_epsilon, as_ledger
-from discreet.drafting import schema_from_data
-from discreet.encoding import class_codes
+from discreet import explanation
+from discreet.budget import Epsilon, Ledger
 from discreet.errors import ParameterError
 from discreet.explanation import Evidence
-from discreet.guarantee import Guarantee
 from discreet.models import naive_bayes_plan as planning
 from discreet.models import naive_bayes_tables as tables
-from discreet.models.tabular import normalised, sorted_classes
+from discreet.models.classifier import PrivateClassifier
 from discreet.plan import laplace_steps, split_by_weight
 from discreet.queries import MOST_BINS, Total
-from discreet.randomness import as_rng
+from discreet.randomness import Randomness
 from discreet.release import release
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.sources.memory import MemorySource
-from discreet.statistics import NoisyStatistics, Receipt
-from discreet.tables import as_vector
+from discreet.statistics import NoisyStatistics
 
 Matrix = NDArray[np.float64]
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class NaiveBayes(PrivateClassifier):
     """ε-differentially private naive Bayes for mixed data and any number of classes.
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the attributes that are asked, their
@@ -92,92 +85,30 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.smoothing = smoothing
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, ledger: Ledger | None = None) -> NaiveBayes:
-        """Learn from a data frame, a list of dicts or a 2-D array X and labels y; charges the ledger, if one is given.
-
-        With y=None the labels are the schema's target column of X.
-        """
-        self.check_parameters()
-        if isinstance(self.schema, str):
-            X, y = planning.checked_public(X, y)
-            self.schema_ = schema_from_data(X, y)
-        else:
-            self.schema_ = self.schema
-        return self._fit(MemorySource(X, y), ledger)
-
-    def fit_from(self, source: Source, *, ledger: Ledger | None = None) -> NaiveBayes:
-        """Learn from any source: a DuckDB table, a Parquet file larger than memory."""
-        self.check_parameters()
-        if not hasattr(source, "count"):
-            raise ParameterError(f"source={type(source).__name__}; need a source, for instance open_file(path)")
-        if isinstance(self.schema, str):
-            raise ParameterError("schema='from-data' reads data in memory only; use fit, or draft a schema first")
-        self.schema_ = self.schema
-        return self._fit(source, ledger)
-
-    def _fit(self, source: Source, ledger: Ledger | None) -> NaiveBayes:
-        epsilon, schema = as_epsilon(self.epsilon), self.schema_
-        ledger = as_ledger(ledger, epsilon)
-        rng = as_rng(self.random_state)
+    def _learn(
+        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Ledger, rng: Randomness, purpose: str
+    ) -> NoisyStatistics:
         noisy, records, rest = None, schema.records, epsilon
-        purpose = f"{self.kind} for {schema.target}"
         if records is None and planning.needs_records(schema, self.numeric, self.bins, epsilon):
             counting, rest = split_by_weight(epsilon, [planning.COUNTING, 1 - planning.COUNTING])
             source.check(schema)
             planning.steps(schema, rest, planning.MANY_RECORDS, self.numeric, self.bins, self.split)
-            ledger.check(epsilon)
             noisy = release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng, purpose)
             records = min(max(1, int(noisy[Total()].values.item())), planning.MANY_RECORDS)
         steps = planning.steps(schema, rest, records or 1, self.numeric, self.bins, self.split)
         tables_ = release(source, schema, steps, ledger, rng, purpose)
-        return self.fit_noisy(tables_ if noisy is None else noisy + tables_)
+        return tables_ if noisy is None else noisy + tables_
 
-    def fit_noisy(self, noisy: NoisyStatistics) -> NaiveBayes:
-        """Build the model from noisy statistics: post-processing, no data, no cost."""
-        if isinstance(self.schema, Schema):
-            self.schema_ = self.schema
-        schema = self.schema_
-        noisy.check(schema)
-        self.noisy_ = noisy
-        self.receipt_: Receipt = noisy.receipt
-        self.guarantee_ = Guarantee.of(noisy.receipt, schema)
-        self.classes_, places = sorted_classes(schema)
-        self.n_features_in_ = len(schema.columns)
-        self.feature_names_in_ = np.array(schema.names, dtype=object)
+    def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         self._model = tables.build(noisy, schema, float(self.smoothing)).in_order(places)
         self.class_log_prior_ = self._model.log_prior
         self.feature_log_prob_ = [attribute.log_table for attribute in self._model.attributes]
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each record."""
-        codes = [np.argmax(block, axis=1) for block in self._blocks(X)]
-        return self.classes_[np.concatenate(codes)] if codes else self.classes_[:0]
 
     def predict_joint_log_proba(self, X: Any) -> Matrix:
         """Log-probability of each class with the record, not normalised."""
-        blocks = list(self._blocks(X))
-        return np.concatenate(blocks) if blocks else np.empty((0, len(self.classes_)))
+        return self._joined(X)
 
-    def predict_log_proba(self, X: Any) -> Matrix:
-        """Log-probability of each class given the record."""
-        return normalised(self.predict_joint_log_proba(X))
-
-    def predict_proba(self, X: Any) -> Matrix:
-        """Probability of each class given the record."""
-        return np.exp(self.predict_log_proba(X))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy; labels are matched as the schema says. A score on private data is a release of its own."""
-        check_is_fitted(self, "noisy_")
-        predicted = class_codes(self.predict(X), self.schema_)
-        return float(np.average(predicted == class_codes(as_vector(y), self.schema_), weights=sample_weight))
-
-    def _blocks(self, X: Any) -> Iterator[Matrix]:
-        """Joint log-probabilities, a block of rows at a time."""
-        check_is_fitted(self, "noisy_")
-        if isinstance(self.schema, str):
-            X = planning.checked_public(X, width=len(self.schema_.columns))
+    def _scores(self, X: Any) -> Iterator[Matrix]:
         return self._model.joint(X, self.schema_)
 
     def evidence(self) -> tuple[list[Evidence], Matrix]:
@@ -199,17 +130,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         title = f"{self.schema_.target}: what decides ({self.guarantee_.in_short()})"
         return explanation.draw(evidence, prior, self.classes_.tolist(), title, top)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model as JSON with its card; `discreet.load` reads it."""
-        check_is_fitted(self, "noisy_")
-        model_file.save(self, path)
-
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
-        as_rng(self.random_state)
-        epsilon: Epsilon = as_epsilon(self.epsilon)
-        if not isinstance(self.schema, Schema) and self.schema != "from-data":
-            raise ParameterError(f"schema={type(self.schema).__name__}; need a Schema, or 'from-data' for public data")
+        super().check_parameters()
         if self.numeric not in planning.NUMERIC:
             raise ParameterError(f"numeric={self.numeric!r}; need one of: {', '.join(planning.NUMERIC)}")
         if self.split not in planning.SPLITS:
@@ -218,13 +141,3 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"bins={self.bins!r}; need 'auto' or an integer from 2 to {MOST_BINS}")
         if not isinstance(self.smoothing, Real) or not 0 < self.smoothing < math.inf:
             raise ParameterError(f"smoothing={self.smoothing!r}; need a number > 0")
-        if epsilon != math.inf and epsilon > 10_000:
-            raise ParameterError(f"epsilon={self.epsilon!r}; above 10000 nothing is private: use float('inf')")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.classifier_tags.poor_score = True
-        return tags

@@ -11,12 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from discreet.budget import Epsilon
 from discreet.columns import Categorical, Column, Numeric
@@ -24,7 +18,6 @@ from discreet.mechanisms.smooth import SmoothCauchy
 from discreet.plan import Step, laplace_steps, split_by_weight, split_evenly
 from discreet.queries import ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts
 from discreet.schema import Adjacency, Schema
-from discreet.tables import as_frame
 
 NUMERIC = ("histogram", "gaussian", "smooth")
 SPLITS = ("weighted", "equal")
@@ -113,24 +106,3 @@ def _step(query: Query, share: Epsilon, schema: Schema) -> Step:
         halved = share if schema.adjacency is Adjacency.ADD_REMOVE or share == math.inf else share / 2
         return Step(query, SmoothCauchy(halved), share)
     return laplace_steps([query], [share], schema)[0]
-
-
-def checked_public(X: Any, y: Any = "absent", width: int | None = None, kind: str = "NaiveBayes") -> Any:
-    """Public data (schema="from-data") checked as scikit-learn's estimators do, errors and all."""
-    is_records = isinstance(X, list) and len(X) > 0 and isinstance(X[0], dict)
-    if as_frame(X) is None and not isinstance(X, dict) and not is_records:
-        X = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
-        if X.dtype.kind == "c":
-            raise ValueError("Complex data not supported")
-        if width is not None and X.shape[1] != width:
-            raise ValueError(f"X has {X.shape[1]} features, but {kind} is expecting {width} features as input")
-    if isinstance(y, str) and y == "absent":
-        return X
-    if y is None:
-        raise ValueError(f"This {kind} estimator requires y to be passed, but the target y is None")
-    labels = column_or_1d(np.asarray(y), warn=True)
-    assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
-    if not is_records and not isinstance(X, dict):
-        check_consistent_length(X, labels)
-    return X, (y if hasattr(y, "name") else labels)

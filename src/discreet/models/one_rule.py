@@ -4,38 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet import explanation, model_file
-from discreet.budget import Ledger, as_epsilon, as_ledger
+from discreet import explanation
+from discreet.budget import Epsilon, Ledger
 from discreet.columns import Numeric
-from discreet.drafting import schema_from_data
-from discreet.encoding import class_codes
 from discreet.errors import ParameterError
 from discreet.explanation import Evidence
-from discreet.guarantee import Guarantee
-from discreet.models.naive_bayes_plan import checked_public
+from discreet.models.classifier import PrivateClassifier
 from discreet.models.tabular import Attribute, Model, normalised, sorted_classes
 from discreet.plan import laplace_steps, split_by_weight
 from discreet.queries import Counts, MajorityScore
-from discreet.randomness import as_rng
+from discreet.randomness import Randomness
 from discreet.release import release, select
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.sources.memory import MemorySource
 from discreet.statistics import NoisyStatistics, NoisyTable
-from discreet.tables import as_vector
 
 Matrix = NDArray[np.float64]
 
 
-class OneRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OneRule(PrivateClassifier):
     """ε-differentially private 1R: IF attribute = value THEN class, for one attribute (Holte 1993).
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the attribute is chosen at ε/2
@@ -84,86 +77,28 @@ class OneRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.choosing = choosing
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, ledger: Ledger | None = None) -> OneRule:
-        """Learn from a data frame, a list of dicts or a 2-D array X and labels y; charges the ledger, if given."""
-        self.check_parameters()
-        if isinstance(self.schema, str):
-            X, y = checked_public(X, y, kind="OneRule")
-            self.schema_ = schema_from_data(X, y)
-        else:
-            self.schema_ = self.schema
-        return self._fit(MemorySource(X, y), ledger)
-
-    def fit_from(self, source: Source, *, ledger: Ledger | None = None) -> OneRule:
-        """Learn from any source: a DuckDB table, a Parquet file larger than memory."""
-        self.check_parameters()
-        if not hasattr(source, "count"):
-            raise ParameterError(f"source={type(source).__name__}; need a source, for instance open_file(path)")
-        if isinstance(self.schema, str):
-            raise ParameterError("schema='from-data' reads data in memory only; use fit, or draft a schema first")
-        self.schema_ = self.schema
-        return self._fit(source, ledger)
-
-    def _fit(self, source: Source, ledger: Ledger | None) -> OneRule:
-        epsilon, schema = as_epsilon(self.epsilon), self.schema_
-        ledger = as_ledger(ledger, epsilon)
-        rng = as_rng(self.random_state)
+    def _learn(
+        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Ledger, rng: Randomness, purpose: str
+    ) -> NoisyStatistics:
         bins = {each.name: int(self.bins) if isinstance(each, Numeric) else None for each in schema.columns}
-        purpose = f"{self.kind} for {schema.target}"
-        ledger.check(epsilon)
         choosing, counting = split_by_weight(epsilon, [self.choosing, 1 - self.choosing])
         plans = {name: laplace_steps([Counts(name, bins[name])], [counting], schema) for name in schema.names}
         candidates = [MajorityScore(name, bins[name]) for name in schema.names]
         chosen = select(source, schema, candidates, 1, choosing, ledger, rng, purpose)
         noisy = release(source, schema, plans[chosen.columns[0]], ledger, rng, purpose)
-        return self.fit_noisy(NoisyStatistics(noisy.tables, chosen.receipt + noisy.receipt))
+        return NoisyStatistics(noisy.tables, chosen.receipt + noisy.receipt)
 
-    def fit_noisy(self, noisy: NoisyStatistics) -> OneRule:
-        """Build the rule from the noisy table: post-processing, no data, no cost."""
-        if isinstance(self.schema, Schema):
-            self.schema_ = self.schema
-        schema = self.schema_
-        noisy.check(schema)
-        ((query, table),) = noisy.tables
-        if not isinstance(query, Counts):
+    def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
+        query, table = noisy.tables[0]
+        if len(noisy.tables) != 1 or not isinstance(query, Counts):
             raise ParameterError("these statistics are not those of a rule; need one table of counts")
-        self.noisy_ = noisy
-        self.receipt_ = noisy.receipt
-        self.guarantee_ = Guarantee.of(noisy.receipt, schema)
-        self.classes_, places = sorted_classes(schema)
-        self.n_features_in_ = len(schema.columns)
-        self.feature_names_in_ = np.array(schema.names, dtype=object)
         self.attribute_ = query.column
         by_cell = _log_shares(table)
         log_table = np.log(_probabilities(table))
         attribute = Attribute(query.cells(schema), log_table, np.ascontiguousarray(by_cell.T))
         self._model = Model(np.zeros(len(schema.classes)), (attribute,)).in_order(places)
-        return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class that the rule gives each record."""
-        codes = [np.argmax(block, axis=1) for block in self._blocks(X)]
-        return self.classes_[np.concatenate(codes)] if codes else self.classes_[:0]
-
-    def predict_log_proba(self, X: Any) -> Matrix:
-        """Log-probability of each class given the record's value of the attribute."""
-        blocks = list(self._blocks(X))
-        return normalised(np.concatenate(blocks)) if blocks else np.empty((0, len(self.classes_)))
-
-    def predict_proba(self, X: Any) -> Matrix:
-        """Probability of each class given the record's value of the attribute."""
-        return np.exp(self.predict_log_proba(X))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy; labels are matched as the schema says. A score on private data is a release of its own."""
-        check_is_fitted(self, "noisy_")
-        predicted = class_codes(self.predict(X), self.schema_)
-        return float(np.average(predicted == class_codes(as_vector(y), self.schema_), weights=sample_weight))
-
-    def _blocks(self, X: Any) -> Iterator[Matrix]:
-        check_is_fitted(self, "noisy_")
-        if isinstance(self.schema, str):
-            X = checked_public(X, width=len(self.schema_.columns), kind="OneRule")
+    def _scores(self, X: Any) -> Iterator[Matrix]:
         return self._model.joint(X, self.schema_)
 
     def evidence(self) -> tuple[list[Evidence], Matrix]:
@@ -195,29 +130,13 @@ class OneRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         title = f"{self.schema_.target} by {self.attribute_} ({self.guarantee_.in_short()})"
         return explanation.draw(evidence, prior, self.classes_.tolist(), title, top)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model as JSON with its card; `discreet.load` reads it."""
-        check_is_fitted(self, "noisy_")
-        model_file.save(self, path)
-
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
-        as_rng(self.random_state)
-        as_epsilon(self.epsilon)
-        if not isinstance(self.schema, Schema) and self.schema != "from-data":
-            raise ParameterError(f"schema={type(self.schema).__name__}; need a Schema, or 'from-data' for public data")
+        super().check_parameters()
         if not isinstance(self.bins, int) or not 2 <= self.bins <= 1000:
             raise ParameterError(f"bins={self.bins!r}; need an integer from 2 to 1000")
         if not isinstance(self.choosing, float) or not 0.01 <= self.choosing <= 0.99:
             raise ParameterError(f"choosing={self.choosing!r}; need a share of epsilon from 0.01 to 0.99")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 def _log_shares(table: NoisyTable) -> Matrix:

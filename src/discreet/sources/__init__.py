@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from discreet.encoding import Cells
 from discreet.schema import Schema
-from discreet.statistics import ExactStatistics
+from discreet.statistics import ExactRows, ExactStatistics
 
 
 class Source(Protocol):
@@ -19,6 +19,10 @@ class Source(Protocol):
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """Count the records of each class in each cell. Never fails on a value."""
+        ...
+
+    def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
+        """The codes of each record, in blocks, for learners that need more than counts. Never fails on a value."""
         ...
 
 

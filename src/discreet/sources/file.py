@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from discreet.schema import Schema
 from discreet.sources import Source
 from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.memory import MemorySource
-from discreet.statistics import ExactStatistics
+from discreet.statistics import ExactRows, ExactStatistics
 
 DATABASES = (".duckdb", ".db")
 
@@ -38,6 +38,11 @@ class FileSource:
         for block in blocks:
             counted += MemorySource(block).count(cells, schema)
         return counted
+
+    def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
+        """The rows of the blocks, one block after another."""
+        for block in files.read_blocks(self._path, keep_undecodable=False):
+            yield from MemorySource(block).rows(cells, schema)
 
 
 def open_file(path: str | Path, table: str | None = None) -> Source:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from discreet.encoding import Cells, class_codes
 from discreet.errors import DataError
 from discreet.schema import Schema
-from discreet.statistics import ExactStatistics
+from discreet.statistics import ExactRows, ExactStatistics
 from discreet.tables import Table, as_vector
 
 BLOCK = 1 << 15
@@ -47,6 +47,15 @@ class MemorySource:
         return ExactStatistics(
             {each: flat.reshape(classes + 1, sizes[each])[:classes] for each, flat in counts.items()}
         )
+
+    def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
+        """Encode block by block."""
+        table, labels = self._open(schema)
+        columns = {each.column: table.column(each.column) for each in cells}
+        for start in range(0, table.rows, BLOCK):
+            rows = slice(start, start + BLOCK)
+            codes = {each: each.codes(columns[each.column][rows], schema).astype(np.uint16) for each in cells}
+            yield ExactRows(codes, class_codes(labels[rows], schema).astype(np.uint16))
 
     def _open(self, schema: Schema) -> tuple[Table, Any]:
         table = Table(self._X, schema)

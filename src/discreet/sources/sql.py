@@ -1,4 +1,4 @@
-"""Portable SELECTs that count records by class and cell, for every engine that speaks SQL.
+"""Portable SELECTs that count records by class and cell, or code them, for every engine that speaks SQL.
 
 The first computes a cell by the arithmetic of encoding.py, operation by operation in double precision. Codes beyond the
 first and the last cell are clipped after counting, which changes no count. What has no code that fits a small
@@ -52,12 +52,41 @@ def count_rest(relation: str, cells: Sequence[Cells], schema: Schema, types: Map
         column, value = schema[each.column], number_of(each.column, types[each.column])
         assert isinstance(column, Numeric), "categories have a code each"
         code = (
-            f"CASE WHEN {value} IS NULL OR isnan({value}) THEN {each.missing_code(column)} "
+            f"CASE WHEN {_is_nothing(value)} THEN {each.missing_code(column)} "
             f"WHEN {value} < {double(column.lower)} THEN 0 ELSE {each.size(schema) - 1} END"
         )
         left = f"{relation} WHERE {_code(each, schema, types[each.column])} IS NULL"
         parts.append(_count(left, place, [code], schema, types))
     return "\nUNION ALL\n".join(parts)
+
+
+def row_codes(relation: str, cells: Sequence[Cells], schema: Schema, types: Mapping[str, str]) -> str:
+    """The code of each record in each of the cells (c0, c1, ...), and of its class (label)."""
+    codes = [f"{_total_code(each, schema, types[each.column])} AS c{place}" for place, each in enumerate(cells)]
+    conditions = _label_conditions(schema.target, schema.classes, types[schema.target])
+    cases = " ".join(f"WHEN {condition} THEN {code}" for code, condition in enumerate(conditions))
+    label = f"CAST(CASE {cases} ELSE {len(schema.classes)} END AS USMALLINT) AS label"
+    return f"SELECT {', '.join([*codes, label])} FROM {relation}"
+
+
+def _total_code(cells: Cells, schema: Schema, kind: str) -> str:
+    """The code of any value, missing and far out ones too; no branch may fail, as engines may compute them all."""
+    column = schema[cells.column]
+    if isinstance(column, Categorical):
+        return f"CAST({_category(column, kind)} AS USMALLINT)"
+    value, top = number_of(column.name, kind), cells.size(schema) - 1
+    code = f"TRY_CAST({_position(cells, column, kind)} AS BIGINT)"
+    return (
+        f"CAST(CASE WHEN {code} <= 0 THEN 0 WHEN {code} >= {top} THEN {top} WHEN {code} IS NOT NULL THEN {code} "
+        f"WHEN {_is_nothing(value)} THEN {cells.missing_code(column)} "
+        f"WHEN {value} < {double(column.lower)} THEN 0 ELSE {top} END AS USMALLINT)"
+    )
+
+
+def _is_nothing(value: str) -> str:
+    """Whether a double is NULL or NaN. By its spelling: DuckDB takes `isnan` for false wherever the statistics of a
+    Parquet file, which know no NaN, have bounds."""
+    return f"{value} IS NULL OR LOWER(CAST({value} AS VARCHAR)) = 'nan'"
 
 
 def _count(relation: str, place: int, codes: Sequence[str], schema: Schema, types: Mapping[str, str]) -> str:
@@ -76,9 +105,13 @@ def _code(cells: Cells, schema: Schema, kind: str) -> str:
     integer = "TINYINT" if size <= SMALL else "SMALLINT" if size <= 2**14 else "USMALLINT"
     if isinstance(column, Categorical):
         return f"CAST({_category(column, kind)} AS {integer})"
+    return f"TRY_CAST({_position(cells, column, kind)} AS {integer})"
+
+
+def _position(cells: Cells, column: Numeric, kind: str) -> str:
     scale, offset = cells.scale_and_offset(column)
     position = f"({number_of(column.name, kind)} - {double(column.lower)}) * {double(scale)}"
-    return f"TRY_CAST(FLOOR({position}{f' + {double(offset)}' if offset else ''}) AS {integer})"
+    return f"FLOOR({position}{f' + {double(offset)}' if offset else ''})"
 
 
 def _category(column: Categorical, kind: str) -> str:
@@ -133,7 +166,7 @@ def _equals_number(name: str, kind: str, text: str) -> str:
 
 def _is_missing(name: str, kind: str) -> str:
     if base_type(kind) in FLOAT_TYPES - {"DECIMAL"}:
-        return f"{name} IS NULL OR isnan({name})"
+        return _is_nothing(name)
     return f"{name} IS NULL OR {_trimmed(name)} = ''" if base_type(kind) in TEXT_TYPES else f"{name} IS NULL"
 
 
