@@ -1,19 +1,13 @@
-"""Attacks on whole fits, and mutants that the attacks must catch: without the mutants, passing would prove nothing."""
+"""What test_attacks.py does not ask of every estimator: naive Bayes to the last bit, black boxes, regressions."""
 
 from __future__ import annotations
 
-import dataclasses
-import gc
-import math
-import re
 import warnings
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
@@ -26,9 +20,7 @@ from discreet.plan import Step
 from discreet.queries import Counts, SoftCounts, SplineCounts, bernstein, sensitivity, splines
 from discreet.randomness import SecureRandomness, as_rng
 from discreet.release import release
-from discreet.sources.file import open_file
 from discreet.sources.memory import MemorySource
-from discreet.statistics import ExactStatistics
 from replay import Passage, recorded, replay, visible
 
 NUMERIC = ("histogram", "gaussian", "smooth")
@@ -91,23 +83,6 @@ def fitted(table: list[dict], adjacency: str = "add-remove", **parameters: Any) 
         return model.fit(table)
 
 
-@pytest.mark.parametrize("records", [40, None])
-@pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("numeric", NUMERIC)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_whole_fit_stays_within_epsilon_and_leaks_nothing(
-    numeric: str, adjacency: str, records: int | None, data: st.DataObject
-) -> None:
-    table, other = data.draw(neighbours(adjacency))
-    fit = lambda rows: fitted(rows, adjacency, numeric=numeric, records=records)  # noqa: E731
-    loss, model, twin = replay(fit, table, other)
-    # Laplace losses are exact fractions; Cauchy losses are computed in floats
-    assert loss <= 1 if isinstance(loss, Fraction) else loss <= 1 + 1e-6
-    assert model.receipt_.epsilon == 1
-    assert visible(model) == visible(twin)
-
-
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("numeric", ["histogram", "gaussian"])
 def test_the_bound_is_attained(numeric: str, adjacency: str) -> None:
@@ -126,14 +101,6 @@ EDGES = {
     "no class at all": [{"near": 0.1, "far": 100.1, "open": "a", "closed": "b", "label": "?"}] * 5,
     "far out": [{"near": 1e300, "far": -1e300, "open": "zzz", "closed": 4, "label": "y"}] * 3,
 }
-
-
-@pytest.mark.parametrize("numeric", NUMERIC)
-@pytest.mark.parametrize("name", EDGES)
-def test_edges_work_without_a_warning(name: str, numeric: str) -> None:
-    model = fitted(EDGES[name], numeric=numeric)
-    probabilities = model.predict_proba(EDGES["far out"])
-    assert np.allclose(probabilities.sum(axis=1), 1)
 
 
 # Mutants: each breaks the guarantee in one way; the replay must notice.
@@ -327,64 +294,7 @@ def test_published_numbers_are_integers_on_one_lattice() -> None:
             assert np.gcd.reduce(noise.ravel()) == 1, "the noise must reach every integer, not a coarser lattice"
 
 
-def test_a_class_or_category_of_one_record_appears_nowhere() -> None:
-    canary = "canary-7731"
-    table = [BASE] * 5 + [{**BASE, "open": canary, "label": canary}]
-    for numeric in NUMERIC:
-        assert canary not in visible(fitted(table, numeric=numeric))
-
-
-def test_the_exact_number_of_records_appears_nowhere() -> None:
-    for numeric in NUMERIC:
-        seen = visible(fitted([BASE] * 7331, numeric=numeric, epsilon=0.01, records=None))
-        assert not re.search(r"(?<![0-9.])7331(?![0-9.])", seen)
-
-
-def test_refitting_costs_again_and_a_refused_fit_costs_nothing() -> None:
-    ledger = Ledger(1)
-    model = NaiveBayes(schema(), epsilon=0.5, random_state=0)
-    model.fit([BASE], ledger=ledger).fit([BASE], ledger=ledger)
-    with pytest.raises(BudgetError, match="0 of 1 left"):
-        model.fit([BASE], ledger=ledger)
-    assert ledger.spent == 1
-    assert dataclasses.is_dataclass(schema())
-    assert math.isinf(NaiveBayes(schema(), epsilon=math.inf).fit([BASE]).receipt_.epsilon)
-
-
 # What small tables of dicts alone would not show.
-
-
-def _kinds(records: list[dict]) -> dict[str, Any]:
-    columns = {name: [record[name] for record in records] for name in (*schema().names, "label")}
-    return {
-        "pandas": lambda: pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()}),
-        "arrays": lambda: {name: np.array(values, dtype=object) for name, values in columns.items()},
-        "rows": lambda: [[record[name] for name in schema().names] for record in records],
-    }
-
-
-@pytest.mark.parametrize("kind", ["pandas", "arrays", "rows", "parquet", "csv"])
-@pytest.mark.parametrize("records", [40, None])
-def test_every_kind_of_table_stays_within_epsilon(kind: str, records: int | None, tmp_path: Any, capfd: Any) -> None:
-    """Replay on tables and files; and nothing is printed or logged."""
-    odd = {"near": None, "far": 1e9, "open": "stray", "closed": None, "label": "z"}
-    tables = ([BASE] * 30, [BASE] * 30 + [odd])
-
-    def fit(rows: list[dict]) -> NaiveBayes:
-        model = NaiveBayes(schema(records=records), epsilon=1.0, random_state=7)
-        if kind in ("parquet", "csv"):
-            path = tmp_path / f"{len(rows)}.{kind}"
-            frame = pd.DataFrame(rows).astype({"far": float, "near": float})
-            frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
-            return model.fit_from(open_file(path))
-        if kind == "rows":
-            return model.fit(_kinds(rows)[kind](), [record["label"] for record in rows])
-        return model.fit(_kinds(rows)[kind]())
-
-    loss, model, twin = replay(fit, *tables)
-    assert loss <= 1
-    assert visible(model) == visible(twin)
-    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("numeric", ["histogram", "gaussian"])
@@ -398,12 +308,6 @@ def test_large_tables_stay_within_epsilon(numeric: str, caplog: pytest.LogCaptur
     assert loss <= 1
     assert visible(model) == visible(twin)
     assert not caplog.records
-
-
-def test_exact_statistics_do_not_outlive_a_fit() -> None:
-    fitted([BASE, ODD])
-    gc.collect()
-    assert not [thing for thing in gc.get_objects() if isinstance(thing, ExactStatistics)]
 
 
 @pytest.mark.parametrize("scale", [1e3, 1e6])

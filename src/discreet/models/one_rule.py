@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -81,7 +82,7 @@ class OneRule(PrivateClassifier):
         self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Ledger, rng: Randomness, purpose: str
     ) -> NoisyStatistics:
         bins = {each.name: int(self.bins) if isinstance(each, Numeric) else None for each in schema.columns}
-        choosing, counting = split_by_weight(epsilon, [self.choosing, 1 - self.choosing])
+        choosing, counting = split_by_weight(epsilon, [float(self.choosing), 1 - float(self.choosing)])
         plans = {name: laplace_steps([Counts(name, bins[name])], [counting], schema) for name in schema.names}
         candidates = [MajorityScore(name, bins[name]) for name in schema.names]
         chosen = select(source, schema, candidates, 1, choosing, ledger, rng, purpose)
@@ -133,9 +134,9 @@ class OneRule(PrivateClassifier):
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
         super().check_parameters()
-        if not isinstance(self.bins, int) or not 2 <= self.bins <= 1000:
+        if not isinstance(self.bins, Integral) or not 2 <= self.bins <= 1000:
             raise ParameterError(f"bins={self.bins!r}; need an integer from 2 to 1000")
-        if not isinstance(self.choosing, float) or not 0.01 <= self.choosing <= 0.99:
+        if not isinstance(self.choosing, Real) or not 0.01 <= self.choosing <= 0.99:
             raise ParameterError(f"choosing={self.choosing!r}; need a share of epsilon from 0.01 to 0.99")
 
 
