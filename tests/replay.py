@@ -19,6 +19,7 @@ import numpy as np
 
 from discreet import smooth_sensitivity
 from discreet.mechanisms.laplace import DiscreteLaplace
+from discreet.mechanisms.objective import ObjectivePerturbation
 from discreet.mechanisms.selection import PermuteAndFlip
 from discreet.mechanisms.smooth import SmoothCauchy
 from discreet.model_file import to_dict
@@ -36,7 +37,7 @@ class Passage:
 @contextmanager
 def recorded(passages: list[Passage], replayed: list[Passage] | None = None):
     """Record every passage; with `replayed`, give out the recorded outputs instead of fresh ones."""
-    originals = {kind: kind.perturb for kind in (DiscreteLaplace, SmoothCauchy)}
+    originals = {kind: kind.perturb for kind in (DiscreteLaplace, SmoothCauchy, ObjectivePerturbation)}
 
     def spy(original: Callable[..., Any]) -> Callable[..., Any]:
         def perturb(self: Any, table: np.ndarray, rng: Any) -> np.ndarray:
@@ -44,7 +45,9 @@ def recorded(passages: list[Passage], replayed: list[Passage] | None = None):
             if replayed is not None:
                 assert len(passages) < len(replayed), "the neighbour is asked more queries"
                 left = replayed[len(passages)].left
-            passages.append(Passage(self, table.copy(), left))
+                if isinstance(self, ObjectivePerturbation):
+                    left = left + 1  # near the same minimiser, the next lattice point may be met instead
+            passages.append(Passage(self, table.copy() if isinstance(table, np.ndarray) else table, left))
             return left
 
         return perturb
@@ -65,25 +68,63 @@ def exact_loss(first: Passage, second: Passage) -> Fraction | float:
     """The loss of one mechanism between the tables that entered it, from the law of its noise."""
     assert type(first.mechanism) is type(second.mechanism)
     assert first.mechanism == second.mechanism, "the noise depends on the data"
+    if isinstance(first.mechanism, ObjectivePerturbation):
+        densities = [log_density(each.entered, each.mechanism, first.left) for each in (first, second)]
+        return abs(densities[0] - densities[1])
     assert first.entered.shape == second.entered.shape
     if isinstance(first.mechanism, DiscreteLaplace):
         return first.mechanism.loss(int(np.abs(first.entered - second.entered).sum()))
     if isinstance(first.mechanism, PermuteAndFlip):
-        laws = [choice_law(passage.entered, first.mechanism.scale) for passage in (first, second)]
-        return float(np.abs(np.log(laws[0] / laws[1])).max())
+        laws = [log_choice_law(passage.entered, first.mechanism.scale) for passage in (first, second)]
+        return float(np.abs(laws[0] - laws[1]).max())
     return _cauchy_loss(first, second)
 
 
+def log_choice_law(scores: np.ndarray, scale: float) -> np.ndarray:
+    """Logarithms of the exact law of permute-and-flip: P[j] = p_j E[1 / (1 + number of others that would be accepted)].
+
+    The mean is the integral of E[u^number], a product over the others: a polynomial, which Gauss' rule integrates
+    exactly.
+    """
+    log_accepted = (scores - scores.max()) / scale
+    accepted = np.exp(log_accepted)
+    nodes, weights = np.polynomial.legendre.leggauss(len(scores) // 2 + 1)
+    u, weights = (nodes + 1) / 2, weights / 2
+    factors = np.log1p(-np.outer(1 - u, accepted))  # of 1 - p + p u, for each node and candidate
+    others = factors.sum(axis=1, keepdims=True) - factors
+    return np.asarray(log_accepted + np.log(weights @ np.exp(others)))
+
+
 def choice_law(scores: np.ndarray, scale: float) -> np.ndarray:
-    """The exact law of permute-and-flip: P[j] = p_j E[1 / (1 + number of others that would be accepted)]."""
-    accepted = np.exp((scores - scores.max()) / scale)
-    law = []
-    for j, own in enumerate(accepted):
-        ahead = np.array([1.0])  # law of how many of the others would be accepted
-        for other in np.delete(accepted, j):
-            ahead = np.convolve(ahead, [1 - other, other])
-        law.append(own * float((ahead / np.arange(1, len(ahead) + 1)).sum()))
-    return np.array(law)
+    """The exact law of permute-and-flip."""
+    return np.exp(log_choice_law(scores, scale))
+
+
+def vectors(problem: Any) -> np.ndarray:
+    """Records as rows of numbers, from the codes and the public features."""
+    parts = []
+    for feature, codes in zip(problem.features, problem.codes, strict=True):
+        table = np.zeros((len(feature.places), feature.size))
+        for place, weight in zip(feature.places.T, feature.weights.T, strict=True):
+            table[np.arange(len(table)), place] += weight / feature.unit
+        parts.append(table[codes])
+    return np.hstack([*parts, np.ones((len(problem.sides), 1))])
+
+
+def log_density(problem: Any, mechanism: ObjectivePerturbation, lattice: np.ndarray) -> float:
+    """Log-density of the minimiser at a lattice point, up to a constant free of the records: noise and Jacobian."""
+    w, h = lattice / 2.0**mechanism.bits, mechanism.huber
+    X = vectors(problem)
+    margins = problem.sides * (X @ w)
+    slopes = np.clip((1 + h - margins) / (2 * h), 0, 1)
+    b = X.T @ (slopes * problem.sides) - mechanism.mu * w
+    norms = np.array([np.abs(part).sum() for part in np.split(b, np.cumsum(mechanism.groups)[:-1])])
+    sizes = np.array(mechanism.groups)
+    rates = [2.0**mechanism.grid / scale for scale in mechanism.scales]
+    noise = sum(rate * norms[sizes == size].max() for size, rate in zip(sorted(set(sizes)), rates, strict=True))
+    active = X[np.abs(1 - margins) < h]
+    jacobian = mechanism.mu * np.eye(len(w)) + active.T @ active / (2 * h)
+    return float(np.linalg.slogdet(jacobian)[1] - noise)
 
 
 def _cauchy_loss(first: Passage, second: Passage) -> float:

@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 from discreet import Categorical, Ledger, Numeric, Schema
 from discreet.errors import BudgetError, ParameterError
 from discreet.mechanisms.selection import PermuteAndFlip
-from discreet.queries import MajorityScore
+from discreet.queries import MajorityScore, ShareScore
 from discreet.randomness import as_rng
 from discreet.release import select
 from discreet.sources.memory import MemorySource
@@ -21,6 +21,7 @@ from replay import choice_law
 
 SCHEMA = Schema([Numeric("n", 0, 1), Categorical("c", ["a", "b"]), Categorical("d", ["a", "b", "z"])], "y", ["0", "1"])
 SCORES = [MajorityScore("n", 4), MajorityScore("c"), MajorityScore("d")]
+SHARES = [ShareScore(24, 25), ShareScore(1, 2), ShareScore(0, 1), ShareScore(7, 7)]
 
 
 def test_the_law_is_a_law():
@@ -77,8 +78,9 @@ RECORDS = st.fixed_dictionaries(
 
 
 def scores_of(records):
-    counts = MemorySource(records).count([each.cells(SCHEMA) for each in SCORES], SCHEMA).counts
-    return np.array([each.score(counts[each.cells(SCHEMA)]) for each in SCORES])
+    scores = [*SCORES, *SHARES]
+    counts = MemorySource(records).count([each.cells(SCHEMA) for each in scores], SCHEMA).counts
+    return np.array([each.score(counts[each.cells(SCHEMA)]) for each in scores])
 
 
 @given(st.lists(RECORDS, max_size=8), RECORDS, RECORDS)
@@ -87,6 +89,56 @@ def test_scores_move_by_at_most_one(records, first, second):
     assert np.isin(added, (0, 1)).all()
     replaced = scores_of([*records, first]) - scores_of([*records, second])
     assert np.abs(replaced).max() <= 1
+
+
+def test_majority_moves_by_at_most_one_on_every_small_table():
+    """Exhaustive: all tables of two classes and two cells with up to three records a cell, every neighbour."""
+    score = MajorityScore("c").score
+    for cells in itertools.product(range(4), repeat=4):
+        table = np.array(cells).reshape(2, 2)
+        for place in itertools.product(range(2), repeat=2):
+            more = table.copy()
+            more[place] += 1
+            assert score(more) - score(table) in (0, 1)
+            for other in itertools.product(range(2), repeat=2):
+                moved = more.copy()
+                moved[other] -= 1
+                assert moved.min() < 0 or abs(score(moved) - score(more)) <= 1
+
+
+def test_share_moves_by_at_most_one():
+    """Exhaustive over small shares and numbers of records; never down when a record is added."""
+    for of in range(1, 30):
+        for right in range(of + 1):
+            scores = [ShareScore(right, of).score(np.array([[m]])) for m in range(3 * of)]
+            assert set(np.diff(scores)) <= {0, 1}
+            assert scores[-1] == (3 * of - 1) * right // of
+    for right, of in ((2, 1), (-1, 3), (0, 0)):
+        with pytest.raises(ValueError, match="share"):
+            ShareScore(right, of)
+
+
+@pytest.mark.parametrize(("alike", "winner"), [(500, ("c",)), (400, ())])
+def test_a_share_wins_where_no_column_reaches_it(alike, winner):
+    """Of 600 records the column gets `alike` right; the share asks for three in four."""
+    records = [
+        {"n": 0.5, "c": "ab"[i % 2], "d": "a", "y": "01"[i % 2 if i < 2 * alike - 600 else 0]} for i in range(600)
+    ]
+    counts = MemorySource(records).count([SCORES[1].cells(SCHEMA)], SCHEMA).counts[SCORES[1].cells(SCHEMA)]
+    asked = [SCORES[1], ShareScore(3, 4)] if alike == 500 else [MajorityScore("d"), ShareScore(999, 1000)]
+    assert counts.sum() == 600
+    chosen = select(MemorySource(records), SCHEMA, asked, 1, Fraction(1), Ledger(1), as_rng(0))
+    assert chosen.columns == winner
+    share = f"{asked[1].right}/{asked[1].of}"
+    assert [each.query for each in chosen.receipt.charges] == [f"best of 1 columns or {share} of the records"]
+
+
+@pytest.mark.parametrize("wanted", [0, 4, -1])
+def test_no_more_is_chosen_than_there_is(wanted):
+    ledger = Ledger(1)
+    with pytest.raises(ParameterError, match="of 3 columns"):
+        select(MemorySource([]), SCHEMA, SCORES, wanted, Fraction(1), ledger, as_rng(0))
+    assert ledger.spent == 0
 
 
 def test_select_charges_before_it_reads_and_finds_the_best():

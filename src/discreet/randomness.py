@@ -1,4 +1,4 @@
-"""Where all randomness comes from: OpenDP's exact samplers, or a seeded twin of the same law.
+"""Where all randomness comes from: exact samplers, OpenDP's or ours, or a seeded twin of the same law.
 
 `random_state=None` draws secure noise. An integer makes runs repeatable, for experiments and tests: a seeded
 release is private from no one who has the seed, and its receipt says so.
@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.exponential_coins import toss
+from discreet.negative_binomial import sampler
 
 
 class Randomness(Protocol):
@@ -24,6 +26,10 @@ class Randomness(Protocol):
 
     def discrete_laplace(self, scale: float, shape: tuple[int, ...]) -> NDArray[np.int64]:
         """Independent draws of P[z] proportional to exp(-|z| / scale)."""
+        ...
+
+    def polya(self, scale: float, parties: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
+        """Independent shares: the sum of `parties` of them has the law of `discrete_laplace(scale)`."""
         ...
 
     def noisy_max(self, scores: NDArray[np.int64], scale: float) -> int:
@@ -43,8 +49,13 @@ class Randomness(Protocol):
         ...
 
 
+def _words(count: int) -> NDArray[np.uint64]:
+    """Uniform words from the operating system's entropy."""
+    return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+
+
 class SecureRandomness:
-    """Draws that nobody can predict: the operating system's entropy, through OpenDP for integers."""
+    """Draws that nobody can predict: the operating system's entropy, through OpenDP for discrete Laplace noise."""
 
     seeded = False
 
@@ -57,13 +68,20 @@ class SecureRandomness:
         draws = dp.m.make_laplace(*space, scale=scale)([0] * math.prod(shape))
         return np.array(draws, dtype=np.int64).reshape(shape)
 
-    def noisy_max(self, scores: NDArray[np.int64], scale: float) -> int:
-        """An exact draw by OpenDP: permute-and-flip on integer scores."""
-        import opendp.prelude as dp
+    def polya(self, scale: float, parties: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
+        """Exact draws from the operating system's entropy: the difference of two negative binomial variables."""
 
-        dp.enable_features("contrib")
-        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
-        return int(dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)(scores.tolist()))
+        first, second = (sampler(scale, parties).draw(math.prod(shape), _words) for _ in range(2))
+        return (first - second).reshape(shape)
+
+    def noisy_max(self, scores: NDArray[np.int64], scale: float) -> int:
+        """Permute-and-flip, drawn exactly from the operating system's entropy.
+
+        In random order, the first candidate whose coin of probability exp((score - best) / scale) shows heads (McKenna
+        and Sheldon 2020). Coins do not depend on the order: all are tossed, and one of those that show heads is drawn.
+        """
+        heads = np.flatnonzero(toss(scores.max() - scores, scale, _words))
+        return int(heads[self.integers(len(heads), (1,))[0]])
 
     def integers(self, below: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
         """Exact draws from the operating system's entropy: words out of range are drawn again, not folded back."""
@@ -102,6 +120,12 @@ class SeededRandomness:
         """The difference of two geometric variables has the two-sided law."""
         stop = -math.expm1(-1.0 / scale)
         first, second = (self._generator.geometric(stop, size=shape) for _ in range(2))
+        return np.asarray(first - second, dtype=np.int64)
+
+    def polya(self, scale: float, parties: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
+        """The difference of two negative binomial variables."""
+        stop = -math.expm1(-1.0 / scale)
+        first, second = (self._generator.negative_binomial(1 / parties, stop, size=shape) for _ in range(2))
         return np.asarray(first - second, dtype=np.int64)
 
     def noisy_max(self, scores: NDArray[np.int64], scale: float) -> int:

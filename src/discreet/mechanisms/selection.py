@@ -27,8 +27,8 @@ class PermuteAndFlip:
                other draws; j wins if E_j exceeds r = max_i (u_i + E_i) - u_j over i != j. If every score moves by at
                most d, r moves by at most 2 d, if all move the same way by at most d; and P[E_j > r + s] >= exp(-s /
                scale) P[E_j > r], the exponential's tail. Average over the other draws.
-    Rests on   the draw by OpenDP: tests/test_selection.py::test_choice_fits_its_law; the ratio on the exact law, which
-               is attained in the limit: tests/test_selection.py::test_loss_bounds_the_worst_ratio.
+    Rests on   exact coins (exponential_coins.py): tests/test_selection.py::test_choice_fits_its_law; the ratio on the
+               exact law, which is attained in the limit: tests/test_selection.py::test_loss_bounds_the_worst_ratio.
     Errors     none that depend on the data.
     """
 
