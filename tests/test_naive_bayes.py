@@ -327,7 +327,15 @@ def test_bad_parameters_are_refused_before_anything_is_paid(schema, records, cha
 
 
 def test_the_constructor_only_stores():
-    stored = {"epsilon": -1, "numeric": 3, "bins": None, "split": [], "smoothing": "x", "random_state": "y"}
+    stored = {
+        "epsilon": -1,
+        "numeric": 3,
+        "bins": None,
+        "split": [],
+        "smoothing": "x",
+        "select": 0,
+        "random_state": "y",
+    }
     assert NaiveBayes("nonsense", **stored).get_params() == {"schema": "nonsense", **stored}
 
 

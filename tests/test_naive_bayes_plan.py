@@ -139,6 +139,7 @@ def test_the_number_of_records_is_needed_where_a_choice_depends_on_it():
 
 
 def test_a_plan_sees_no_data():
-    """Its arguments are the schema, epsilon, a number of records that is declared or noisy, and options."""
+    """Its arguments are the schema, epsilon, a number of records that is declared or noisy, options, and what was
+    chosen privately."""
     names = list(inspect.signature(planning.steps).parameters)
-    assert names == ["schema", "epsilon", "records", "numeric", "bins", "split"]
+    assert names == ["schema", "epsilon", "records", "numeric", "bins", "split", "names"]

@@ -30,11 +30,11 @@ class Spy:
         if name not in self._methods:
             return value
 
-        def noted(*args):
+        def noted(*args, **keywords):
             self._events.append(name)
             if name == self._fail:
                 raise RuntimeError("broken pipe")
-            return value(*args)
+            return value(*args, **keywords)
 
         return noted
 

@@ -122,6 +122,11 @@ class Ledger:
         return self._limit
 
     @property
+    def is_kept(self) -> bool:
+        """Whether a file keeps the entries, beyond this process."""
+        return self._path is not None
+
+    @property
     def entries(self) -> list[tuple[str, Epsilon]]:
         """What was charged, in order: a name and a loss each."""
         if self._path is not None:
@@ -152,13 +157,15 @@ class Ledger:
                 f"{_shown(self._limit)} left; use a smaller epsilon"
             )
 
-    def charge(self, name: str, charges: Sequence[Charge]) -> None:
-        """Enter the sum of the charges, or raise BudgetError and enter nothing."""
+    def charge(self, name: str, charges: Sequence[Charge], *, once: bool = False) -> None:
+        """Enter the sum of the charges, or raise BudgetError and enter nothing; with `once`, a name is entered once."""
         cost = total([as_epsilon(charge.epsilon) for charge in charges])
         if not charges:
             raise BudgetError("a release without a charge; need at least one")
         with self._account() as file:
             self._refuse_above_limit(cost)
+            if once and any(name == entered for entered, _ in self._entries):
+                raise BudgetError(f"{name} is in the ledger already; it is paid and answered once")
             if file is not None:
                 now = datetime.now(UTC).isoformat(timespec="seconds")
                 _append(file, {"name": name, "epsilon": str(cost), "at": now})

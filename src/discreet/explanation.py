@@ -69,6 +69,23 @@ def describe(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Labe
     return "\n".join(lines)
 
 
+def content(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label], top: int = 10) -> dict[str, Any]:
+    """The same as plain data: bits of each attribute, and how many times as likely a cell is in a class."""
+    labels = [str(label) for label in classes]
+    attributes = [
+        {
+            "name": each.name,
+            "bits": bits,
+            "times_as_likely": {
+                label: dict(zip(each.cells, (2.0**row).tolist(), strict=True))
+                for label, row in zip(labels, each.log_ratios(prior), strict=True)
+            },
+        }
+        for each, bits in ranked(evidence, prior)[:top]
+    ]
+    return {"classes": dict(zip(labels, prior.tolist(), strict=True)), "attributes": attributes}
+
+
 FEW_CLASSES = 4
 """Up to so many classes are told apart by colour; more are shown as rows of a heat map."""
 

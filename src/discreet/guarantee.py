@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_UP, Context
 from typing import Any
 
-from discreet.budget import Epsilon
+from discreet.budget import Epsilon, as_epsilon
 from discreet.schema import Adjacency, Schema
 from discreet.statistics import Receipt
 
@@ -38,6 +39,7 @@ class Guarantee:
     public : what was assumed to be public knowledge.
     seeded : whether the noise can be repeated by whoever has the seed.
     experimental : whether the noise is continuous and drawn in floating point, open to attacks on its bits.
+    source : of what this was made by post-processing, and who is trusted beyond the data's owner.
     """
 
     epsilon: Epsilon
@@ -49,6 +51,7 @@ class Guarantee:
     experimental: bool
     delta: float = 0.0
     unit: str = UNIT
+    source: str = ""
 
     @classmethod
     def of(cls, receipt: Receipt, schema: Schema) -> Guarantee:
@@ -67,7 +70,14 @@ class Guarantee:
         if receipt.adjacency is Adjacency.REPLACE_ONE:
             public.append("the number of records")
         return cls(
-            receipt.epsilon, receipt.adjacency, not reasons, tuple(reasons), tuple(public), receipt.seeded, experimental
+            receipt.epsilon,
+            receipt.adjacency,
+            not reasons,
+            tuple(reasons),
+            tuple(public),
+            receipt.seeded,
+            experimental,
+            source=receipt.trust,
         )
 
     def statement(self) -> str:
@@ -81,7 +91,7 @@ class Guarantee:
         )
         if self.experimental:
             text += " Experimental: some noise is continuous and drawn in floating point."
-        return text
+        return f"{text} {self.source}".rstrip()
 
     def in_short(self) -> str:
         """A few words, for a title."""
@@ -100,8 +110,28 @@ class Guarantee:
             "assumed_public": list(self.public),
             "seeded": self.seeded,
             "experimental": self.experimental,
+            "source": self.source,
             "limits": list(LIMITS),
         }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Guarantee:
+        """The inverse of `to_dict`; ValueError, KeyError or TypeError if it is none, or contradicts itself."""
+        holds, seeded, experimental = (content[name] for name in ("holds", "seeded", "experimental"))
+        if not all(isinstance(each, bool) for each in (holds, seeded, experimental)):
+            raise TypeError("a guarantee says yes or no")
+        epsilon = as_epsilon(content["epsilon"])
+        reasons, public = (tuple(map(_text, content[name])) for name in ("reasons", "assumed_public"))
+        if holds == (bool(reasons) or seeded or epsilon == math.inf) or content["delta"] != 0:
+            raise ValueError("a guarantee holds exactly if nothing speaks against it")
+        adjacency, unit, source = Adjacency(content["adjacency"]), _text(content["unit"]), _text(content["source"])
+        return cls(epsilon, adjacency, holds, reasons, public, seeded, experimental, unit=unit, source=source)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("need a text")
+    return value
 
 
 def rounded_up(factor: float) -> str:

@@ -1,8 +1,9 @@
 """Model files: JSON with a card inside, never pickle.
 
 A file holds the schema, the parameters, the noisy tables with their receipt, and a card for people. The model is
-built again from the noisy tables, so a file can hold nothing that was not released. Its hash finds damage, not
-forgery: who can write the file can write the hash.
+built again from the noisy tables, so a file can hold nothing that was not released. A model that is not made of noisy
+tables (rules found by bees) writes what it has learned instead, with the guarantee that this has, or that it has none.
+The hash finds damage, not forgery: who can write the file can write the hash.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import Any, Protocol
 
 from discreet.errors import DiscreetError, FileError
 from discreet.guarantee import Guarantee
+from discreet.hyperplanes import Hyperplanes
 from discreet.schema import Schema, content_hash, read_json
-from discreet.statistics import NoisyStatistics
+from discreet.statistics import NoisyStatistics, Receipt
 from discreet.writing import whole_file
 
 FORMAT = "discreet/model"
@@ -28,7 +30,7 @@ class SavedModel(Protocol):
 
     kind: str
     schema_: Schema
-    noisy_: NoisyStatistics
+    receipt_: Receipt
     guarantee_: Guarantee
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -43,7 +45,8 @@ def to_dict(model: SavedModel) -> dict[str, Any]:
         for name, value in model.get_params(deep=False).items()
         if name not in ("schema", "random_state")
     }
-    parameters["epsilon"] = str(model.noisy_.receipt.epsilon)
+    if "epsilon" in parameters:
+        parameters["epsilon"] = str(model.receipt_.epsilon)
     parameters["random_state"] = None
     content = {
         "format": FORMAT,
@@ -52,15 +55,24 @@ def to_dict(model: SavedModel) -> dict[str, Any]:
         "card": card(model),
         "parameters": parameters,
         "schema": model.schema_.to_dict(),
-        "statistics": model.noisy_.to_dict(),
+        **_learned(model),
     }
     return {**content, "hash": content_hash(content)}
+
+
+def _learned(model: Any) -> dict[str, Any]:
+    """The noisy tables that a model is built of, or what it has to say itself."""
+    if hasattr(model, "noisy_"):
+        return {"statistics": model.noisy_.to_dict()}
+    return {"learned": model.learned()}
 
 
 def card(model: SavedModel) -> dict[str, Any]:
     """What was promised, to whom, at what price: the part of a model file that people read."""
     schema = model.schema_
-    asked = {getattr(query, "column", None) for query, _ in model.noisy_.tables}
+    noisy: NoisyStatistics | None = getattr(model, "noisy_", None)
+    tables = noisy.tables if noisy is not None else ()
+    asked = {name for query, _ in tables for name in _columns(query, schema)} if tables else set(schema.names)
     return {
         "model": model.kind,
         "target": schema.target,
@@ -68,9 +80,16 @@ def card(model: SavedModel) -> dict[str, Any]:
         "attributes": [name for name in schema.names if name in asked],
         "not_asked": [name for name in schema.names if name not in asked],
         "guarantee": model.guarantee_.to_dict(),
-        "charges": [charge.to_dict() for charge in model.noisy_.receipt.charges],
+        "charges": [charge.to_dict() for charge in model.receipt_.charges],
         "schema_hash": schema.hash,
     }
+
+
+def _columns(query: Any, schema: Schema) -> list[str]:
+    """The columns that a query looks at."""
+    if isinstance(query, Hyperplanes):
+        return [feature.cells.column for feature in query.features(schema)]
+    return list(query.columns) if hasattr(query, "columns") else [query.column] if hasattr(query, "column") else []
 
 
 def save(model: SavedModel, path: str | Path) -> None:
@@ -111,12 +130,19 @@ def from_dict(content: Mapping[str, Any], name: str = "model") -> Any:
     if str(content.get("model")) not in MODELS:
         raise FileError(f"{name}: model {content.get('model')!r} is not known; need one of: {', '.join(MODELS)}")
     try:
-        parameters = {**content["parameters"]}
-        epsilon = parameters.pop("epsilon")
-        parameters["epsilon"] = math.inf if epsilon == "inf" else epsilon
-        model = MODELS[content["model"]](Schema.from_dict(content["schema"]), **parameters)
-        return model.fit_noisy(NoisyStatistics.from_dict(content["statistics"]))
-    except DiscreetError:
+        return _built(MODELS[content["model"]], content)
+    except FileError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except DiscreetError as error:
+        raise FileError(f"{name} cannot be used: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise FileError(f"{name} lacks an entry ({type(error).__name__}); get it again from its owner") from None
+
+
+def _built(family: Any, content: Mapping[str, Any]) -> Any:
+    parameters, schema = {**content["parameters"]}, Schema.from_dict(content["schema"])
+    if not hasattr(family, "fit_noisy"):
+        return family(schema, **parameters).fit_learned(content["learned"])
+    epsilon = parameters.pop("epsilon")
+    parameters["epsilon"] = math.inf if epsilon == "inf" else epsilon
+    return family(schema, **parameters).fit_noisy(NoisyStatistics.from_dict(content["statistics"]))

@@ -10,11 +10,12 @@ from fractions import Fraction
 from discreet.budget import Charge, Epsilon
 from discreet.errors import ParameterError
 from discreet.mechanisms.laplace import DiscreteLaplace
+from discreet.mechanisms.polya import PolyaShare
 from discreet.mechanisms.smooth import SmoothCauchy
 from discreet.queries import Query, sensitivity
 from discreet.schema import Schema
 
-Mechanism = DiscreteLaplace | SmoothCauchy
+Mechanism = DiscreteLaplace | SmoothCauchy | PolyaShare
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from discreet.columns import Numeric
 from discreet.encoding import Cells
+from discreet.hyperplanes import Hyperplanes
 from discreet.schema import Adjacency, Schema
+from discreet.trees import LeafCounts
 
 Table = NDArray[np.int64]
 
@@ -176,7 +178,34 @@ class MajorityScore:
         return int(counts.max(axis=0).sum())
 
 
-Query: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Moments
+@dataclass(frozen=True)
+class ShareScore:
+    """A share of the records, rounded down: what a column has to beat to be chosen instead of none.
+
+    Sensitivity  1 for both adjacencies; under add-remove it moves the same way as every MajorityScore.
+    Proof        with m records of the public classes the score is floor(m * right / of), right <= of. One record more
+                 raises m by 0 or 1, so the score by 0 or 1. Replacing changes m by at most one.
+    Test         tests/test_selection.py::test_scores_move_by_at_most_one and ::test_share_moves_by_at_most_one
+    """
+
+    right: int
+    of: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.right <= self.of or self.of < 1:
+            raise ValueError("a share is from 0 to 1")
+
+    def cells(self, schema: Schema) -> Cells:
+        """Any cells will do, since each record lies in one of them."""
+        return ClassCounts().cells(schema)
+
+    def score(self, counts: Table) -> int:
+        """The score from counts by class and cell."""
+        return int(counts.sum()) * self.right // self.of
+
+
+Score: TypeAlias = MajorityScore | ShareScore
+Query: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Moments | Hyperplanes | LeafCounts
 
 
 def sensitivity(query: Query, schema: Schema) -> int:
@@ -187,6 +216,8 @@ def sensitivity(query: Query, schema: Schema) -> int:
 
 def shape(query: Query, schema: Schema) -> tuple[int, int]:
     """Rows and columns of the query's table; public."""
+    if isinstance(query, Hyperplanes | LeafCounts):
+        return query.shape(schema)
     classes = np.zeros((len(schema.classes), query.cells(schema).size(schema)), dtype=np.int64)
     rows, columns = query.fold(classes, schema).shape
     return int(rows), int(columns)

@@ -203,8 +203,8 @@ def read_json(path: str | Path) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}: {error.msg}"
         raise FileError(f"{path} is not JSON ({where}); correct it, or get it again if it was cut off") from None
-    except ValueError:
-        raise FileError(f"{path} is not UTF-8 text; need a JSON file written by discreet") from None
+    except (ValueError, RecursionError):
+        raise FileError(f"{path} is not UTF-8 text, or no JSON that discreet writes; get it again") from None
     if not isinstance(content, dict):
         raise FileError(f"{path} holds no JSON object; was it written by discreet?")
     return content

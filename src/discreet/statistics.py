@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from discreet.budget import Charge, Epsilon, total
 from discreet.encoding import Cells
 from discreet.errors import ParameterError
+from discreet.hyperplanes import Hyperplanes
 from discreet.queries import ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts, Table, Total, shape
 from discreet.schema import Adjacency, Schema
+from discreet.trees import LeafCounts, LeafLabels
 
 KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (Counts, SplineCounts, SoftCounts, ClassCounts, Total, Moments)
+    kind.__name__: kind
+    for kind in (Counts, SplineCounts, SoftCounts, ClassCounts, Total, Moments, Hyperplanes, LeafCounts, LeafLabels)
 }
 """The queries whose answers a model file may hold."""
 
@@ -66,12 +69,14 @@ class ExactRows:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a release cost: adjacency, every charge, and whether the noise can be repeated by who has the seed."""
+    """What a release cost: adjacency, every charge, whether the noise can be repeated by who has the seed, and who has
+    to be trusted beyond the data's owner."""
 
     adjacency: Adjacency
     charges: tuple[Charge, ...]
     seeded: bool
     schema_hash: str
+    trust: str = ""
 
     @property
     def epsilon(self) -> Epsilon:
@@ -80,10 +85,11 @@ class Receipt:
 
     def __add__(self, other: Receipt) -> Receipt:
         """The receipt of two releases on the same data."""
-        if (self.adjacency, self.schema_hash) != (other.adjacency, other.schema_hash):
+        own, others = ((each.adjacency, each.schema_hash, each.trust) for each in (self, other))
+        if own != others:
             raise ValueError("receipts of different schemas cannot be added")
         seeded = self.seeded or other.seeded
-        return Receipt(self.adjacency, self.charges + other.charges, seeded, self.schema_hash)
+        return Receipt(self.adjacency, self.charges + other.charges, seeded, self.schema_hash, self.trust)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -92,6 +98,7 @@ class Receipt:
             "epsilon": str(self.epsilon),
             "seeded": self.seeded,
             "schema_hash": self.schema_hash,
+            "trust": self.trust,
             "charges": [charge.to_dict() for charge in self.charges],
         }
 
@@ -99,7 +106,8 @@ class Receipt:
     def from_dict(cls, content: Mapping[str, Any]) -> Receipt:
         """The inverse of `to_dict`."""
         charges = tuple(Charge.from_dict(charge) for charge in content["charges"])
-        return cls(Adjacency(content["adjacency"]), charges, bool(content["seeded"]), content["schema_hash"])
+        adjacency, trust = Adjacency(content["adjacency"]), str(content.get("trust", ""))
+        return cls(adjacency, charges, bool(content["seeded"]), content["schema_hash"], trust)
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ class PrivateClassifier(Classifier):
     def fit_from(self, source: Source, *, ledger: Ledger | None = None) -> Self:
         """Learn from any source: a DuckDB table, a Parquet file larger than memory."""
         self.check_parameters()
-        if not hasattr(source, "count"):
+        if not hasattr(source, "count") or not hasattr(source, "rows"):
             raise ParameterError(f"source={type(source).__name__}; need a source, for instance open_file(path)")
         if isinstance(self.schema, str):
             raise ParameterError("schema='from-data' reads data in memory only; use fit, or draft a schema first")

@@ -37,20 +37,59 @@ def needs_records(schema: Schema, numeric: str, bins: int | str, epsilon: Epsilo
     return epsilon != math.inf or (has_numbers and numeric == "histogram" and bins == "auto")
 
 
-def steps(schema: Schema, epsilon: Epsilon, records: int, numeric: str, bins: int | str, split: str) -> list[Step]:
-    """The queries with their mechanisms and their shares, which sum to epsilon exactly."""
-    signal = effective(epsilon, schema) * records / len(schema.classes)
-    asked = attributes_asked(signal, len(schema.columns))
-    most = min(signal / asked, records / len(schema.classes))
-    chosen_bins = best_bins(most) if isinstance(bins, str) else int(bins)
-    queries = [_query(column, numeric, chosen_bins, exact=epsilon == math.inf) for column in schema.columns]
+def steps(
+    schema: Schema,
+    epsilon: Epsilon,
+    records: int,
+    numeric: str,
+    bins: int | str,
+    split: str,
+    names: Sequence[str] = (),
+) -> list[Step]:
+    """The queries with their mechanisms and their shares, which sum to epsilon exactly.
+
+    Attributes in `names` were chosen and are all asked; without any, as many of the schema's as can be paid.
+    """
+    if names:
+        columns = [column for column in schema.columns if column.name in names]
+        return _shared(_queries(columns, schema, epsilon, records, len(columns), numeric, bins), schema, epsilon, split)
+    asked, queries = affordable(schema, epsilon, records, numeric, bins)
     kept = fewest_cells([_weight(query, schema) for query in queries], asked)
-    asked_queries: list[Query] = [queries[position] for position in kept]
-    if any(isinstance(query, Moments) for query in asked_queries):
-        asked_queries.insert(0, ClassCounts())
-    weights = [_weight(query, schema) ** (1 / 3) for query in asked_queries]
+    return _shared([queries[position] for position in kept], schema, epsilon, split)
+
+
+def affordable(
+    schema: Schema, epsilon: Epsilon, records: int, numeric: str, bins: int | str
+) -> tuple[int, list[Query]]:
+    """How many attributes can be asked, and the query of each attribute if so many are."""
+    asked = attributes_asked(signal_of(schema, epsilon, records), len(schema.columns))
+    return asked, _queries(schema.columns, schema, epsilon, records, asked, numeric, bins)
+
+
+def signal_of(schema: Schema, epsilon: Epsilon, records: int) -> float:
+    """Records of one class for each unit of noise, if a single table is asked."""
+    return effective(epsilon, schema) * records / len(schema.classes)
+
+
+def cells_of(queries: Sequence[Query], schema: Schema) -> float:
+    """The average number of cells in the queries' tables."""
+    return sum(_weight(query, schema) for query in queries) / len(queries)
+
+
+def _queries(
+    columns: Sequence[Column], schema: Schema, epsilon: Epsilon, records: int, asked: int, numeric: str, bins: int | str
+) -> list[Query]:
+    most = min(signal_of(schema, epsilon, records) / asked, records / len(schema.classes))
+    chosen_bins = best_bins(most) if isinstance(bins, str) else int(bins)
+    return [_query(column, numeric, chosen_bins, exact=epsilon == math.inf) for column in columns]
+
+
+def _shared(queries: list[Query], schema: Schema, epsilon: Epsilon, split: str) -> list[Step]:
+    if any(isinstance(query, Moments) for query in queries):
+        queries = [ClassCounts(), *queries]
+    weights = [_weight(query, schema) ** (1 / 3) for query in queries]
     shares = split_by_weight(epsilon, weights) if split == "weighted" else split_evenly(epsilon, len(weights))
-    return [_step(query, share, schema) for query, share in zip(asked_queries, shares, strict=True)]
+    return [_step(query, share, schema) for query, share in zip(queries, shares, strict=True)]
 
 
 def effective(epsilon: Epsilon, schema: Schema) -> float:

@@ -26,6 +26,7 @@ from discreet.statistics import NoisyStatistics
 
 Matrix = NDArray[np.float64]
 
+
 @dataclass(frozen=True)
 class ClassTotals:
     """Estimated class counts, and the standard deviation of their error."""

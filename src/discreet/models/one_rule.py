@@ -90,9 +90,10 @@ class OneRule(PrivateClassifier):
         return NoisyStatistics(noisy.tables, chosen.receipt + noisy.receipt)
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
-        query, table = noisy.tables[0]
-        if len(noisy.tables) != 1 or not isinstance(query, Counts):
-            raise ParameterError("these statistics are not those of a rule; need one table of counts")
+        tables = [(query, table) for query, table in noisy.tables if isinstance(query, Counts)]
+        if not tables:
+            raise ParameterError("these statistics are not those of a rule; need a table of counts")
+        query, table = max(tables, key=lambda pair: _agreement(pair[1]))  # one, unless parties have answered for all
         self.attribute_ = query.column
         by_cell = _log_shares(table)
         log_table = np.log(_probabilities(table))
@@ -106,7 +107,7 @@ class OneRule(PrivateClassifier):
         """The attribute's table by name, and the share of each class: what `plot` shows."""
         check_is_fitted(self, "noisy_")
         _, places = sorted_classes(self.schema_)
-        table = self.noisy_.tables[0][1]
+        table = next(table for query, table in self.noisy_.tables if self.attribute_ == getattr(query, "column", None))
         shares = np.maximum(np.asarray(table.values, dtype=np.float64).sum(axis=1), 1.0)[places]
         return [each.evidence(self.schema_) for each in self._model.attributes], shares / shares.sum()
 
@@ -124,6 +125,11 @@ class OneRule(PrivateClassifier):
             for name, row in zip(names, shares, strict=True)
         ]
         return "\n".join(lines[:top])
+
+    def content(self, top: int = 10) -> dict[str, Any]:
+        """The same as plain data."""
+        evidence, prior = self.evidence()
+        return explanation.content(evidence, prior, self.classes_.tolist(), top)
 
     def plot(self, top: int = 10) -> Any:
         """The rule as a matplotlib figure."""
@@ -153,6 +159,12 @@ def _log_shares(table: NoisyTable) -> Matrix:
     weak = totals < 2 * deviation * math.sqrt(len(counts)) if deviation else totals <= 0
     filled = np.where(weak, overall[:, None], counts) + pseudo
     return np.asarray(np.log(filled / filled.sum(axis=0)))
+
+
+def _agreement(table: NoisyTable) -> float:
+    """About how many records the rule of a noisy table gets right; weak cells count for the class that they take."""
+    rule = np.argmax(_log_shares(table), axis=0)
+    return float(np.asarray(table.values, dtype=np.float64)[rule, np.arange(len(rule))].sum())
 
 
 def _probabilities(table: NoisyTable) -> Matrix:
