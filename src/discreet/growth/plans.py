@@ -1,0 +1,281 @@
+"""Ways to make a tree, each with its proof: what is read, what it costs, and the answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.budget import Charge, Epsilon
+from discreet.encoding import Cells
+from discreet.growth.records import Records
+from discreet.mechanisms.laplace import DiscreteLaplace
+from discreet.mechanisms.selection import PermuteAndFlip
+from discreet.randomness import Randomness
+from discreet.schema import Adjacency, Schema
+from discreet.statistics import NoisyTable
+from discreet.trees import SCORES, LeafCounts, LeafLabels, Places, Split, Table, Tree, complete_tree, leaf_sensitivity
+
+Answer = tuple[LeafCounts, NoisyTable]
+
+
+class Plan(Protocol):
+    """How a tree is made, with every share of epsilon fixed beforehand."""
+
+    def cells(self) -> list[Cells]:
+        """What has to be read."""
+        ...
+
+    def charges(self, schema: Schema) -> list[Charge]:
+        """What it costs, line by line."""
+        ...
+
+    def answer(self, records: Records, schema: Schema, rng: Randomness) -> Answer:
+        """Make the tree."""
+        ...
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """Choose the best split of every node, level by level, then count the leaves.
+
+    Guarantee  (sum of `levels` + `leaves`)-DP under the schema's adjacency.
+    Proof      the nodes of a level part the records, by splits already published. Add-remove: a record lies in one node
+               of each level and moves the scores of all splits there the same way, by at most the score's sensitivity:
+               that node's permute-and-flip costs at most ε_l, all others nothing. Replace-one: within one node scores
+               move by at most the sensitivity either way, for which twice the scale is taken; between two nodes there
+               is one monotone move in each, at half of ε_l. Leaf counts cost `leaves` (LeafCounts, DiscreteLaplace).
+               Levels add up, each chosen after the last (adaptive sequential composition). Nodes without records are
+               split like any other: the shape of the tree tells nothing.
+    Test       tests/test_growth.py::test_every_plan_stays_within_epsilon and ..._attains_it
+    """
+
+    splits: tuple[Split, ...]
+    score: str
+    levels: tuple[Epsilon, ...]
+    leaves: Epsilon
+
+    def cells(self) -> list[Cells]:
+        """The cells of all candidate splits."""
+        return list(dict.fromkeys(split.cells for split in self.splits))
+
+    def charges(self, schema: Schema) -> list[Charge]:
+        """One line a level, and one for the leaves."""
+        reach, choices = SCORES[self.score].sensitivity, self._choices(schema)
+        lines = [
+            Charge(
+                f"level {level} of {len(choices)}: best of {len(self.splits)} splits",
+                choice.name,
+                share,
+                reach,
+                choice.scale,
+            )
+            for level, (choice, share) in enumerate(zip(choices, self.levels, strict=True), 1)
+        ]
+        return [*lines, _leaf_charge(2 ** len(choices), self.leaves, schema)]
+
+    def answer(self, records: Records, schema: Schema, rng: Randomness) -> Answer:
+        """Grow, then count."""
+        score = SCORES[self.score]
+        levels: list[list[Split]] = []
+        place = np.zeros(len(records.labels), dtype=np.intp)
+        for choice in self._choices(schema):
+            places = 2 ** len(levels)
+            left = records.on_the_left(self.splits, place, places, schema)
+            scores = score.of(left, records.by_class(place, places))
+            levels.append([self.splits[choice.choose(row, rng)] for row in scores])
+            place = records.below(levels[-1], place)
+        return _counted(complete_tree(levels), place, records, self.leaves, schema, rng)
+
+    def _choices(self, schema: Schema) -> list[PermuteAndFlip]:
+        reach = SCORES[self.score].sensitivity
+        return [PermuteAndFlip.calibrated(share, reach, monotone=_monotone(schema)) for share in self.levels]
+
+
+@dataclass(frozen=True)
+class Published:
+    """The tree of Lopuhaä-Zwakenberg et al. 2021 with its accounting corrected: noisy tables of every unused split.
+
+    Guarantee  (sum of `levels` + `leaves`)-DP under the schema's adjacency.
+    Proof      with m splits, a node at level l has tables of the m - l splits that are not on its path. A record lies
+               in one node of the level and in one cell of each of its tables: the tables of a level have L1
+               sensitivity m - l (add-remove) or 2 (m - l) (replace-one), to which the noise is calibrated
+               (DiscreteLaplace). The choice is post-processing; leaves as in Greedy; levels add up.
+    Test       tests/test_growth.py::test_every_plan_stays_within_epsilon and ..._attains_it
+    """
+
+    splits: tuple[Split, ...]
+    levels: tuple[Epsilon, ...]
+    leaves: Epsilon
+
+    def cells(self) -> list[Cells]:
+        """The cells of all splits."""
+        return list(dict.fromkeys(split.cells for split in self.splits))
+
+    def charges(self, schema: Schema) -> list[Charge]:
+        """One line a level, and one for the leaves."""
+        lines = []
+        for level, (noise, share) in enumerate(zip(self._noises(schema), self.levels, strict=True)):
+            unused = len(self.splits) - level
+            text = f"level {level + 1} of {len(self.levels)}: tables of {unused} splits at each node"
+            lines.append(Charge(text, noise.name, share, unused * leaf_sensitivity(schema), noise.scale))
+        return [*lines, _leaf_charge(2 ** len(self.levels), self.leaves, schema)]
+
+    def answer(self, records: Records, schema: Schema, rng: Randomness) -> Answer:
+        """Grow on noisy tables, then count."""
+        levels: list[list[Split]] = []
+        place, used = np.zeros(len(records.labels), dtype=np.intp), np.zeros((1, 0), dtype=np.intp)
+        for noise in self._noises(schema):
+            places = 2 ** len(levels)
+            left = records.on_the_left(self.splits, place, places, schema)
+            right = records.by_class(place, places)[:, :, None] - left
+            unused = np.stack([np.setdiff1d(np.arange(len(self.splits)), row) for row in used])
+            tables = np.take_along_axis(np.stack([left, right]), unused[None, :, None, :], axis=3)
+            best = np.argmin(_gini_index(noise.perturb(tables, rng)), axis=1)
+            chosen = unused[np.arange(places), best]
+            used = np.repeat(np.column_stack([used, chosen]), 2, axis=0)
+            levels.append([self.splits[number] for number in chosen])
+            place = records.below(levels[-1], place)
+        return _counted(complete_tree(levels), place, records, self.leaves, schema, rng)
+
+    def _noises(self, schema: Schema) -> list[DiscreteLaplace]:
+        reach = leaf_sensitivity(schema)
+        return [
+            DiscreteLaplace.calibrated(share, reach * (len(self.splits) - level))
+            for level, share in enumerate(self.levels)
+        ]
+
+
+LEAST = 1e-5
+"""Noisy counts below this are raised to it, as published."""
+
+
+def _gini_index(tables: Table) -> NDArray[np.float64]:
+    """The noisy Gini index (nodes by splits) of tables by side, node, class and split."""
+    counts = np.maximum(tables.astype(np.float64), LEAST)
+    sides = counts.sum(axis=2)
+    return np.asarray(((sides - (counts**2).sum(axis=2) / sides) / sides.sum(axis=0)).sum(axis=0))
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A tree that was drawn without the data: all of epsilon for its leaves, their counts or only their classes.
+
+    Guarantee  `epsilon`-DP under the schema's adjacency.
+    Proof      counts: LeafCounts, DiscreteLaplace. Classes: each leaf's is chosen by permute-and-flip on its counts.
+               Add-remove: a record raises one count of one leaf by one (monotone), other leaves do not change.
+               Replace-one: within one leaf one count falls and one rises, for which twice the scale is taken; between
+               two leaves there is one monotone move in each, at half of ε.
+    Test       tests/test_growth.py::test_every_plan_stays_within_epsilon and ..._attains_it
+    """
+
+    tree: Tree
+    epsilon: Epsilon
+    labels: bool
+
+    def cells(self) -> list[Cells]:
+        """The cells that the tree asks about."""
+        return self.tree.cells
+
+    def charges(self, schema: Schema) -> list[Charge]:
+        """One line."""
+        if not self.labels:
+            return [_leaf_charge(self.tree.leaves, self.epsilon, schema)]
+        choice = PermuteAndFlip.calibrated(self.epsilon, 1, monotone=_monotone(schema))
+        return [Charge(f"class of each of {self.tree.leaves} leaves", choice.name, self.epsilon, 1, choice.scale)]
+
+    def answer(self, records: Records, schema: Schema, rng: Randomness) -> Answer:
+        """Count or choose."""
+        place = self.tree.leaf_of(records.codes, len(records.labels))
+        if not self.labels:
+            return _counted(self.tree, place, records, self.epsilon, schema, rng)
+        choice = PermuteAndFlip.calibrated(self.epsilon, 1, monotone=_monotone(schema))
+        chosen = [choice.choose(row, rng) for row in records.by_class(place, self.tree.leaves)]
+        return _labelled(self.tree, chosen, schema)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Choose a tree (of one column, or a single leaf) and the classes of its leaves at once: the most right of all.
+
+    Guarantee  `epsilon`-DP under the schema's adjacency.
+    Proof      the candidates (tree, class of each leaf) are public. A record is right or wrong under each: adding it
+               raises each score by 0 or 1 (monotone), replacing it moves each by at most one. One permute-and-flip.
+    Test       tests/test_growth.py::test_every_plan_stays_within_epsilon and ..._attains_it
+    """
+
+    trees: tuple[Tree, ...]
+    epsilon: Epsilon
+
+    def cells(self) -> list[Cells]:
+        """The cells that the trees ask about, one kind each."""
+        return list(dict.fromkeys(cells for tree in self.trees for cells in tree.cells))
+
+    def charges(self, schema: Schema) -> list[Charge]:
+        """One line."""
+        number = sum(len(labelings(tree, len(schema.classes))) for tree in self.trees)
+        choice = self._choice(schema)
+        return [Charge(f"best of {number} labelled trees", choice.name, self.epsilon, 1, choice.scale)]
+
+    def answer(self, records: Records, schema: Schema, rng: Randomness) -> Answer:
+        """Score all candidates, then choose."""
+        by_cell = {
+            cells: records.by_class(records.codes[cells].astype(np.intp), cells.size(schema)) for cells in self.cells()
+        }
+        whole = records.by_class(np.zeros(len(records.labels), dtype=np.intp), 1)
+        named = [(tree, labelings(tree, len(schema.classes))) for tree in self.trees]
+        scores = []
+        for tree, labels in named:
+            counts = np.zeros((tree.leaves, len(schema.classes)), dtype=np.int64)
+            for cells in tree.cells:
+                codes = np.arange(cells.size(schema))
+                np.add.at(counts, tree.leaf_of({cells: codes}, len(codes)), by_cell[cells])
+            counts = counts if tree.cells else whole
+            scores.append(counts[np.arange(tree.leaves), labels].sum(axis=1))
+        chosen = self._choice(schema).choose(np.concatenate(scores), rng)
+        tree, labels = [(tree, row) for tree, rows in named for row in rows][chosen]
+        return _labelled(tree, labels.tolist(), schema)
+
+    def _choice(self, schema: Schema) -> PermuteAndFlip:
+        return PermuteAndFlip.calibrated(self.epsilon, 1, monotone=_monotone(schema))
+
+
+def labelings(tree: Tree, classes: int) -> Places:
+    """Ways to give each leaf of a tree of one column a class, a row each.
+
+    Not all alike, if there are several leaves: the tree with a single leaf says that. Along a column of numbers the
+    class changes less often than there are classes: among fewer candidates more are good, and are found.
+    """
+    rows = np.stack(np.unravel_index(np.arange(classes**tree.leaves), (classes,) * tree.leaves), axis=1)
+    if tree.leaves == 1:
+        return rows
+    changes = (rows[:, 1:] != rows[:, :-1]).sum(axis=1)
+    ordered = tree.cells[0].bins is not None
+    kept = (changes > 0) & (changes < classes) if ordered else changes > 0
+    return np.asarray(rows[kept])
+
+
+def _monotone(schema: Schema) -> bool:
+    return schema.adjacency is Adjacency.ADD_REMOVE
+
+
+def _leaf_charge(leaves: int, share: Epsilon, schema: Schema) -> Charge:
+    reach = leaf_sensitivity(schema)
+    noise = DiscreteLaplace.calibrated(share, reach)
+    return Charge(f"records by class in {leaves} leaves", noise.name, share, reach, noise.scale)
+
+
+def _counted(tree: Tree, place: Places, records: Records, share: Epsilon, schema: Schema, rng: Randomness) -> Answer:
+    noise = DiscreteLaplace.calibrated(share, leaf_sensitivity(schema))
+    counts = records.by_class(place, tree.leaves).T
+    return LeafCounts(tree.nodes), NoisyTable(noise.perturb(counts, rng), noise.variance)
+
+
+def _labelled(tree: Tree, chosen: Sequence[int], schema: Schema) -> Answer:
+    table = np.zeros((len(schema.classes), tree.leaves), dtype=np.int64)
+    table[chosen, np.arange(tree.leaves)] = 1
+    return LeafLabels(tree.nodes), NoisyTable(table, math.inf)

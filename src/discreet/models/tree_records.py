@@ -1,0 +1,67 @@
+"""What trees and forests need before they are planned: valid parameters, and a number of records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from discreet.budget import Epsilon, Ledger
+from discreet.errors import ParameterError
+from discreet.growth import Plan
+from discreet.models import tree_plan as planning
+from discreet.plan import laplace_steps, split_by_weight
+from discreet.queries import Total
+from discreet.randomness import Randomness
+from discreet.release import release
+from discreet.schema import Schema
+from discreet.sources import Source
+from discreet.statistics import NoisyStatistics
+from discreet.trees import MOST_BINS, SCORES
+
+
+def known_records(
+    source: Source,
+    schema: Schema,
+    epsilon: Epsilon,
+    plans: Callable[[Epsilon, int], Sequence[Plan]],
+    ledger: Ledger,
+    rng: Randomness,
+    purpose: str,
+    *,
+    needed: bool,
+) -> tuple[NoisyStatistics | None, Epsilon, int]:
+    """The number of records that plans go by, what it cost, and the epsilon that is left.
+
+    A declared number costs nothing; where none is declared and one is needed, a noisy one is bought. Before that, plans
+    for few and for many records are costed, so that an epsilon that is too small for them is refused unspent.
+    """
+    if schema.records is not None or not needed or epsilon == math.inf:
+        return None, epsilon, schema.records or planning.MANY_RECORDS
+    counting, rest = split_by_weight(epsilon, [planning.COUNTING, 1 - planning.COUNTING])
+    source.check(schema)
+    for records in (1, planning.MANY_RECORDS):
+        for plan in plans(rest, records):
+            plan.charges(schema)
+    noisy = release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng, purpose)
+    return noisy, rest, min(max(1, int(noisy[Total()].values.item())), planning.MANY_RECORDS)
+
+
+def check_tree_parameters(model: Any, structures: Sequence[str]) -> None:
+    """Raise ParameterError if a parameter that trees and forests share is out of range."""
+    if model.structure not in structures:
+        raise ParameterError(f"structure={model.structure!r}; need one of: {', '.join(structures)}")
+    if model.criterion not in ("auto", *SCORES):
+        raise ParameterError(f"criterion={model.criterion!r}; need one of: auto, {', '.join(SCORES)}")
+    if model.max_depth is not None and not is_between(model.max_depth, 0, planning.MOST_DEPTH):
+        raise ParameterError(f"max_depth={model.max_depth!r}; need None or an integer from 0 to {planning.MOST_DEPTH}")
+    if not is_between(model.thresholds, 1, MOST_BINS - 1):
+        raise ParameterError(f"thresholds={model.thresholds!r}; need an integer from 1 to {MOST_BINS - 1}")
+    if isinstance(model.prune, bool) or not isinstance(model.prune, Real) or not 0 <= float(model.prune) < math.inf:
+        raise ParameterError(f"prune={model.prune!r}; need a number of standard deviations, 0 or more")
+
+
+def is_between(value: object, least: int, most: int) -> bool:
+    """Whether a value is an integer (no truth value) within bounds."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
