@@ -82,7 +82,7 @@ def test_a_table_to_publish(here):
     assert {row[1] for row in rows} == {"no", "true", UNLISTED}
     assert {row[2] for row in rows} == {"no", "yes"}
     assert CANARY not in Path("p.csv").read_text() + shown.stdout + shown.stderr
-    assert sorted(path.name for path in here.iterdir()) == ["data.csv", "p.csv", "s.json"]
+    assert sorted(path.name for path in here.iterdir()) == ["data.csv", "p.csv", "p.csv.receipt.json", "s.json"]
 
 
 def test_without_noise_the_records_are_the_same_in_another_order(here):

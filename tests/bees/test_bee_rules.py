@@ -99,11 +99,12 @@ def test_explanation(plain, known):
     assert lines[0].startswith("IF ")
     assert "THEN state = well" in lines[0]
     assert "THEN state = ill" in lines[1]
+    assert lines[2] == "OTHERWISE the nearest rules decide (fewest violated conditions)"
+    assert lines[3] == "Where rules of several classes match, they vote by their precision."
+    lines = model.set_params(default="majority", resolve="best").explain().splitlines()
     assert lines[2] == "OTHERWISE state = ill"
     assert "the most precise rule decides" in lines[3]
-    model.set_params(default="nearest", resolve="vote")
-    assert "fewest violated" in model.explain()
-    assert "vote" in model.explain()
+    assert "the nearest rule decides" in model.set_params(default="nearest").explain()
 
 
 def test_clear_data_have_no_guarantee(plain, known):
@@ -111,7 +112,8 @@ def test_clear_data_have_no_guarantee(plain, known):
     assert not guarantee.holds
     assert guarantee.epsilon == math.inf
     assert guarantee.statement() == (
-        "No privacy is guaranteed: rules were searched on the clear data: nothing is guaranteed."
+        "No privacy is guaranteed: the rules were searched on the records in the clear, which they may reveal; do not "
+        "publish them if the records are private."
     )
     assert guarantee.to_dict()["adjacency"] == "add-remove"
 
@@ -120,8 +122,8 @@ def test_perturbed_data_keep_their_guarantee(plain, known):
     ledger = Ledger(1)
     guarantee = BeeRules(known, max_iter=5, random_state=0).fit(*plain, ledger=ledger, source_guarantee=HELD).guarantee_
     assert guarantee.holds
-    assert guarantee == dataclasses.replace(HELD, public=guarantee.public)
-    assert "post-processing" in guarantee.public[-1]
+    assert guarantee == dataclasses.replace(HELD, source=guarantee.source)
+    assert "post-processing" in guarantee.source
     assert ledger.entries == []
 
 
@@ -161,7 +163,7 @@ def test_perturbed_data_are_searched_within_public_bounds(known):
     """The clear search knows the smallest and largest value, the other one only the schema."""
     X = {"x": [4.0, 6.0] * 20, "z": [0.5] * 40, "c": ["a"] * 40}
     for source, least in ((None, 4.0), (HELD, 0.0)):
-        model = BeeRules(known, strategy="wlapms", n_rules=20, max_iter=1, random_state=0)
+        model = BeeRules(known, strategy="wlapms", n_rules=20, max_iter=1, polish=False, random_state=0)
         rules = model.fit(X, ["well", "ill"] * 20, source_guarantee=source).rules_
         ends = [condition.lower for rule in rules for condition in rule.conditions if condition.column == "x"]
         assert min(ends) >= least
@@ -211,6 +213,7 @@ def test_one_class_constant_columns_and_unlisted_labels(strategy):
         {"beta": -0.1},
         {"beta": math.nan},
         {"F": 1.1},
+        {"polish": "yes"},
         {"resolve": "first"},
         {"default": "none"},
         {"random_state": -1},

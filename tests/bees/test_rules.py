@@ -98,6 +98,8 @@ def test_plain_data_and_back(rules, schema):
         (("conditions", 0, "column"), "weight"),
         (("conditions", 0, "lower"), 50),
         (("conditions", 0, "lower"), "nan"),
+        (("conditions", 0, "lower"), "-inf"),
+        (("conditions", 0, "upper"), 10**400),
         (("conditions", 1, "category"), "X"),
         (("conditions", 1, "category"), None),
         (("conditions", 1), "sex"),

@@ -36,6 +36,16 @@ def bits_of(mask: NDArray[np.bool_]) -> int:
     return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
 
 
+def mask_of(bits: int, rows: int) -> NDArray[np.bool_]:
+    """The truth values of so many records; the inverse of `bits_of`.
+
+    >>> mask_of(5, 4).tolist()
+    [True, False, True, False]
+    """
+    packed = np.frombuffer(bits.to_bytes(-(-rows // 8), "little"), dtype=np.uint8)
+    return np.unpackbits(packed, count=rows, bitorder="little").astype(bool)
+
+
 class Axis(Protocol):
     """One attribute in a search: its genes and what they cover."""
 
@@ -55,16 +65,28 @@ class Axis(Protocol):
         """The condition that the gene stands for."""
         ...
 
+    def widen(self, gene: Gene, among: int) -> Gene:
+        """A gene that covers the same of some records, with its ends as far out as is safe."""
+        ...
+
     def alike(self, gene: Gene, conditions: Sequence[Condition]) -> int:
         """With how many conditions on the attribute the gene has values in common."""
         ...
 
 
 class IntervalAxis:
-    """A numeric attribute; genes lie between two bounds."""
+    """A numeric attribute; genes lie between two bounds, and are widened up to the outermost, which are public."""
 
-    def __init__(self, name: str, values: NDArray[np.float64], lower: float, upper: float) -> None:
+    def __init__(
+        self,
+        name: str,
+        values: NDArray[np.float64],
+        lower: float,
+        upper: float,
+        outermost: tuple[float, float] | None = None,
+    ) -> None:
         self._name, self._values, self._lower, self._upper = name, values, lower, upper
+        self._outermost = (lower, upper) if outermost is None else outermost
         distinct, places = np.unique(values, return_inverse=True)
         self._distinct: list[float] = distinct.tolist()
         self._prefixes: list[int] = []
@@ -99,6 +121,20 @@ class IntervalAxis:
     def condition(self, gene: Gene) -> Condition:
         """The interval."""
         return Between(self._name, *gene)
+
+    def widen(self, gene: Gene, among: int) -> Gene:
+        """Each end halfway to the next value outside, or at the outermost bound where there is none."""
+        values = self._values[mask_of(among, len(self._values))]
+        below, above = values < gene[0], values > gene[1]
+        covered = values[~below & ~above]
+        if not len(covered):
+            return gene
+        lower, upper = self._outermost
+        if below.any():
+            lower = _between(float(covered.min()), float(values[below].max()))
+        if above.any():
+            upper = _between(float(covered.max()), float(values[above].min()))
+        return lower, upper
 
     def alike(self, gene: Gene, conditions: Sequence[Any]) -> int:
         """Intervals that it meets."""
@@ -135,10 +171,20 @@ class CategoryAxis:
         """The category."""
         return Equals(self._name, self.code(gene))
 
+    def widen(self, gene: Gene, among: int) -> Gene:
+        """The same: a category has no ends."""
+        return gene
+
     def alike(self, gene: Gene, conditions: Sequence[Any]) -> int:
         """Conditions for the same category."""
         code = self.code(gene)
         return sum(each.code == code for each in conditions)
+
+
+def _between(covered: float, next_one: float) -> float:
+    """Halfway from a covered value to the next one, and never on the latter."""
+    middle = covered + (next_one - covered) / 2
+    return covered if middle == next_one else middle
 
 
 def axes_of(encoded: Encoded, schema: Schema, public_bounds: bool) -> list[Axis]:
@@ -155,5 +201,6 @@ def axes_of(encoded: Encoded, schema: Schema, public_bounds: bool) -> list[Axis]
         else:
             seen = len(values) > 0 and not public_bounds
             lower, upper = (values.min(), values.max()) if seen else (column.lower, column.upper)
-            axes.append(IntervalAxis(column.name, values, float(lower), float(upper)))
+            bounds = float(column.lower), float(column.upper)
+            axes.append(IntervalAxis(column.name, values, float(lower), float(upper), bounds))
     return axes

@@ -16,6 +16,8 @@ RESOLVE = ("best", "vote")
 DEFAULT = ("majority", "nearest")
 EDGE = 1e-9
 """Of two equally precise rules the one that covers more decides: it weighs more by this part."""
+FADE = 3.0
+"""Where no rule matches, each violated condition divides the vote of a rule by e to this power."""
 BLOCK = 2**16
 """Rows that are matched at a time: memory stays flat."""
 
@@ -26,14 +28,14 @@ class RuleSet:
 
     rules: Sequence[Rule]
     prior: Matrix
-    resolve: str = "best"
-    default: str = "majority"
+    resolve: str = "vote"
+    default: str = "nearest"
 
     def probabilities(self, encoded: Encoded, rows: int) -> Matrix:
-        """Normalised weights of the classes: the most precise matching rule of each, or the sum of all ("vote").
+        """Normalised weights of the classes: the sum over all matching rules ("vote"), or the most precise ("best").
 
-        Where no rule matches: the shares of the classes, or the rules with the fewest violated conditions ("nearest"),
-        of which the most precise decides.
+        Where no rule matches: the shares of the classes ("majority"); or ("nearest") a vote of all rules, each faded by
+        its violated conditions, of which with "best" the most precise of those with the fewest violations decides.
         """
         starts = range(0, rows, BLOCK)
         blocks = [{name: values[start : start + BLOCK] for name, values in encoded.items()} for start in starts]
@@ -47,22 +49,25 @@ class RuleSet:
         violations = np.stack([rule.violations(encoded, rows) for rule in self.rules], axis=1)
         fewest = violations.min(axis=1)
         matched = fewest == 0
-        vote = self._summed if self.resolve == "vote" else self._best
-        votes[matched] = vote(violations[matched] == 0)
-        if self.default == "nearest":
-            votes[~matched] = self._best(violations[~matched] == fewest[~matched, np.newaxis])
+        decided = matched if self.default == "majority" else np.ones(rows, dtype=bool)
+        beyond = violations[decided] - fewest[decided, np.newaxis]
+        if self.resolve == "best":
+            votes[decided] = self._best(beyond == 0)
+        else:
+            faded = np.where(matched[decided, np.newaxis], beyond == 0, np.exp(-FADE * beyond))
+            votes[decided] = faded @ self._excess()
         votes /= votes.sum(axis=1, keepdims=True)
         return votes
 
     def _precisions(self) -> list[float]:
         return [rule.precision(len(self.prior)) for rule in self.rules]
 
-    def _summed(self, matching: NDArray[np.bool_]) -> Matrix:
-        """Sum of the precisions of the matching rules, by class."""
+    def _excess(self) -> Matrix:
+        """What each rule adds to its class: how much more precise it is than to name the class every time."""
         weights = np.zeros((len(self.rules), len(self.prior)))
         for position, (rule, precision) in enumerate(zip(self.rules, self._precisions(), strict=True)):
-            weights[position, rule.label] = precision
-        return np.asarray(matching @ weights)
+            weights[position, rule.label] = max(precision - self.prior[rule.label], EDGE)
+        return weights
 
     def _best(self, matching: NDArray[np.bool_]) -> Matrix:
         """Largest precision of a matching rule, by class; ties by records covered, then by the order of classes."""

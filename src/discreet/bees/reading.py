@@ -1,7 +1,15 @@
-"""Training records for a search that reads them in the clear, and what that costs."""
+"""Training records for a search that reads every one of them: what that costs, and what may be promised afterwards.
+
+Guarantee  what is learned from records that were perturbed one by one, labels included, is as private as they are.
+Proof      it is a function of the perturbed table and of randomness that is independent of the data: post-processing.
+           Bounds, categories and classes of a schema are public, or were read off the perturbed table as well.
+Rests on   that the records are those of the guarantee: nothing here can tell a perturbed table from a clear one.
+Test       tests/test_bee_rules_promises.py::test_rules_of_perturbed_records_are_post_processing
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -10,14 +18,76 @@ from numpy.typing import NDArray
 from discreet.bees.rules import encode
 from discreet.budget import Charge, Ledger
 from discreet.encoding import Codes, class_codes
-from discreet.errors import DataError
+from discreet.errors import DataError, ParameterError
+from discreet.guarantee import UNIT, Guarantee
 from discreet.schema import Schema
+from discreet.statistics import Receipt
 from discreet.tables import Table, as_vector
+
+FROM_SOURCE = (
+    "It was learned from records that had been perturbed one by one, and is post-processing of them; this relies on "
+    "the records being those."
+)
+PUBLIC = "the schema: column names, bounds, categories, classes, adjacency"
 
 
 def charge_in_the_clear(ledger: Ledger, name: str) -> None:
     """Enter an infinite loss: a ledger with a limit refuses, before any value is seen."""
-    ledger.charge(name, [Charge("all records", "none: read in the clear", math.inf, 1, math.nan)])
+    ledger.charge(name, [_clear_charge()])
+
+
+def _clear_charge() -> Charge:
+    return Charge("all records", "none: read in the clear", math.inf, 1, 0.0)
+
+
+def is_perturbed(guarantee: Guarantee | None, receipt: Receipt | None = None) -> bool:
+    """Whether records come with a guarantee that holds; ParameterError if it is none or not for whole records."""
+    if guarantee is not None and not isinstance(guarantee, Guarantee):
+        raise ParameterError(f"source_guarantee={type(guarantee).__name__}; need a Guarantee")
+    if receipt is not None and not isinstance(receipt, Receipt):
+        raise ParameterError(f"source_receipt={type(receipt).__name__}; need a Receipt")
+    if guarantee is None or not guarantee.holds:
+        return False
+    if guarantee.unit != UNIT:
+        raise ParameterError(
+            f"source_guarantee is for {guarantee.unit!r}; need one for {UNIT!r}, labels too: "
+            "use X, y = fit_resample(X, y) of a LocalPerturbation"
+        )
+    if receipt is not None and not _belong(guarantee, receipt):
+        raise ParameterError("source_receipt is not that of source_guarantee; hand over both of one perturbation")
+    return True
+
+
+def _belong(guarantee: Guarantee, receipt: Receipt) -> bool:
+    return (guarantee.epsilon, guarantee.adjacency, guarantee.seeded) == (
+        receipt.epsilon,
+        receipt.adjacency,
+        receipt.seeded,
+    )
+
+
+def promised(what: str, schema: Schema, source: Guarantee | None, receipt: Receipt | None) -> tuple[Guarantee, Receipt]:
+    """The guarantee and receipt of what was learned: those of the perturbed records, or none, with the reasons."""
+    if source is not None and is_perturbed(source, receipt):
+        fields = {field.name: getattr(source, field.name) for field in dataclasses.fields(Guarantee)}
+        charge = Charge("all records, perturbed before", "as their guarantee says", source.epsilon, 1, math.nan)
+        paid = Receipt(source.adjacency, (charge,), source.seeded, schema.hash)
+        return Guarantee(**{**fields, "source": FROM_SOURCE}), receipt or paid
+    clear = (
+        f"the {what} were searched on the records in the clear, which they may reveal; "
+        "do not publish them if the records are private"
+    )
+    reasons = (clear,) if source is None else (clear, *source.reasons)
+    guarantee = Guarantee(math.inf, schema.adjacency, False, reasons, (PUBLIC,), seeded=False, experimental=False)
+    return guarantee, Receipt(schema.adjacency, (_clear_charge(),), False, schema.hash)
+
+
+def restored(content: Any) -> tuple[Guarantee, Receipt]:
+    """Guarantee and receipt from a file; ValueError, KeyError or TypeError if they are none or do not fit."""
+    guarantee, receipt = Guarantee.from_dict(content["guarantee"]), Receipt.from_dict(content["receipt"])
+    if not _belong(guarantee, receipt):
+        raise ValueError("the receipt is of another guarantee")
+    return guarantee, receipt
 
 
 def labelled(X: Any, y: Any, schema: Schema) -> tuple[dict[str, NDArray[Any]], Codes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -36,7 +37,13 @@ class Between:
         return isinstance(other, Between) and self.lower <= other.upper and other.lower <= self.upper
 
     def text(self, schema: Schema) -> str:
-        """The condition in words."""
+        """The condition in words; an end at the schema's bound is none."""
+        column = schema[self.column]
+        assert isinstance(column, Numeric), "intervals are of numeric columns"
+        if self.lower <= column.lower:
+            return f"{self.column} at most {self.upper:.4g}"
+        if self.upper >= column.upper:
+            return f"{self.column} at least {self.lower:.4g}"
         return f"{self.column} between {self.lower:.4g} and {self.upper:.4g}"
 
 
@@ -155,7 +162,7 @@ def rules_from_dict(content: Any, schema: Schema) -> list[Rule]:
             )
             for entry in content
         ]
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise FileError("these rules do not fit the schema, or are damaged; use the schema they came with") from None
     return rules
 
@@ -174,7 +181,7 @@ def _condition_from_dict(content: Mapping[str, Any], schema: Schema) -> Conditio
     column = schema[content["column"]]
     if isinstance(column, Numeric):
         lower, upper = float(content["lower"]), float(content["upper"])
-        if not lower <= upper:
+        if not -math.inf < lower <= upper < math.inf:
             raise ValueError
         return Between(column.name, lower, upper)
     codes = {text_of(category): code for code, category in enumerate(column.categories)}

@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet.bees.colony import Uniform, forage
 from discreet.bees.coverage import Axis, Gene, axes_of, bits_of
+from discreet.bees.polish import needed, widened
 from discreet.bees.rules import Condition, Encoded, Rule, weighted_laplace, weighted_support
 from discreet.encoding import Codes
 from discreet.schema import Schema
@@ -117,6 +118,24 @@ class RuleLandscape:
         candidate.value = self._quality(inside, covered.bit_count() - inside)
         return candidate
 
+    def polished(self, candidate: Candidate) -> Candidate:
+        """The rule without conditions that it does not need, its intervals widened: worth at least as much."""
+
+        def worth(covered: int) -> float:
+            inside = (covered & self._inside).bit_count()
+            return self._quality(inside, covered.bit_count() - inside)
+
+        used = needed(candidate.used, candidate.bits, self._active, worth)
+        genes = widened(self._axes, used, candidate.genes, self._active)
+        bits = [
+            axis.bits(gene) if is_used else self._active
+            for axis, gene, is_used in zip(self._axes, genes, used, strict=True)
+        ]
+        # an end that moved inwards may now do what another condition did
+        used = needed(used, bits, self._active, worth)
+        bits = [each if is_used else self._active for each, is_used in zip(bits, used, strict=True)]
+        return self._evaluated(Candidate(used, genes, bits))
+
     def accepts(self, candidate: Candidate, current: Candidate) -> bool:
         """At least as good and at most as similar to the rules found before."""
         return candidate.value >= current.value and candidate.similarity <= current.similarity
@@ -127,10 +146,14 @@ class RuleLandscape:
 
 
 def _laplace(inside: int, active: int) -> Quality:
-    """Weighted Laplace on the active records."""
+    """Weighted Laplace on the active records. A rule that covers none of its class is worth nothing.
+
+    By the formula one that covers no record at all would be worth as much as one that is right half of the time; on a
+    hard class the colony would find nothing better, and covering would end there.
+    """
     S = inside.bit_count()
     N = active.bit_count() - S
-    return lambda p, n: weighted_laplace(p, n, S, N)
+    return lambda p, n: weighted_laplace(p, n, S, N) if p else 0.0
 
 
 @dataclass(frozen=True)
@@ -145,6 +168,7 @@ class RuleSearch:
     alpha: float = 0.4
     beta: float = 0.6
     F: float = 0.6
+    polish: bool = True
 
     def find(
         self, encoded: Encoded, labels: Codes, schema: Schema, uniform: Uniform, public_bounds: bool
@@ -196,7 +220,8 @@ class RuleSearch:
         self, training: _Training, active: int, quality: Quality, uniform: Uniform, earlier: Sequence[Rule] = ()
     ) -> Candidate:
         landscape = RuleLandscape(training.axes, training.inside, active, quality, uniform, F=self.F, earlier=earlier)
-        return forage(landscape, self.swarm // 2, self.max_iter, self.limit, uniform)
+        best = forage(landscape, self.swarm // 2, self.max_iter, self.limit, uniform)
+        return landscape.polished(best) if self.polish else best
 
 
 @dataclass(frozen=True)

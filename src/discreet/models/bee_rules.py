@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from numbers import Real
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from discreet import model_file
 from discreet.bees.colony import check_colony, stream
 from discreet.bees.decision import DEFAULT, RESOLVE, RuleSet
-from discreet.bees.reading import charge_in_the_clear, labelled
-from discreet.bees.rules import Rule, encode
+from discreet.bees.picture import draw
+from discreet.bees.reading import charge_in_the_clear, is_perturbed, labelled, promised, restored
+from discreet.bees.rules import Rule, encode, rules_from_dict, rules_to_dict
 from discreet.bees.search import STRATEGIES, RuleSearch
 from discreet.budget import Ledger
 from discreet.columns import is_integer
-from discreet.errors import ParameterError
+from discreet.errors import DiscreetError, FileError, ParameterError
 from discreet.guarantee import Guarantee
 from discreet.models.classifier import Classifier
 from discreet.schema import Schema
+from discreet.statistics import Receipt
 from discreet.tables import Table, check_records
-
-CLEAR = "rules were searched on the clear data: nothing is guaranteed"
-FROM_SOURCE = "that the training records were perturbed as this guarantee says; the rules are post-processing of them"
 
 
 class BeeRules(Classifier):
@@ -46,16 +47,19 @@ class BeeRules(Classifier):
     alpha, beta : weights of the class's records and of covered records of others ("wlapms" and "one-rule"): the larger
         beta beside alpha, the more precise the rules.
     F : probability that a move may add or drop a condition.
-    resolve : when rules of several classes match, the most precise decides ("best") or they add up ("vote").
-    default : when none matches, the largest class ("majority") or the rule with the fewest violated conditions
-        ("nearest").
+    polish : after each search drop the conditions that the rule does not need, and let its intervals end halfway to the
+        next record: more new records then match a rule. False for rules as the bees left them.
+    resolve : when several rules match, they vote, each with what it is more precise than the share of its class
+        ("vote"), or the most precise decides ("best").
+    default : when none matches, all rules vote, those with fewer violated conditions far more ("nearest"; with "best"
+        the most precise of those with the fewest decides), or it is the largest class ("majority").
     random_state : an integer makes the search repeatable. It draws no noise and does not touch any guarantee.
 
     Attributes
     ----------
     rules_ : the rules, in the order of the classes.
     class_prior_ : share of each class in the training records.
-    guarantee_ : that of the perturbed records, or that nothing is guaranteed.
+    guarantee_, receipt_ : those of the perturbed records, or that nothing is guaranteed.
 
     Examples
     --------
@@ -83,8 +87,9 @@ class BeeRules(Classifier):
         alpha: float = 0.4,
         beta: float = 0.6,
         F: float = 0.6,
-        resolve: str = "best",
-        default: str = "majority",
+        polish: bool = True,
+        resolve: str = "vote",
+        default: str = "nearest",
         random_state: Any = None,
     ) -> None:
         self.schema = schema
@@ -96,22 +101,27 @@ class BeeRules(Classifier):
         self.alpha = alpha
         self.beta = beta
         self.F = F
+        self.polish = polish
         self.resolve = resolve
         self.default = default
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any = None, *, ledger: Ledger | None = None, source_guarantee: Guarantee | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        ledger: Ledger | None = None,
+        source_guarantee: Guarantee | None = None,
+        source_receipt: Receipt | None = None,
     ) -> BeeRules:
         """Find rules; with y=None the labels are the schema's target column of X.
 
         A ledger is charged infinity before anything is read, unless `source_guarantee` holds: the guarantee under which
-        X and y were perturbed, record by record.
+        X and y were perturbed, record by record. Its receipt, if given, is shown in the model's card.
         """
         self.check_parameters()
-        if source_guarantee is not None and not isinstance(source_guarantee, Guarantee):
-            raise ParameterError(f"source_guarantee={type(source_guarantee).__name__}; need a Guarantee")
-        perturbed = source_guarantee is not None and source_guarantee.holds
+        perturbed = is_perturbed(source_guarantee, source_receipt)
         uniform = stream(self.random_state)
         if ledger is not None and not perturbed:
             charge_in_the_clear(ledger, self.kind)
@@ -121,13 +131,42 @@ class BeeRules(Classifier):
         rules = RuleSearch(**settings).find(encoded, labels, self.schema_, uniform, perturbed)
         counts = np.bincount(labels, minlength=len(self.schema_.classes)).astype(np.float64)
         self._set(rules, counts / counts.sum() if counts.sum() else np.full(len(counts), 1 / len(counts)))
-        self.n_iter_ = self.max_iter
-        self.guarantee_ = _guarantee(self.schema_, source_guarantee)
+        self.guarantee_, self.receipt_ = promised("rules", self.schema_, source_guarantee, source_receipt)
         return self
 
     def _set(self, rules: list[Rule], prior: NDArray[np.float64]) -> None:
         self.rules_, self.class_prior_ = rules, prior
+        self.n_iter_ = self.max_iter
         self._places = self._set_names()
+
+    def learned(self) -> dict[str, Any]:
+        """Rules, shares of the classes, guarantee and receipt as plain data, for a model file."""
+        check_is_fitted(self, self.fitted)
+        return {
+            "rules": rules_to_dict(self.rules_, self.schema_),
+            "class_prior": self.class_prior_.tolist(),
+            "guarantee": self.guarantee_.to_dict(),
+            "receipt": self.receipt_.to_dict(),
+        }
+
+    def fit_learned(self, content: Mapping[str, Any]) -> BeeRules:
+        """Build the model from what `learned` wrote; FileError if that is damaged."""
+        damaged = FileError("the rules of this file are damaged; get it again from its owner")
+        try:
+            self.check_parameters()
+            if not isinstance(self.schema, Schema):
+                raise damaged
+            self.schema_ = self.schema
+            self._set(rules_from_dict(content["rules"], self.schema_), _prior(content["class_prior"], self.schema_))
+            self.guarantee_, self.receipt_ = restored(content)
+        except (DiscreetError, KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            raise damaged from None
+        return self
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as JSON with its card, which says what is guaranteed, or that nothing is."""
+        check_is_fitted(self, self.fitted)
+        model_file.save(self, path)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Normalised votes of the matching rules, or the shares of the classes if none matches."""
@@ -145,16 +184,54 @@ class BeeRules(Classifier):
         rules = RuleSet(self.rules_, self.class_prior_, self.resolve, self.default)
         yield rules.probabilities(encode(table, self.schema_), table.rows)[:, self._places]
 
-    def explain(self) -> str:
-        """The rules as sentences, class by class."""
-        check_is_fitted(self, "rules_")
-        schema = self.schema_
-        lines = [rule.text(schema) for rule in self.rules_]
-        majority = schema.classes[int(np.argmax(self.class_prior_))]
-        nearest = "the rule with the fewest violated conditions decides"
-        otherwise = nearest if self.default == "nearest" and lines else f"{schema.target} = {majority}"
-        resolved = "the most precise rule decides" if self.resolve == "best" else "rules vote with their precision"
-        return "\n".join([*lines, f"OTHERWISE {otherwise}", f"Where rules of several classes match, {resolved}."])
+    def explain(self, top: int | None = None) -> str:
+        """The rules as sentences, class by class; `top` for those that cover most of their class."""
+        check_is_fitted(self, self.fitted)
+        shown = self._widest(top)
+        lines = [rule.text(self.schema_) for rule in shown]
+        if len(shown) < len(self.rules_):
+            lines.append(f"... and {len(self.rules_) - len(shown)} more rules that cover less")
+        resolved = "the most precise rule decides" if self.resolve == "best" else "they vote by their precision"
+        last = f"Where rules of several classes match, {resolved}."
+        return "\n".join([*lines, f"OTHERWISE {self._otherwise()}", last])
+
+    def content(self, top: int | None = None) -> dict[str, Any]:
+        """What `explain` says, as plain data."""
+        check_is_fitted(self, self.fitted)
+        schema, shown = self.schema_, self._widest(top)
+        shares = dict(zip(map(str, schema.classes), self.class_prior_.tolist(), strict=True))
+        rules = [
+            {**entry, "precision": rule.precision(len(schema.classes)), "text": rule.text(schema)}
+            for rule, entry in zip(shown, rules_to_dict(shown, schema), strict=True)
+        ]
+        return {
+            "model": self.kind,
+            "target": schema.target,
+            "classes": shares,
+            "rules": rules,
+            "rules_in_all": len(self.rules_),
+            "otherwise": self._otherwise(),
+            "resolve": self.resolve,
+        }
+
+    def plot(self, top: int = 12) -> Any:
+        """The rules that cover most of their class, as a matplotlib figure."""
+        check_is_fitted(self, self.fitted)
+        title = f"Rules for {self.schema_.target} ({self.guarantee_.in_short()})"
+        return draw(self._widest(top), len(self.rules_), self.schema_, self.class_prior_, title)
+
+    def _widest(self, top: int | None) -> list[Rule]:
+        """The rules that are right for most records, in the order in which they stand."""
+        if top is None:
+            return list(self.rules_)
+        chosen = sorted(range(len(self.rules_)), key=lambda i: -self.rules_[i].inside)[:top]
+        return [self.rules_[i] for i in sorted(chosen)]
+
+    def _otherwise(self) -> str:
+        if self.default == "nearest" and self.rules_:
+            nearest = "rule decides" if self.resolve == "best" else "rules decide"
+            return f"the nearest {nearest} (fewest violated conditions)"
+        return f"{self.schema_.target} = {self.schema_.classes[int(np.argmax(self.class_prior_))]}"
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
@@ -169,14 +246,15 @@ class BeeRules(Classifier):
             raise ParameterError(f"alpha={self.alpha!r}; need a number > 0")
         if not isinstance(self.beta, Real) or not 0 <= self.beta < math.inf:
             raise ParameterError(f"beta={self.beta!r}; need a number >= 0")
+        if not isinstance(self.polish, bool | np.bool_):
+            raise ParameterError(f"polish={self.polish!r}; need True or False")
         if not isinstance(self.F, Real) or not 0 <= self.F <= 1:
             raise ParameterError(f"F={self.F!r}; need a number from 0 to 1")
 
 
-def _guarantee(schema: Schema, source: Guarantee | None) -> Guarantee:
-    """The guarantee of perturbed records, which rules keep; or none, with the reasons."""
-    if source is not None and source.holds:
-        return dataclasses.replace(source, public=(*source.public, FROM_SOURCE))
-    reasons = (CLEAR,) if source is None else (CLEAR, *source.reasons)
-    public = ("the schema: column names, bounds, categories, classes, adjacency",)
-    return Guarantee(math.inf, schema.adjacency, False, reasons, public, seeded=False, experimental=False)
+def _prior(shares: Any, schema: Schema) -> NDArray[np.float64]:
+    """Shares of the classes from a file, or a ValueError."""
+    prior = np.array(shares, dtype=np.float64)
+    if prior.shape != (len(schema.classes),) or not (prior >= 0).all() or not abs(prior.sum() - 1) < 1e-6:
+        raise ValueError("these are not the shares of the classes")
+    return prior
