@@ -20,6 +20,9 @@ class ChosenNoise(SeededRandomness):
     def cauchy(self, shape):
         return np.full(shape, float(self._cauchy))
 
+    def integers(self, below, shape):
+        return np.zeros(shape, dtype=np.int64)
+
 
 @pytest.fixture
 def fit_with():

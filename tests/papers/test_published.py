@@ -10,18 +10,29 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
+from discreet import papers
 from discreet.budget import Ledger
 from discreet.columns import Categorical, Numeric
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.papers import (
     Lopuhaa2021NaiveBayes,
+    Lopuhaa2021SVM,
+    Lopuhaa2021Tree,
+    Marchioro2022NaiveBayes,
     Vaidya2013NaiveBayes,
     Zafarani2020NaiveBayes,
+    Zorarpaci2019InputPerturbation,
     Zorarpaci2019NaiveBayes,
+    Zorarpaci2019OneRule,
+    Zorarpaci2019Pipeline,
 )
 from discreet.schema import Schema
 
-MODELS = [Vaidya2013NaiveBayes, Lopuhaa2021NaiveBayes, Zafarani2020NaiveBayes, Zorarpaci2019NaiveBayes]
+NAIVE_BAYES = [Vaidya2013NaiveBayes, Lopuhaa2021NaiveBayes, Zafarani2020NaiveBayes, Zorarpaci2019NaiveBayes]
+OTHERS = [Marchioro2022NaiveBayes, Lopuhaa2021SVM, Lopuhaa2021Tree, Zorarpaci2019OneRule, Zorarpaci2019Pipeline]
+MODELS = [*NAIVE_BAYES, *OTHERS]
+SOUND = (Zorarpaci2019NaiveBayes, Zorarpaci2019OneRule, Lopuhaa2021SVM)
+"""Those whose claim holds under conditions."""
 MIXED = Schema(
     [Numeric("age", 0, 100, fill=40), Numeric("level", -1, 1), Categorical("sex", ["F", "M"])],
     target="ill",
@@ -86,7 +97,8 @@ def test_guarantee_names_seed_and_drafted_schema(kind):
 @each_model
 def test_claim_and_verdict_are_stated(kind):
     assert kind.claim.startswith("epsilon-differential privacy")
-    assert kind.verdict.startswith("HOLDS IF" if kind is Zorarpaci2019NaiveBayes else "FAILS")
+    assert kind.verdict.startswith("HOLDS IF" if kind in SOUND else "FAILS")
+    assert len(kind.reason) > 30
     assert "Gap\n" in kind.__doc__
     assert kind(MIXED, epsilon="1/4").claimed_epsilon == 0.25
     assert kind(MIXED).honest_epsilon() > 0
@@ -96,10 +108,21 @@ def test_claim_and_verdict_are_stated(kind):
 def test_accuracy_without_noise_to_speak_of(kind):
     X, y = load_iris(return_X_y=True)
     schema = Schema([Numeric(name, 0, 10) for name in "abcd"], target="species", classes=[0, 1, 2])
-    assert kind(schema, epsilon=1e6, random_state=0).fit(X, y).score(X, y) > 0.85
+    assert kind(schema, epsilon=1e6, random_state=0).fit(X, y).score(X, y) > (0.85 if kind in NAIVE_BAYES else 0.75)
 
 
-@pytest.mark.parametrize("kind", MODELS[:3])
+def test_every_class_of_the_package_says_what_is_wrong_with_it():
+    assert {kind.__name__ for kind in [*MODELS, Zorarpaci2019InputPerturbation]} <= set(papers.__all__)
+    assert papers.__all__ == sorted(papers.__all__)
+    for name in papers.__all__:
+        kind = getattr(papers, name)
+        assert kind.claim
+        assert kind.verdict
+        assert kind.reason
+        assert "Gap\n" in kind.__doc__
+
+
+@pytest.mark.parametrize("kind", NAIVE_BAYES[:3])
 def test_infinite_epsilon_is_the_textbook_classifier(kind):
     X, y = load_iris(return_X_y=True)
     schema = Schema([Numeric(name, 0, 10) for name in "abcd"], target="species", classes=[0, 1, 2])
@@ -129,19 +152,43 @@ def test_no_data_makes_it_fail(kind, data, epsilon):
     for seed in range(3):
         model = kind(MIXED, epsilon=epsilon, random_state=seed).fit(*data)
         X = [*ROWS, [math.nan, -math.inf, "unheard of"]]
+        assert set(model.predict(X)) <= set(MIXED.classes)
+        assert model.predict(np.empty((0, 3))).shape == (0,)
+        if kind not in NAIVE_BAYES:
+            continue
         probabilities = model.predict_proba(X)
         assert probabilities.shape == (5, 3)
         np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-12)
         assert np.isfinite(model.predict_log_proba(X)).all()
-        assert set(model.predict(X)) <= set(MIXED.classes)
         assert model.predict_proba(np.empty((0, 3))).shape == (0, 3)
 
 
 @each_model
 def test_extreme_bounds(kind):
-    schema = Schema([Numeric("a", 0, 1.7e308), Numeric("b", 0, 1e-300)], target="t", classes=[1, 2])
-    model = kind(schema, epsilon=1e-100, random_state=0).fit([[1e308, 1e-301], [1.7e308, 0]], [1, 2])
-    np.testing.assert_allclose(model.predict_proba([[0.0, 0.0], [1e308, 1]]).sum(axis=1), 1)
+    # the search of the pipeline fits trees, which hold floats of 32 bits
+    large, small = (1e37, 1e-37) if kind is Zorarpaci2019Pipeline else (1.7e308, 1e-300)
+    schema = Schema([Numeric("a", 0, large), Numeric("b", 0, small)], target="t", classes=[1, 2])
+    model = kind(schema, epsilon=1e-100, random_state=0).fit([[large / 2, small / 10], [large, 0]], [1, 2])
+    assert set(model.predict([[0.0, 0.0], [large / 2, 1]])) <= {1, 2}
+    if kind in NAIVE_BAYES:
+        np.testing.assert_allclose(model.predict_proba([[0.0, 0.0], [large / 2, 1]]).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("classes", [["no"], ["no", "yes"]])
+@each_model
+def test_smallest_schemas(kind, classes):
+    """One category, one class, a constant number, labels outside the list."""
+    schema = Schema([Categorical("u", ["p"], unlisted=False), Numeric("x", 0, 1)], target="y", classes=classes)
+    for data in (([["p", 0.5]] * 5, ["no"] * 5), ([["p", 0.5]], [None]), ([["z", 7]] * 4, ["no", "yes"] * 2)):
+        model = kind(schema, epsilon=1, random_state=0).fit(*data)
+        assert set(model.predict([["p", 0.1], [None, None]])) <= set(classes)
+        assert model.honest_epsilon() >= 0
+
+
+@each_model
+def test_missing_column_is_named(kind):
+    with pytest.raises(DataError, match="'level'"):
+        kind(MIXED).fit({"age": [1], "sex": ["F"]}, ["no"])
 
 
 @each_model
@@ -175,8 +222,8 @@ def test_seed_repeats_and_clone_keeps_parameters(kind):
     copy = clone(model)
     assert copy.get_params()["epsilon"] == 0.3
     frame = pd.DataFrame(ROWS, columns=MIXED.names)
-    np.testing.assert_array_equal(
-        model.fit(ROWS, LABELS).predict_proba(ROWS), copy.fit(frame, LABELS).predict_proba(frame)
-    )
+    question = "predict_proba" if kind in NAIVE_BAYES else "predict"
+    first, second = getattr(model.fit(ROWS, LABELS), question), getattr(copy.fit(frame, LABELS), question)
+    np.testing.assert_array_equal(first(ROWS), second(frame))
     assert model.n_features_in_ == 3
     assert list(model.classes_) == sorted(MIXED.classes)

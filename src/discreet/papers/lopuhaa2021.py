@@ -22,8 +22,8 @@ from discreet.papers.published import (
     fit_published,
     log_posterior,
     most_probable,
-    read_epsilon,
 )
+from discreet.papers.reproduction import read_epsilon
 from discreet.randomness import Randomness
 from discreet.schema import Adjacency, Schema
 
@@ -71,6 +71,7 @@ class Lopuhaa2021NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         "infinite with any numeric column. With categorical columns only it is 2 epsilon under replace-one, where a "
         "changed label touches two cells a table, and infinite under add-remove, where the prior shows the exact n"
     )
+    reason = "the exact size of a class sets the scale of its noise, and the prior shows the exact number of records"
 
     def __init__(self, schema: Schema, *, epsilon: object = 1.0, random_state: Any = None) -> None:
         self.schema = schema

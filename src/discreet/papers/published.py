@@ -6,10 +6,8 @@ noise. Exact statistics live here while `fit` runs; only noisy ones are kept.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -17,13 +15,13 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.budget import Charge, Ledger, as_epsilon
-from discreet.columns import Categorical, Numeric
+from discreet.budget import Ledger
+from discreet.columns import MAX_CELLS, Categorical, Numeric
 from discreet.encoding import Cells, Codes, as_floats, class_codes
 from discreet.errors import DataError, ParameterError
-from discreet.guarantee import Guarantee
 from discreet.models.tabular import sorted_classes
-from discreet.randomness import Randomness, as_rng
+from discreet.papers.reproduction import ReproducedClassifier, charge_infinity, no_guarantee
+from discreet.randomness import Randomness
 from discreet.schema import Schema
 from discreet.tables import Table, as_vector
 
@@ -35,7 +33,6 @@ SMALLEST_DEVIATION = 1e-9
 """A published deviation of 0 predicts as this part of the column's width: a density must exist."""
 SMALLEST_PROBABILITY = 1e-300
 LARGEST_DISTANCE = 1e100
-SMALLEST_EPSILON = Fraction(1, 10**100)
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,23 +145,11 @@ class Likelihoods:
         return density
 
 
-class Published(Protocol):
-    """A reproduced algorithm: its claim, our verdict, and the step from records to noisy parameters."""
+class Published(ReproducedClassifier, Protocol):
+    """A reproduced naive Bayes: the step from records to noisy parameters."""
 
-    schema: Schema
-    claim: str
-    verdict: str
-    random_state: Any
     parameters_: Parameters
     likelihoods_: Likelihoods
-    guarantee_: Guarantee
-    classes_: NDArray[Any]
-    n_features_in_: int
-
-    @property
-    def claimed_epsilon(self) -> float:
-        """What the paper says."""
-        ...
 
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
         """Noisy parameters and the classifier made of them alone."""
@@ -173,26 +158,13 @@ class Published(Protocol):
 
 def fit_published(model: Published, X: Any, y: Any, ledger: Ledger | None) -> None:
     """Charge infinity, then read the data and fit: a ledger with a limit refuses before any value is seen."""
-    if not isinstance(model.schema, Schema):
-        raise ParameterError(f"schema={model.schema!r}; need a discreet.Schema")
-    name, claimed = type(model).__name__, model.claimed_epsilon
-    rng = as_rng(model.random_state)
-    ledger = Ledger.unlimited() if ledger is None else ledger
-    ledger.charge(name, [Charge("all parameters", "as published, no guarantee", math.inf, 1, math.nan)])
+    rng = charge_infinity(model, ledger)
     records = ExactRecords.read(X, y, model.schema)
     with np.errstate(over="ignore", invalid="ignore"):
         model.parameters_, model.likelihoods_ = model.publish(records, rng)
     model.classes_, _ = sorted_classes(model.schema)
     model.n_features_in_ = len(model.schema.columns)
-    reasons = [f"NO GUARANTEE: {name} reproduces a publication that claims epsilon={claimed:g}. {model.verdict}"]
-    if model.schema.from_data:
-        reasons.append("bounds, categories or classes were read off the data (schema 'from-data' or a draft)")
-    if rng.seeded:
-        reasons.append("random_state was set: whoever knows the seed can subtract the noise")
-    public = ("the schema: column names, bounds, categories, classes, adjacency",)
-    model.guarantee_ = Guarantee(
-        math.inf, model.schema.adjacency, False, tuple(reasons), public, rng.seeded, experimental=True
-    )
+    model.guarantee_ = no_guarantee(model, rng)
 
 
 def log_posterior(model: Any, X: Any) -> Array:
@@ -210,12 +182,10 @@ def most_probable(model: Any, X: Any) -> NDArray[Any]:
     return labels
 
 
-def read_epsilon(value: object) -> float:
-    """The claimed epsilon as a float; above 1e100 there is no noise."""
-    epsilon = as_epsilon(value)
-    if epsilon < SMALLEST_EPSILON:
-        raise ParameterError(f"epsilon={value!r}; need at least 1e-100 here, where the noise is a float")
-    return math.inf if epsilon > 1e100 else float(epsilon)
+def check_bins(bins: object) -> None:
+    """Raise ParameterError unless this is a number of bins."""
+    if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= MAX_CELLS:
+        raise ParameterError(f"bins={bins!r}; need an integer from 1 to {MAX_CELLS}")
 
 
 def count_columns(schema: Schema) -> tuple[int, int]:

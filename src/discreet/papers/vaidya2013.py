@@ -23,8 +23,8 @@ from discreet.papers.published import (
     fit_published,
     log_posterior,
     most_probable,
-    read_epsilon,
 )
+from discreet.papers.reproduction import read_epsilon
 from discreet.randomness import Randomness
 from discreet.schema import Schema
 
@@ -69,6 +69,7 @@ class Vaidya2013NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         "the loss is at least epsilon (m_cat + 2 m_num) + 1 under add-remove. Redrawing negative values adds up to "
         "ln(2 - e^-eps) a count, and a class of n_c < n records multiplies a mean's loss by (n+1)/(n_c+1)"
     )
+    reason = "every query is released at the full epsilon, class counts at 1, and negative values are drawn again"
 
     def __init__(self, schema: Schema, *, epsilon: object = 1.0, n: float = 1000, random_state: Any = None) -> None:
         self.schema = schema

@@ -9,21 +9,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from discreet.budget import Ledger
-from discreet.columns import MAX_CELLS
 from discreet.encoding import Cells
-from discreet.errors import ParameterError
 from discreet.papers.published import (
     Array,
     ExactRecords,
     Likelihoods,
     Parameters,
     add_noise,
+    check_bins,
     exact_parameters,
     fit_published,
     log_posterior,
     most_probable,
-    read_epsilon,
 )
+from discreet.papers.reproduction import read_epsilon
 from discreet.randomness import Randomness
 from discreet.schema import Adjacency, Schema
 
@@ -73,6 +72,7 @@ class Zorarpaci2019NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
         "A columns and eps' = epsilon / (K sum V), so most of the budget is wasted. The noise here is drawn in "
         "floating point and is not hardened"
     )
+    reason = "the counts are as private as claimed, for a public schema; the noise is drawn in floating point"
 
     def __init__(self, schema: Schema, *, epsilon: object = 1.0, bins: int = 10, random_state: Any = None) -> None:
         self.schema = schema
@@ -124,8 +124,7 @@ class Zorarpaci2019NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Zorarpaci2019NaiveBayes:
         """Fit; charged as infinite, so only a ledger without limit allows it (the default)."""
-        if isinstance(self.bins, bool) or not isinstance(self.bins, int) or not 1 <= self.bins <= MAX_CELLS:
-            raise ParameterError(f"bins={self.bins!r}; need an integer from 1 to {MAX_CELLS}")
+        check_bins(self.bins)
         fit_published(self, X, y, ledger)
         return self
 
