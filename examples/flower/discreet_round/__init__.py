@@ -1,0 +1,1 @@
+"""A round of discreet as a Flower app."""

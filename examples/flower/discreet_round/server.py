@@ -1,0 +1,5 @@
+"""The aggregator's side."""
+
+from discreet.federated.flower import server_app
+
+app = server_app()

@@ -1,0 +1,181 @@
+"""`discreet federated simulate`: how accurate federated training would be, on public data."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli.outputs import advise, emit, notes, say, tabulate
+from discreet.datasets import DataSet, load
+from discreet.errors import FileError, MissingExtra, ParameterError
+from discreet.writing import whole_file
+
+PUBLIC = (
+    "For public data only: rows are counted in the clear, the noise is seeded, and these scores are not private. "
+    "On private data a simulation would be a release that nobody paid for."
+)
+
+
+def simulate(
+    data: Annotated[
+        str, typer.Argument(help="A data set by name, such as iris, or a file of public data.", show_default=False)
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for table and figure.", show_default=False)],
+    schema: Annotated[str | None, typer.Option(help="A schema file, if the data are a file.")] = None,
+    parties: Annotated[str, typer.Option(help="Numbers of parties.")] = "1,10,100,1000",
+    epsilons: Annotated[str, typer.Option(help="Privacy losses.")] = "0.01,0.0316,0.1,0.316,1,3.16,10",
+    repeats: Annotated[int, typer.Option(min=1, help="Draws of test rows, partition and noise.")] = 20,
+    sizes: Annotated[str, typer.Option(help="Rows of the parties: equal, uniform or exponential.")] = "equal",
+    skew: Annotated[
+        float | None, typer.Option(help="Dirichlet concentration of the labels, 0.1 for a strong skew; default: none.")
+    ] = None,
+    model: Annotated[str, typer.Option(help="naive-bayes or one-rule.")] = "naive-bayes",
+    seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:  # fmt: skip
+    """Simulate federated training on public data: local noise, secure sum and training at one place.
+
+    Writes simulation.csv, and simulation.png if matplotlib is there: accuracy against ε, a line for each number of
+    parties. For public data only.
+
+    \b
+    Example:
+      discreet federated simulate iris --parties 1,10 --epsilons 0.1,1,10 --repeats 5 --out simulation
+    """
+    from rich.progress import Progress
+
+    from discreet.federated.simulate import PublicTable, grid
+
+    settings = list(
+        grid(_numbers("parties", parties, int), _numbers("epsilons", epsilons, float), sizes=sizes, concentration=skew)
+    )
+    X, y, public = _open(data, schema)
+    table = PublicTable(X, y, public, model=model, seed=seed)
+    for setting in settings:
+        table.invitation(setting)  # what is wrong with a setting is said before an hour of work
+    _make(out)
+    advise(PUBLIC)
+    lines = []
+    with Progress(console=notes, transient=True, disable=not notes.is_terminal) as progress:
+        task = progress.add_task("simulating", total=len(settings))
+        for setting in settings:
+            lines.append(table.run(setting, repeats).to_dict())
+            progress.advance(task)
+    files = _write(lines, Path(data).stem, out)
+    if as_json:
+        plain = [{key: None if value != value else value for key, value in line.items()} for line in lines]
+        emit({"public_data_only": PUBLIC, "results": plain, "files": [str(path) for path in files]})
+        return
+    _show(lines)
+    say("Written: " + ", ".join(str(path) for path in files))
+
+
+def _numbers(name: str, text: str, kind: Callable[[str], Any]) -> list[Any]:
+    try:
+        numbers = [kind(each) for each in text.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or not all(0 < each < math.inf for each in numbers):
+        raise ParameterError(f"--{name}={text!r}; need numbers > 0 with commas between them, such as 1,10,100")
+    return sorted(set(numbers))
+
+
+def _open(data: str, schema: str | None) -> DataSet:
+    """A data set by name, or a file with its schema; labels are the schema's target column."""
+    from discreet.cli import inputs
+    from discreet.files import read_columns
+
+    if schema is None and not Path(data).suffix:
+        return load(data)
+    if schema is None:
+        raise ParameterError(f"{data} is a file; say what is public about it: --schema FILE (`discreet schema draft`)")
+    public = inputs.load_schema(schema)
+    inputs.check_header(Path(data), public)
+    columns = read_columns(Path(data))
+    if public.target not in columns:
+        raise FileError(f"{data} has no column {public.target!r}, the target of {schema}; name another file or schema")
+    labels = columns.pop(public.target)
+    return columns, labels, public
+
+
+def _make(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot make folder {out}: {error.strerror}; choose another with --out") from None
+
+
+def _write(lines: Sequence[dict[str, Any]], name: str, out: Path) -> list[Path]:
+    """Table and figure; without matplotlib the table alone."""
+    files = [out / "simulation.csv"]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    with whole_file(files[0]) as file:
+        file.write(text.getvalue())
+    try:
+        picture = io.BytesIO()
+        draw(lines, name).savefig(picture, format="png", dpi=150)
+    except MissingExtra as error:
+        advise(f"No figure: {error}")
+        return files
+    files.append(out / "simulation.png")
+    with whole_file(files[1], binary=True) as file:
+        file.write(picture.getvalue())
+    return files
+
+
+def draw(lines: Sequence[dict[str, Any]], name: str) -> Any:
+    """A figure: accuracy against ε, a panel for each protocol among parties, a line for each number of them."""
+    try:
+        from matplotlib import colormaps
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("plot") from None
+    central = [line for line in lines if line["protocol"] == "central"]
+    protocols = [each for each in ("local-noise", "secure-sum") if any(line["protocol"] == each for line in lines)]
+    figure = Figure(figsize=(1.5 + 4.2 * max(1, len(protocols)), 4), layout="constrained")
+    axes = figure.subplots(1, max(1, len(protocols)), sharey=True, squeeze=False)[0]
+    for axis, protocol in zip(axes, protocols or ["central"], strict=True):
+        _line(axis, central, "at one place", "black", "D")
+        many = sorted({line["parties"] for line in lines if line["protocol"] == protocol != "central"})
+        shades = colormaps["cividis"]([place / max(1, len(many) - 0.7) for place in range(len(many))])
+        for number, colour, marker in zip(many, shades, "osv^<>pX*" * len(many), strict=False):
+            own = [line for line in lines if (line["protocol"], line["parties"]) == (protocol, number)]
+            _line(axis, own, f"{number} parties", colour, marker)
+        axis.set_xscale("log")
+        axis.set_xlabel("ε")
+        axis.set_title({"local-noise": "local noise", "secure-sum": "secure sum"}.get(protocol, "at one place"))
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize="small")
+    axes[0].set_ylabel("accuracy on held-out rows")
+    figure.suptitle(f"{name}: federated training (public data; scores not private)", fontsize=10)
+    return figure
+
+
+def _line(axis: Any, lines: Sequence[dict[str, Any]], label: str, colour: Any, marker: str) -> None:
+    lines = sorted(lines, key=lambda line: float(line["epsilon"]))
+    error = [0.0 if line["error"] != line["error"] else line["error"] for line in lines]
+    where, height = [line["epsilon"] for line in lines], [line["accuracy"] for line in lines]
+    axis.errorbar(where, height, yerr=error, label=label, color=colour, marker=marker, markersize=4, linewidth=1.2)
+
+
+def _show(lines: Sequence[dict[str, Any]]) -> None:
+    epsilons = sorted({line["epsilon"] for line in lines})
+    rows = []
+    for protocol, many in dict.fromkeys((line["protocol"], line["parties"]) for line in lines):
+        scores = {
+            line["epsilon"]: line["accuracy"]
+            for line in lines
+            if (line["protocol"], line["parties"]) == (protocol, many)
+        }
+        rows.append([protocol, str(many), *(f"{scores[epsilon]:.3f}" for epsilon in epsilons)])
+    heads = ["protocol", "parties", *(f"ε = {epsilon:g}" for epsilon in epsilons)]
+    tabulate("Accuracy on held-out rows", heads, rows, right=heads[1:])

@@ -1,0 +1,9 @@
+"""Training by parties who share no record: invitations, answers with noise of their own or masked, who adds them up."""
+
+from discreet.federated.aggregator import Aggregator
+from discreet.federated.invitation import Invitation, Invitee, Question, invite
+from discreet.federated.masks import KeyPair
+from discreet.federated.message import Message
+from discreet.federated.party import Party
+
+__all__ = ["Aggregator", "Invitation", "Invitee", "KeyPair", "Message", "Party", "Question", "invite"]

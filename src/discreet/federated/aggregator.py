@@ -1,0 +1,175 @@
+"""The aggregator: folds answers in one at a time, in any order, and makes the model. It sees no record.
+
+Its state is a sum of integers and the names of who has answered; with a file the state is on the disk after every
+answer, so that a crash loses nothing and nothing is counted twice.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.budget import Charge
+from discreet.errors import DataError, FileError
+from discreet.federated import dealing
+from discreet.federated.invitation import Invitation
+from discreet.federated.message import Message
+from discreet.mechanisms.laplace import DiscreteLaplace
+from discreet.models import MODELS
+from discreet.queries import sensitivity, shape
+from discreet.schema import content_hash, read_json
+from discreet.statistics import NoisyStatistics, Receipt
+from discreet.writing import whole_file
+
+FORMAT = "discreet/aggregator"
+LARGEST = 2**62
+
+
+class Aggregator:
+    """Adds up the answers to an invitation.
+
+    Parameters
+    ----------
+    invitation : the round.
+    path : a file that keeps the state; if it exists, it is resumed.
+    """
+
+    def __init__(self, invitation: Invitation, path: str | Path | None = None) -> None:
+        self.invitation = invitation
+        self.answered: list[str] = []
+        self.seeded = False
+        self._path = None if path is None else Path(path)
+        self._sums: list[NDArray[Any]] = [
+            np.zeros(shape(question.query, invitation.schema), dtype=object) for question in invitation.questions
+        ]
+        if self._path is not None and self._path.exists():
+            self._resume(self._path)
+
+    @property
+    def missing(self) -> list[str]:
+        """Parties that have not answered."""
+        return [party.name for party in self.invitation.parties if party.name not in self.answered]
+
+    def add(self, message: Message) -> None:
+        """Fold in one answer; DataError if it is foreign, of another shape, or there already. Nothing changes then."""
+        self._check(message)
+        places = self.invitation.asked(message.party)
+        before = [self._sums[place] for place in places], list(self.answered), self.seeded
+        for place, table in zip(places, message.tables, strict=True):
+            self._sums[place] = self._sums[place] + table.astype(object)
+        self.answered = [*self.answered, message.party]
+        self.seeded = self.seeded or message.seeded
+        try:
+            self._keep()
+        except FileError:
+            sums, self.answered, self.seeded = before
+            for place, table in zip(places, sums, strict=True):
+                self._sums[place] = table
+            raise
+
+    def _check(self, message: Message) -> None:
+        invitation = self.invitation
+        if (message.invitation, message.round) != (invitation.hash, invitation.round):
+            raise DataError("the answer is to another invitation; it cannot be combined with these")
+        shapes = invitation.shapes(message.party)
+        if [table.shape for table in message.tables] != shapes:
+            raise DataError(f"the answer of {message.party!r} has tables of another shape than was asked for")
+        if message.party in self.answered:
+            raise DataError(f"{message.party!r} has answered already; each party is counted once")
+        kind, most = ("u", None) if invitation.trust == "sum" else ("i", LARGEST // len(invitation.parties))
+        for table in message.tables:
+            if table.dtype.kind != kind or (most is not None and bool(((table > most) | (table < -most)).any())):
+                raise DataError(f"the answer of {message.party!r} holds numbers that no table has")
+
+    def statistics(self) -> NoisyStatistics:
+        """The sum of the answers, as if released at one place; needs all answers where a missing one leaves no sum."""
+        invitation = self.invitation
+        if not self.answered or (self.missing and (invitation.trust == "sum" or invitation.is_vertical)):
+            listed = ", ".join(self.missing[:10])
+            remedy = "invite the others to a new round, which costs its own epsilon" if self.answered else "add answers"
+            raise DataError(f"no answer yet from: {listed}; without it there is no sum: wait, or {remedy}")
+        answers = np.zeros(len(self._sums), dtype=np.int64)
+        for party in self.answered:
+            answers[invitation.asked(party)] += 1
+        tables = dealing.tables(
+            invitation.schema,
+            [question.query for question in invitation.questions],
+            [self._opened(table) for table in self._sums],
+            [invitation.variance(place, int(count)) for place, count in enumerate(answers)],
+            answers.tolist(),
+            1 if invitation.is_vertical else len(self.answered),
+        )
+        return NoisyStatistics(tables, self._receipt())
+
+    def model(self) -> Any:
+        """The model that the sum supports: post-processing."""
+        invitation = self.invitation
+        return MODELS[invitation.model](invitation.schema, epsilon=invitation.epsilon).fit_noisy(self.statistics())
+
+    def _opened(self, table: NDArray[Any]) -> NDArray[np.int64]:
+        """Modulo 2**64 the masks have cancelled; what is left is a signed number."""
+        if self.invitation.trust == "nobody":
+            return table.astype(np.int64)
+        return np.asarray((table % 2**64).astype(np.uint64).view(np.int64))
+
+    def _receipt(self) -> Receipt:
+        invitation = self.invitation
+        charges = []
+        dealt = invitation.each < len(invitation.questions)
+        asked = invitation.asked(invitation.parties[0].name) if dealt else range(len(invitation.questions))
+        for question in (invitation.questions[place] for place in asked):
+            distance = sensitivity(question.query, invitation.schema)
+            whole = DiscreteLaplace.calibrated(question.epsilon, distance)
+            how = "in shares" if invitation.trust == "sum" else "questions dealt" if dealt else "at each party"
+            name = f"{whole.name}, {how}"
+            charges.append(Charge(repr(question.query), name, question.epsilon, distance, whole.scale))
+        trust = trusted(invitation, len(self.answered))
+        return Receipt(invitation.schema.adjacency, tuple(charges), self.seeded, invitation.schema.hash, trust)
+
+    def _keep(self) -> None:
+        if self._path is None:
+            return
+        content = {
+            "format": FORMAT,
+            "version": 1,
+            "invitation": self.invitation.hash,
+            "answered": self.answered,
+            "seeded": self.seeded,
+            "sums": [[[str(value) for value in row] for row in table] for table in self._sums],
+        }
+        with whole_file(self._path) as file:
+            file.write(json.dumps({**content, "hash": content_hash(content)}, ensure_ascii=False) + "\n")
+
+    def _resume(self, path: Path) -> None:
+        content = read_json(path)
+        body = {key: value for key, value in content.items() if key != "hash"}
+        if content.get("format") != FORMAT or content.get("hash") != content_hash(body):
+            raise FileError(f"{path} is no state of an aggregator, or was damaged; remove it and add all answers again")
+        if content["invitation"] != self.invitation.hash:
+            raise FileError(f"{path} is the state of another round; name another file")
+        self.answered, self.seeded = list(content["answered"]), bool(content["seeded"])
+        self._sums = [np.array([[int(v) for v in row] for row in table], dtype=object) for table in content["sums"]]
+
+
+def trusted(invitation: Invitation, answers: int) -> str:
+    """Who has to be trusted for the guarantee, in a sentence."""
+    if invitation.is_vertical:
+        return (
+            f"Made of {answers} parties' answers about the same people, each with noise of its own: it holds against "
+            "everyone who sees all answers."
+        )
+    if invitation.trust == "nobody":
+        return (
+            f"Made of {answers} parties' answers, each with noise of its own: it holds for every party's records "
+            "against everyone else, the aggregator included."
+        )
+    apart = len(invitation.parties) - invitation.honest
+    return (
+        f"Made of the sum of {answers} parties' masked answers: it holds against whoever sees the sum, the aggregator "
+        f"included, as long as at least {invitation.honest} parties followed the protocol and told nobody their "
+        f"secrets; if more than {apart} collude, it does not hold."
+    )

@@ -1,0 +1,223 @@
+"""No aggregator: parties tell their answers to random peers until each of them knows the sum.
+
+Push-sum (Kempe, Dobra and Gehrke 2003) and push-pull (Jelasity, Montresor and Babaoglu 2005), simulated for all parties
+at once. What travels are mixtures of noisy answers: post-processing, as long as every answer is private by itself.
+A share of a secure sum is not: the mixture of a few shares carries only a part of the noise, and is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from discreet.errors import DataError, ParameterError
+from discreet.federated import dealing
+from discreet.federated.aggregator import Aggregator
+from discreet.federated.invitation import Invitation
+from discreet.federated.message import Message
+from discreet.models import MODELS
+from discreet.queries import shape
+from discreet.randomness import search_generator
+from discreet.statistics import NoisyStatistics, Receipt
+
+PROTOCOLS = ("push-sum", "push-pull")
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What gossip came to.
+
+    Attributes
+    ----------
+    estimates : each node's estimate of the sum over all nodes (nodes by cells).
+    values, weights : what the nodes hold; their sums over the nodes never change.
+    errors : for each round, with the start as round 0, the largest error of any node's estimate of any cell, relative
+        to the largest absolute sum of a cell.
+    variances : for each round, the variance of the held values over the nodes, averaged over the cells.
+    """
+
+    estimates: Floats
+    values: Floats
+    weights: Floats
+    errors: Floats
+    variances: Floats
+
+
+def push_sum(values: Any, rounds: int, seed: Any = None) -> Trace:
+    """Each round every node keeps half of its value and weight and pushes half to a random other node.
+
+    Guarantee  the sums of values and of weights over the nodes stay; N * value / weight tends to the sum at every node.
+    Proof      a round is a matrix of non-negative entries whose columns sum to one. The spread of value over weight
+               falls exponentially: O(log N + log 1/error) rounds with high probability (Kempe et al., theorem 3.1).
+    Test       tests/federated/test_gossip.py::test_push_sum_keeps_sums_and_converges_exponentially
+    """
+    held, generator = _start(values, rounds), search_generator(seed)
+    nodes, weights = len(held), np.ones(len(held))
+    record = _Record(held)
+    record.note(held, weights)
+    for _ in range(rounds if nodes > 1 else 0):
+        pushed = csr_array((np.full(nodes, 0.5), (_peers(nodes, generator), np.arange(nodes))), shape=(nodes, nodes))
+        held, weights = held / 2 + pushed @ held, weights / 2 + pushed @ weights
+        record.note(held, weights)
+    return record.trace(held, weights)
+
+
+def push_pull(values: Any, cycles: int, seed: Any = None) -> Trace:
+    """Each cycle every node in turn meets a random other node, and both take their mean.
+
+    Guarantee  the sum over the nodes stays; the variance over the nodes falls by a factor of about 1 / (2 √e) = .303 in
+               expectation in each cycle.
+    Proof      a meeting replaces two values by their mean twice. A node that is in φ meetings has its variance halved
+               in each, so that the factor is E[2^-φ]; here φ is one plus a Poisson variable of mean one, and
+               E[2^-φ] = 1/2 · e^(-1/2) (Jelasity et al., section 4).
+    Test       tests/federated/test_gossip.py::test_push_pull_loses_variance_at_the_rate_of_the_theory
+    """
+    held, generator = _start(values, cycles), search_generator(seed)
+    nodes, weights = len(held), np.ones(len(held))
+    record = _Record(held)
+    record.note(held, weights)
+    for _ in range(cycles if nodes > 1 else 0):
+        first, second = np.arange(nodes), _peers(nodes, generator)
+        for meetings in _at_once(first, second):
+            means = (held[first[meetings]] + held[second[meetings]]) / 2
+            held[first[meetings]] = means
+            held[second[meetings]] = means
+        record.note(held, weights)
+    return record.trace(held, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Gossip:
+    """The answers to an invitation after gossip: every node has an estimate of the sum, and of the model."""
+
+    invitation: Invitation
+    trace: Trace
+    _answers: list[int]
+    _receipt: Receipt
+
+    def statistics(self, node: int = 0) -> NoisyStatistics:
+        """What a node knows, as noisy statistics: post-processing of the answers. Sums of integers are integers."""
+        if not isinstance(node, Integral) or not 0 <= node < len(self.trace.estimates):
+            raise ParameterError(f"node={node!r}; need an integer from 0 to {len(self.trace.estimates) - 1}")
+        known, start, sums = np.rint(self.trace.estimates[node]).astype(np.int64), 0, []
+        queries = [question.query for question in self.invitation.questions]
+        for query in queries:
+            rows, columns = shape(query, self.invitation.schema)
+            sums.append(known[start : start + rows * columns].reshape(rows, columns))
+            start += rows * columns
+        variances = [self.invitation.variance(place, count) for place, count in enumerate(self._answers)]
+        parties = len(self.trace.estimates)
+        tables = dealing.tables(self.invitation.schema, queries, sums, variances, self._answers, parties)
+        return NoisyStatistics(tables, self._receipt)
+
+    def model(self, node: int = 0) -> Any:
+        """The model that a node makes of what it knows."""
+        invitation = self.invitation
+        estimator = MODELS[invitation.model](invitation.schema, epsilon=invitation.epsilon)
+        return estimator.fit_noisy(self.statistics(node))
+
+
+def gossip(
+    invitation: Invitation,
+    messages: Sequence[Message],
+    *,
+    protocol: str = "push-sum",
+    rounds: int | None = None,
+    seed: Any = None,
+) -> Gossip:
+    """Simulate gossip over the answers to an invitation; one node each.
+
+    Parameters
+    ----------
+    invitation, messages : the round and the answers, of trust="nobody"; those of parties that are missing are left out.
+    protocol : "push-sum" or "push-pull".
+    rounds : how many rounds or cycles; default: as many as leave an error of about a millionth.
+    seed : of the choice of peers; it protects nothing.
+    """
+    if invitation.trust == "sum":
+        raise ParameterError(
+            "gossip over shares of a secure sum is not private: what travels are partial sums, and partial sums carry "
+            "partial noise; invite with trust='nobody', or use an Aggregator"
+        )
+    if invitation.is_vertical:
+        raise ParameterError("parties that have different columns have no sum to gossip about; use an Aggregator")
+    if protocol not in PROTOCOLS:
+        raise ParameterError(f"protocol={protocol!r}; need one of: {', '.join(PROTOCOLS)}")
+    aggregator = Aggregator(invitation)
+    for message in messages:
+        aggregator.add(message)
+    if not messages:
+        raise DataError("no answer to gossip about; need at least one")
+    shapes = [shape(question.query, invitation.schema) for question in invitation.questions]
+    tables = [np.zeros((len(messages), *each)) for each in shapes]
+    answers = [0] * len(shapes)
+    for number, message in enumerate(messages):
+        for place, table in zip(invitation.asked(message.party), message.tables, strict=True):
+            tables[place][number] = table
+            answers[place] += 1
+    values = np.concatenate([table.reshape(len(messages), -1) for table in tables], axis=1)
+    spread = push_sum if protocol == "push-sum" else push_pull
+    trace = spread(values, default_rounds(len(messages), protocol) if rounds is None else rounds, seed)
+    return Gossip(invitation, trace, answers, aggregator.statistics().receipt)
+
+
+def default_rounds(nodes: int, protocol: str) -> int:
+    """Rounds that leave a relative error of about a millionth."""
+    if protocol == "push-sum":
+        return 40 + 3 * math.ceil(math.log2(nodes))
+    return 24 + math.ceil(math.log2(nodes) / 2)
+
+
+class _Record:
+    """Keeps the trace: errors against the true sum."""
+
+    def __init__(self, values: Floats) -> None:
+        self._sum = values.sum(axis=0)
+        self._scale = max(float(np.abs(self._sum).max(initial=0.0)), 1e-300)
+        self._errors: list[float] = []
+        self._variances: list[float] = []
+
+    def note(self, held: Floats, weights: Floats) -> None:
+        estimates = len(held) * held / weights[:, None]
+        self._errors.append(float(np.abs(estimates - self._sum).max(initial=0.0)) / self._scale)
+        self._variances.append(float(held.var(axis=0).mean()) if held.size else 0.0)
+
+    def trace(self, held: Floats, weights: Floats) -> Trace:
+        estimates = len(held) * held / weights[:, None]
+        return Trace(estimates, held, weights, np.array(self._errors), np.array(self._variances))
+
+
+def _start(values: Any, rounds: int) -> Floats:
+    held = np.array(values, dtype=np.float64)
+    if held.ndim != 2 or not len(held) or not np.isfinite(held).all():
+        raise ParameterError("need a matrix of finite numbers, a row for each of at least one node")
+    if not isinstance(rounds, Integral) or rounds < 0:
+        raise ParameterError(f"rounds={rounds!r}; need an integer of at least 0")
+    return held
+
+
+def _peers(nodes: int, generator: Any) -> Integers:
+    """For each node another one, uniformly."""
+    peers = generator.integers(nodes - 1, size=nodes)
+    return np.asarray(peers + (peers >= np.arange(nodes)))
+
+
+def _at_once(first: Integers, second: Integers) -> list[Integers]:
+    """The meetings in groups without a common node: group by group they come to the same as one after another."""
+    last = [0] * len(first)
+    depth = []
+    for one, other in zip(first.tolist(), second.tolist(), strict=True):
+        last[one] = last[other] = max(last[one], last[other]) + 1
+        depth.append(last[one])
+    order = np.argsort(depth, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(depth)[1:])[:-1])

@@ -1,0 +1,322 @@
+"""An invitation: all that the parties of a round agree on, in one file. It holds no data and needs none.
+
+It fixes the schema, the loss, whom the parties trust, and every question with its share of the loss, so that each party
+answers the same questions at the same price whatever version of discreet it runs. Its hash is in every answer.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from discreet.budget import Epsilon, as_epsilon
+from discreet.columns import Categorical, is_integer
+from discreet.errors import FileError, ParameterError
+from discreet.federated.dealing import FEWEST_PARTIES, hand, hand_size
+from discreet.mechanisms.laplace import DiscreteLaplace
+from discreet.mechanisms.polya import PolyaShare
+from discreet.models import naive_bayes_plan
+from discreet.plan import Step, laplace_steps, split_by_weight, split_evenly
+from discreet.queries import MOST_BINS, Counts, SoftCounts, SplineCounts, sensitivity, shape
+from discreet.schema import Schema, content_hash, read_json
+from discreet.writing import whole_file
+
+FORMAT = "discreet/invitation"
+VERSION = 1
+TRUST = ("nobody", "sum")
+MODELS = ("naive-bayes", "one-rule")
+QUESTIONS: dict[str, Any] = {kind.__name__: kind for kind in (Counts, SplineCounts, SoftCounts)}
+MOST_PARTIES = 100_000
+
+
+@dataclass(frozen=True)
+class Invitee:
+    """One party: its name, the columns that it has (all, if none are named), and its public key for a secure sum."""
+
+    name: str
+    columns: tuple[str, ...] = ()
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One table that is asked for, and its share of the loss."""
+
+    query: Counts | SplineCounts | SoftCounts
+    epsilon: Epsilon
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """A round: who is asked what, and at what price.
+
+    Attributes
+    ----------
+    schema, epsilon, model : as for a model that is trained at one place.
+    parties : who is invited.
+    trust : "nobody": each answer is ε-DP by itself. "sum": answers are masked and only their sum can be read; the noise
+        of all together is that of one.
+    honest : for "sum", how many parties are taken to be honest and to answer; their shares alone carry the whole noise.
+    round : names the round; a party answers a round once.
+    questions : the tables, with what each of them costs a party.
+    each : how many of the questions a party answers, dealt in turn (dealing.py); what it answers sums to epsilon.
+    """
+
+    schema: Schema
+    epsilon: Epsilon
+    model: str
+    parties: tuple[Invitee, ...]
+    trust: str
+    honest: int
+    round: str
+    questions: tuple[Question, ...]
+    each: int
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {party.name: place for place, party in enumerate(self.parties)}
+
+    @cached_property
+    def _shapes(self) -> list[tuple[int, int]]:
+        return [shape(question.query, self.schema) for question in self.questions]
+
+    def __getitem__(self, name: str) -> Invitee:
+        if name in self._places:
+            return self.parties[self._places[name]]
+        listed = ", ".join(party.name for party in self.parties[:10])
+        raise ParameterError(f"party {name!r} is not invited; need one of: {listed}")
+
+    @property
+    def is_vertical(self) -> bool:
+        """Whether the parties have different columns of the same people."""
+        return bool(self.parties[0].columns)
+
+    def asked(self, name: str) -> list[int]:
+        """Which of the questions a party answers."""
+        columns = self[name].columns
+        if self.each < len(self.questions):
+            return hand(self._places[name], len(self.questions), self.each)
+        return [place for place, each in enumerate(self.questions) if not columns or each.query.column in columns]
+
+    def steps(self, name: str) -> list[Step]:
+        """The questions of a party with the mechanisms that answer them."""
+        asked = [self.questions[place] for place in self.asked(name)]
+        if self.trust == "nobody":
+            return laplace_steps([each.query for each in asked], [each.epsilon for each in asked], self.schema)
+        return [
+            Step(each.query, PolyaShare.calibrated(each.epsilon, self._distance(each), self.honest), each.epsilon)
+            for each in asked
+        ]
+
+    def _distance(self, question: Question) -> int:
+        return sensitivity(question.query, self.schema)
+
+    def schema_of(self, name: str) -> Schema:
+        """The part of the schema that a party's table has to have."""
+        columns = self[name].columns
+        return self.schema.replace(columns=[self.schema[each] for each in columns]) if columns else self.schema
+
+    def shapes(self, name: str) -> list[tuple[int, int]]:
+        """The shapes of a party's tables."""
+        return [self._shapes[place] for place in self.asked(name)]
+
+    def variance(self, place: int, answers: int) -> float:
+        """The variance of the noise in the sum of so many answers to a question."""
+        question = self.questions[place]
+        whole = DiscreteLaplace.calibrated(question.epsilon, self._distance(question)).variance
+        return whole * answers if self.trust == "nobody" else whole * answers / self.honest
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of an invitation file."""
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "round": self.round,
+            "model": self.model,
+            "epsilon": str(self.epsilon),
+            "trust": self.trust,
+            "honest": self.honest,
+            "each": self.each,
+            "parties": [{"name": p.name, "columns": list(p.columns), "key": p.key} for p in self.parties],
+            "questions": [
+                {"query": {"kind": type(each.query).__name__, **each.query.__dict__}, "epsilon": str(each.epsilon)}
+                for each in self.questions
+            ],
+            "schema": self.schema.to_dict(),
+        }
+        return {**content, "hash": content_hash(content)}
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the content: it is in every answer, so that no answer fits another round."""
+        return str(self.to_dict()["hash"])
+
+    def save(self, path: str | Path) -> None:
+        """Write the invitation as a JSON file."""
+        with whole_file(path) as file:
+            file.write(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Invitation:
+        """Read an invitation file; FileError if it was altered or is none."""
+        return cls.from_dict(read_json(path), str(path))
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], name: str = "invitation") -> Invitation:
+        """The inverse of `to_dict`."""
+        if content.get("format") != FORMAT:
+            raise FileError(f"{name} is not an invitation of discreet; need a file of `discreet federated invite`")
+        if not isinstance(content.get("version"), int) or content["version"] > VERSION:
+            raise FileError(f"{name} has version {content.get('version')!r}; this discreet reads up to {VERSION}")
+        body = {key: value for key, value in content.items() if key != "hash"}
+        if content.get("hash") != content_hash(body):
+            raise FileError(f"{name} was altered or damaged: its hash does not fit; get it again from its sender")
+        try:
+            return cls(
+                Schema.from_dict(content["schema"]),
+                as_epsilon(content["epsilon"]),
+                content["model"],
+                tuple(Invitee(p["name"], tuple(p["columns"]), p["key"]) for p in content["parties"]),
+                content["trust"],
+                content["honest"],
+                content["round"],
+                tuple(_question(each) for each in content["questions"]),
+                content["each"],
+            )
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise FileError(f"{name} lacks an entry ({type(error).__name__}); get it again from its sender") from None
+
+
+def invite(
+    schema: Schema,
+    epsilon: object,
+    parties: Sequence[str] | Mapping[str, Sequence[str]],
+    *,
+    trust: str = "nobody",
+    model: str = "naive-bayes",
+    keys: Mapping[str, str] | None = None,
+    honest: int | None = None,
+    deal: bool | None = None,
+) -> Invitation:
+    """An invitation with a new round: the questions follow from the schema, ε and the number of parties alone.
+
+    `parties` are names or, if they have different columns of the same people, names with their columns. For
+    trust="sum", `keys` are their public keys; `honest` says how many parties at least are honest and do not share what
+    they know with the aggregator (default: all but one). `deal` says whether each party answers only some of the
+    questions, which leaves less noise; default: if trust="nobody" and there are many parties.
+    """
+    columns = {name: tuple(own) for name, own in parties.items()} if isinstance(parties, Mapping) else {}
+    invitees = tuple(Invitee(name, columns.get(name, ()), (keys or {}).get(name, "")) for name in parties)
+    loss = as_epsilon(epsilon)
+    if loss == math.inf:
+        raise ParameterError("epsilon=inf; a round without noise is not private: use a finite epsilon")
+    if schema.records is None:
+        raise ParameterError(
+            'the schema declares no number of records; add "records": of all parties together, roughly'
+        )
+    if model not in MODELS:
+        raise ParameterError(f"model={model!r}; need one of: {', '.join(MODELS)}")
+    if trust not in TRUST:
+        raise ParameterError(f"trust={trust!r}; need one of: {', '.join(TRUST)}")
+    alone = trust == "nobody" and bool(invitees) and not columns
+    wanted = len(invitees) >= FEWEST_PARTIES if deal is None else deal
+    questions, each = _dealt(schema, Fraction(loss), model, len(invitees) if alone else 1, wanted and alone)
+    most_honest = max(1, len(invitees) - 1) if honest is None else honest
+    honest = most_honest if trust == "sum" else 0
+    return Invitation(schema, loss, model, invitees, trust, honest, os.urandom(16).hex(), questions, each)
+
+
+def _dealt(schema: Schema, epsilon: Fraction, model: str, parties: int, deal: bool) -> tuple[tuple[Question, ...], int]:
+    """The questions and how many of them each party answers: all at shares that sum to ε, or a few at equal shares."""
+    if deal and model == "naive-bayes":
+        asked, each = hand_size(schema, float(epsilon), parties)
+        questions = _questions(schema, epsilon, model, math.sqrt(parties * each / asked))
+        if each < len(questions):
+            return tuple(Question(question.query, epsilon / each) for question in questions), each
+    questions = _questions(schema, epsilon, model, math.sqrt(parties))
+    return questions, len(questions)
+
+
+def _questions(schema: Schema, epsilon: Fraction, model: str, loudness: float) -> tuple[Question, ...]:
+    """The tables and their shares. Noise that is `loudness` times as large leaves signal for fewer and smaller ones."""
+    if model == "one-rule":
+        queries = [Counts(column.name, 8 if column.kind == "numeric" else None) for column in schema.columns]
+        return tuple(map(Question, queries, split_evenly(epsilon, len(queries))))
+    weaker = Fraction(float(epsilon) / loudness)
+    planned = naive_bayes_plan.steps(schema, weaker, schema.records or 1, "histogram", "auto", "weighted")
+    shares = split_by_weight(epsilon, [float(step.epsilon) * loudness / float(epsilon) for step in planned])
+    asked = [step.query for step in planned if isinstance(step.query, Counts | SplineCounts)]
+    return tuple(Question(query, share) for query, share in zip(asked, shares, strict=True))
+
+
+def _question(content: Mapping[str, Any]) -> Question:
+    fields = dict(content["query"])
+    kind = fields.pop("kind")
+    if kind not in QUESTIONS:
+        raise FileError(f"a question of kind {kind!r} is not known; upgrade discreet")
+    return Question(QUESTIONS[kind](**fields), as_epsilon(content["epsilon"]))
+
+
+def _check(invitation: Invitation) -> None:
+    """Raise ParameterError unless a party can answer safely: it may come from anyone."""
+    names, schema = [party.name for party in invitation.parties], invitation.schema
+    if not 1 <= len(names) <= MOST_PARTIES or len(set(names)) != len(names) or not all(map(_is_name, names)):
+        raise ParameterError(f"{len(names)} parties; need from 1 to {MOST_PARTIES} different names, each a short text")
+    if invitation.trust not in TRUST or invitation.model not in MODELS or not _is_name(invitation.round):
+        raise ParameterError("trust, model or round of the invitation are not known; upgrade discreet")
+    if not invitation.questions or not _sums_to_epsilon(invitation):
+        raise ParameterError("the questions' shares do not sum to epsilon; get another invitation")
+    asked = [each.query.column for each in invitation.questions]
+    if len(set(asked)) != len(asked) or not all(_fits(each.query, schema) for each in invitation.questions):
+        raise ParameterError("the questions do not fit the schema; get another invitation")
+    owned = [column for party in invitation.parties for column in party.columns]
+    if owned and (sorted(owned) != sorted(schema.names) or not all(party.columns for party in invitation.parties)):
+        raise ParameterError("each column of the schema has to belong to exactly one party")
+    if invitation.trust == "sum":
+        _check_sum(invitation, bool(owned))
+
+
+def _sums_to_epsilon(invitation: Invitation) -> bool:
+    """Whether what a party answers costs epsilon: all shares together, or those of any hand, which are equal."""
+    shares, each = [question.epsilon for question in invitation.questions], invitation.each
+    if not is_integer(each) or not 1 <= each <= len(shares):
+        return False
+    if each == len(shares):
+        return sum(shares) == invitation.epsilon
+    alone = invitation.trust == "nobody" and not invitation.is_vertical
+    return alone and all(share * each == invitation.epsilon for share in shares)
+
+
+def _fits(query: Any, schema: Schema) -> bool:
+    """Whether a query is of one of the schema's columns, in the right way, and of bounded size."""
+    if query.column not in schema.names:
+        return False
+    bins: Any = getattr(query, "bins", None)
+    if isinstance(schema[query.column], Categorical):
+        return isinstance(query, Counts) and bins is None
+    return isinstance(query, SoftCounts) or (is_integer(bins) and 1 <= bins <= MOST_BINS)
+
+
+def _check_sum(invitation: Invitation, vertical: bool) -> None:
+    parties = len(invitation.parties)
+    if vertical:
+        raise ParameterError("parties that have different columns have no sum to hide; use trust='nobody'")
+    if not isinstance(invitation.honest, int) or not 1 <= invitation.honest <= parties or parties < 2:
+        raise ParameterError(f"honest={invitation.honest!r} of {parties} parties; need from 1 to all, of at least 2")
+    keys = [party.key for party in invitation.parties]
+    if not all(keys) or len(set(keys)) != parties:
+        raise ParameterError("a secure sum needs a public key of each party; make them with `discreet federated key`")
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= 100 and value.isprintable()
