@@ -1,11 +1,13 @@
 # make demo   trains, explains and plots on built-in data      make check  style and types
 # make test   all tests                                        make bench  benchmarks (needs DISCREET_DATA)
+# make test-flower   federated training carried by Flower, in an environment of its own
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+FLOWER := .venv-flower
 
-.PHONY: demo test test-fast check bench clean
+.PHONY: demo test test-fast test-flower check bench clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -22,6 +24,15 @@ test: $(READY)
 test-fast: $(READY)
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
+test-flower: $(FLOWER)/.ready
+	$(FLOWER)/bin/python -m pytest tests/federated/test_flower.py tests/federated/test_flower_refusals.py
+
+$(FLOWER)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(FLOWER)
+	$(FLOWER)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(FLOWER)/bin/python -m pip install --quiet --editable ".[flower,duckdb]" pytest hypothesis
+	touch $(FLOWER)/.ready
+
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -31,4 +42,4 @@ bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo
+	rm -rf $(VENV) $(FLOWER) .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo

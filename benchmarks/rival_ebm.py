@@ -17,13 +17,14 @@ It is the slowest contestant: some minutes in all; `--folds` and `--repeats` cut
 
 from __future__ import annotations
 
+import json
 import warnings
 from functools import partial
 
 import numpy as np
 from interpret.privacy import DPExplainableBoostingClassifier
 
-from folds import Build, Classifier, Floats, Table, arguments, category_codes, load, numbers, parse, run
+from folds import Build, Classifier, Floats, Table, arguments, category_codes, fit_seconds, load, numbers, parse, run
 
 DELTA = 1e-6
 
@@ -62,8 +63,15 @@ MODELS: dict[str, Build] = {"DP-EBM": partial(boosting, 0.01), "DP-EBM lr=0.1": 
 
 def main() -> None:
     """Measure accuracy on all binary data sets."""
-    options = parse(arguments(__doc__))
+    parser = arguments(__doc__)
+    parser.add_argument("--time", metavar="NAME", help="print the fit times on this set instead, as JSON")
+    parser.add_argument("--runs", type=int, default=2, help="fits of each that --time takes the least of")
+    options = parse(parser)
     warnings.filterwarnings("ignore", message="Privacy violation: using a fixed random_state")
+    if options.time:
+        table = load(options.data, options.time)
+        print(json.dumps(fit_seconds(table, plain_matrix(table), MODELS, options.runs)))
+        return
     for name in options.datasets:
         table = load(options.data, name)
         if len(table.classes) == 2:

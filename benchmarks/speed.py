@@ -8,12 +8,14 @@ Run `make bench`, or: python benchmarks/speed.py [--data DIR] [--only NAME]
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -111,25 +113,39 @@ def linear_growth() -> list[str]:
     return lines
 
 
-def adult_against_diffprivlib(data: str | None) -> list[str]:
-    """Fit on adult, numbers as numbers and categories as text, with secure noise, beside diffprivlib's GaussianNB on
-    its one-hot matrix, whose making is not counted."""
+COUNTERPARTS = {
+    "NaiveBayes": ("diffprivlib GaussianNB", "DP-EBM"),
+    "OneRule": ("diffprivlib DecisionTree", "DP-EBM"),
+    "DecisionTree": ("diffprivlib DecisionTree", "DP-EBM"),
+    "RandomForest": ("diffprivlib RandomForest(10)", "DP-EBM"),
+    "LinearSVM": ("diffprivlib LogisticRegression", "DP-EBM"),
+}
+
+
+def adult_against_rivals(data: str | None) -> list[str]:
+    """Fit on adult, numbers as numbers and categories as text, with secure noise, beside the rivals on their one-hot
+    matrix, whose making is not counted."""
     if data is None:
-        return ["| fit adult against diffprivlib | – | – | set DISCREET_DATA | ≤ 1 |"]
-    from discreet import NaiveBayes, datasets
+        return ["| fit adult against rivals | – | – | set DISCREET_DATA | ≤ 1 |"]
+    import discreet
+    from discreet import datasets
     from discreet.encoding import as_floats
 
     X, y, schema = datasets.load("adult", data)
     numeric = {column.name for column in schema.columns if column.kind == "numeric"}
     X = {name: as_floats(values) if name in numeric else values for name, values in X.items()}
-    model = NaiveBayes(schema, epsilon=1.0)
-    model.fit(X, y)
-    pairs = []
-    for _ in range(5):
-        theirs = float(environments.run("diffprivlib", "rival_diffprivlib.py", "--data", data, "--time", "adult"))
-        pairs.append((turns({"ours": lambda: model.fit(X, y)})["ours"], theirs))
-    ours, theirs = (min(values) for values in zip(*pairs, strict=True))
-    return [row("fit adult against diffprivlib GaussianNB", {"ours": ours, "theirs": theirs}, "≤ 1")]
+    fits = {name: partial(getattr(discreet, name)(schema, epsilon=1.0).fit, X, y) for name in COUNTERPARTS}
+    rounds: list[dict[str, float]] = []
+    for _ in range(3):
+        rounds.append(turns(fits, 3))
+        for environment, script in (("diffprivlib", "rival_diffprivlib.py"), ("ebm", "rival_ebm.py")):
+            rounds[-1] |= json.loads(environments.run(environment, script, "--data", data, "--time", "adult"))
+    least = {name: min(each[name] for each in rounds) for name in rounds[0]}
+    return [
+        row(f"fit adult, {ours} against {theirs}", {"ours": least[ours], "theirs": least[theirs]}, "≤ 1")
+        for ours, counterparts in COUNTERPARTS.items()
+        for theirs in counterparts
+    ]
 
 
 def parquet_against_sums() -> list[str]:
@@ -240,7 +256,7 @@ def main() -> None:
     parts: dict[str, Callable[[], list[str]]] = {
         "gaussian": against_gaussian_nb,
         "growth": linear_growth,
-        "adult": lambda: adult_against_diffprivlib(options.data),
+        "adult": lambda: adult_against_rivals(options.data),
         "parquet": parquet_against_sums,
         "smooth": smooth_sensitivity_against_sort,
         "import": import_time,

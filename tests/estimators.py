@@ -6,15 +6,25 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from discreet import NaiveBayes, OneRule
+from discreet import DecisionTree, LinearSVM, NaiveBayes, OneRule, RandomForest
 
 PRIVATE: dict[str, Callable[..., Any]] = {
     "naive-bayes": NaiveBayes,
     "naive-bayes gaussian": partial(NaiveBayes, numeric="gaussian"),
     "naive-bayes smooth": partial(NaiveBayes, numeric="smooth"),
+    "naive-bayes select=2": partial(NaiveBayes, select=2),
+    "naive-bayes select=auto": partial(NaiveBayes, select="auto"),
     "one-rule": OneRule,
+    "decision-tree": DecisionTree,
+    "decision-tree greedy": partial(DecisionTree, structure="greedy", max_depth=2, criterion="gini"),
+    "decision-tree stump": partial(DecisionTree, structure="stump"),
+    "decision-tree random": partial(DecisionTree, structure="random"),
+    "decision-tree published": partial(DecisionTree, structure="published", max_depth=2),
+    "random-forest": RandomForest,
+    "random-forest dealt": partial(RandomForest, n_trees=3, structure="greedy", max_depth=1),
+    "svm": LinearSVM,
 }
 """By name: called with a schema and keywords, as the class itself."""
 
-EXPERIMENTAL = {"naive-bayes smooth"}
-"""Those whose noise is continuous: their losses are computed in floats."""
+DEALT = {"random-forest dealt"}
+"""Those that deal records to trees by lot: neighbours are compared with each record's lot fixed."""

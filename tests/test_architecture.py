@@ -26,8 +26,12 @@ ORDER = [
     "schema",
     "encoding",
     "tables",
+    "trees",
+    "hyperplanes",
     "queries",
     "budget",
+    "exponential_coins",
+    "negative_binomial",
     "randomness",
     "smooth_sensitivity",
     "mechanisms",
@@ -37,14 +41,18 @@ ORDER = [
     "files",
     "sources",
     "release",
+    "objective",
+    "growth",
     "guarantee",
     "local_perturbation",
+    "perturbed_table",
     "explanation",
     "drafting",
     "datasets",
     "model_file",
     "bees",
     "models",
+    "federated",
     "audit",
     "papers",
     "cli",
@@ -144,11 +152,35 @@ def test_only_the_door_reads_the_data():
     assert callers == {"release"}
 
 
+def test_only_doors_read_rows():
+    """`Source.rows` has two arguments, as `count` has."""
+    callers = {
+        name.partition(".")[0]
+        for name, tree in TREES.items()
+        for call, function in calls(tree, "rows")
+        if len(call.args) + len(call.keywords) == 2 and function != "rows"
+    }
+    assert callers <= {"objective", "growth"}
+
+
 def test_only_the_door_perturbs_and_charges():
     perturbing = {name for name, tree in TREES.items() if calls(tree, "perturb")}
     charging = {name for name, tree in TREES.items() if calls(tree, "charge")}
-    assert {layer(name) for name in perturbing} == {"release", "papers", "local_perturbation"}
-    assert {layer(name) for name in charging} <= {"release", "papers", "local_perturbation", "bees"}
+    assert {layer(name) for name in perturbing} == {"release", "objective", "growth", "papers", "local_perturbation"}
+    assert {layer(name) for name in charging} <= {
+        "release",
+        "objective",
+        "growth",
+        "papers",
+        "local_perturbation",
+        "bees",
+    }
+
+
+def test_rows_of_trees_stay_inside_their_door():
+    """The records that a tree is grown on are named in the door's own modules alone."""
+    users = {name for name in FILES if "growth.records" in FILES[name].read_text(encoding="utf-8")}
+    assert {layer(name) for name in users} == {"growth"}
 
 
 def test_exact_statistics_are_known_on_the_private_side_only():
@@ -213,7 +245,7 @@ def run(code):
     return done.stdout.split()
 
 
-OPTIONAL = {"duckdb", "matplotlib", "pandas", "polars", "pyarrow", "opendp"}
+OPTIONAL = {"cryptography", "duckdb", "flwr", "matplotlib", "pandas", "polars", "pyarrow", "opendp"}
 
 
 def test_importing_discreet_loads_nothing_optional():
@@ -228,7 +260,7 @@ def test_the_model_loads_nothing_optional_either():
     theirs = set(run(f"import sys, sklearn.base, sklearn.utils.validation, sklearn.utils.multiclass; {show}"))
     loaded = set(run(f"import sys; from discreet import *; {show}"))
     assert not (loaded - theirs) & (OPTIONAL | {"typer", "rich"})
-    assert not loaded & {"duckdb", "matplotlib", "opendp"}
+    assert not loaded & {"cryptography", "duckdb", "flwr", "matplotlib", "opendp"}
 
 
 def test_public_names_are_exactly_those_listed():
@@ -263,7 +295,7 @@ def test_every_error_of_ours_is_a_discreet_error():
                 assert known, f"{module} raises {raised}"
 
 
-@pytest.mark.parametrize("extra", ["duckdb", "plot"])
+@pytest.mark.parametrize("extra", ["duckdb", "federated", "flower", "plot"])
 def test_a_missing_extra_is_an_import_error_that_says_what_to_install(extra):
     error = MissingExtra(extra)
     assert isinstance(error, ImportError)

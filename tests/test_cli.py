@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 from discreet import Categorical, Ledger, Numeric, Schema, __version__, load
 from discreet.cli import app, demo, inputs
 from discreet.cli.application import explanation
+from discreet.cli.train import KINDS
+from discreet.models import MODELS
 from discreet.schema import content_hash
 
 CANARY = "CANARY-7731"
@@ -157,13 +159,68 @@ def test_without_duckdb_the_model_is_the_same(here, monkeypatch):
 
 
 def test_options_reach_the_model(here):
-    train("--adjacency", "replace-one", "--numeric", "gaussian", epsilon="1/3")
+    train("--adjacency", "replace-one", "--with", "numeric=gaussian", "--with", "smoothing=2", epsilon="1/3")
     model = load("m.json")
     assert (model.guarantee_.epsilon, model.guarantee_.adjacency.value) == (Fraction(1, 3), "replace-one")
-    assert model.numeric == "gaussian"
+    assert (model.numeric, model.smoothing) == ("gaussian", 2)
     assert "random_state was set" in train("--seed", "1").stdout
     assert "infinite" in train(epsilon="inf").stdout
     assert "∞" in run("card", "m.json").stdout
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "bee-rules"])
+def test_every_model_trains_explains_plots_and_predicts(kind, here):
+    told = train("--model", kind, "--ledger", "l.jsonl", "--limit", "2").stdout
+    assert "1-differentially private" in told
+    assert Ledger(2, "l.jsonl").spent == 1
+    assert run("explain", "m.json").stdout
+    assert run("explain", "m.json", "--top", "1").stdout
+    content = json.loads(run("explain", "m.json", "--json").stdout)
+    assert (content["model"], content["target"]) == (kind, "ill")
+    run("plot", "m.json", "--out", "m.png")
+    run("plot", "m.json", "--out", "m.svg", "--top", "1")
+    card = json.loads(run("card", "m.json", "--json").stdout)
+    assert card["model"] == kind
+    assert sorted(card["attributes"] + card["not_asked"]) == ["age", "smoker"]
+    assert "Attributes" in run("card", "m.json").stdout
+    assert run("predict", "m.json", "new.csv").stdout.splitlines()[0] == "prediction"
+    if kind == "svm":
+        assert "no probabilities" in run("predict", "m.json", "new.csv", "--proba", status=2).stderr
+    else:
+        assert run("predict", "m.json", "new.csv", "--proba").stdout.startswith("prediction,p(no),p(yes)")
+    assert CANARY not in Path("m.json").read_text()
+
+
+def test_the_kinds_are_those_of_the_library():
+    assert tuple(MODELS) == KINDS
+
+
+def test_rules_keep_the_guarantee_of_a_perturbed_table(here):
+    given = ["data.csv", "--schema", "s.json", "--adjacency", "replace-one", "--epsilon", "9", "--out", "p.csv"]
+    assert "p.csv.receipt.json" in run("perturb", *given).stdout
+    rules = ["--model", "bee-rules", "--with", "max_iter=20", "--seed", "1", "--out", "m.json", "--force"]
+    told = run("train", "p.csv", *rules).stdout
+    assert "9-" in told
+    assert "No privacy" not in told
+    assert "IF" in run("explain", "m.json").stdout
+    assert json.loads(run("card", "m.json", "--json").stdout)["guarantee"]["holds"]
+    assert json.loads(run("explain", "m.json", "--json").stdout)["model"] == "bee-rules"
+    run("plot", "m.json", "--out", "m.png")
+    run("predict", "m.json", "new.csv", "--proba")
+    Path("m.json").unlink()
+    for extra in (["--epsilon", "1"], ["--ledger", "l.jsonl"], ["--schema", "s.json"], ["--with", "swarm=x"]):
+        refused(run("train", "p.csv", *rules, *extra, status=2))
+    with open("p.csv", "a", encoding="utf-8") as file:
+        file.write("50,no,yes\n")
+    refused(run("train", "p.csv", *rules, status=2), "changed since")
+    refused(run("train", "data.csv", *rules, status=2), "receipt", "--clear")
+    refused(run("train", "data.csv", *rules, "--clear", status=2), "--schema")
+    told = run("train", "data.csv", *rules, "--clear", "--schema", "s.json").stdout
+    assert "No privacy is guaranteed" in told
+    assert not json.loads(run("card", "m.json", "--json").stdout)["guarantee"]["holds"]
+    Path("m.json").unlink()
+    refused(train("--clear", status=2), "--clear")
+    refused(run("train", "data.csv", "--epsilon", "1", "--out", "m.json", status=2), "--schema")
 
 
 def test_a_model_is_not_overwritten_unasked(here):
@@ -303,7 +360,11 @@ def test_columns_of_new_records(header, words, here):
     ("option", "value", "words"),
     [
         ("--model", "forest", ["forest", "naive-bayes"]),
-        ("--numeric", "median", ["median", "histogram"]),
+        ("--with", "numeric=median", ["median", "histogram"]),
+        ("--with", "colour=red", ["colour", "numeric=...", "bins=..."]),
+        ("--with", "bins", ["bins", "numeric=..."]),
+        ("--with", "epsilon=9", ["epsilon", "numeric=..."]),
+        ("--with", "bins=1", ["bins=1", "127"]),
         ("--adjacency", "swap", ["swap", "replace-one"]),
         ("--seed", "x", ["--seed"]),
         ("--limit", "2", ["--ledger"]),
@@ -423,7 +484,7 @@ def test_a_ledger_without_a_number_of_records_is_checked_for_the_whole(here):
 def test_no_output_shows_a_value_of_a_record(here):
     assert CANARY in run("schema", "draft", "data.csv", "--target", "ill").stdout  # a draft is private, and says so
     shown = []
-    for extra in ([], ["--json"], ["--numeric", "gaussian"], ["--seed", "1"]):
+    for extra in ([], ["--json"], ["--with", "numeric=gaussian"], ["--seed", "1"]):
         shown.append(train(*extra))
         shown += [run("card", "m.json"), run("card", "m.json", "--json"), run("explain", "m.json")]
         shown += [run("explain", "m.json", "--json"), run("predict", "m.json", "data.csv", "--proba")]

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conftest import draw_records, split_target
-from discreet import Ledger, NaiveBayes, OneRule
+from discreet import DecisionTree, Ledger, LinearSVM, NaiveBayes, OneRule, RandomForest
 from discreet.errors import BudgetError
 from estimators import PRIVATE
 
@@ -32,6 +32,13 @@ ESTIMATORS = [
     NaiveBayes("from-data", numeric="smooth", epsilon=50, split="equal"),
     OneRule("from-data"),
     OneRule("from-data", epsilon=math.inf),
+    NaiveBayes("from-data", select=2),
+    NaiveBayes("from-data", select="auto"),
+    DecisionTree("from-data"),
+    DecisionTree("from-data", epsilon=math.inf),
+    RandomForest("from-data"),
+    LinearSVM("from-data"),
+    LinearSVM("from-data", epsilon=math.inf),
 ]
 
 

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from discreet import __version__
-from discreet.cli import card, demo, explain, perturb, predict, schema, train
+from discreet.cli import card, demo, explain, federated, federated_simulate, perturb, predict, schema, train
 from discreet.cli.outputs import one_line
 from discreet.errors import DiscreetError
 
@@ -112,11 +112,19 @@ schemas = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 schemas.command("draft")(schema.draft)
 schemas.command("check")(schema.check)
 
+parties = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+parties.command("key")(federated.key)
+parties.command("invite")(federated.invite)
+parties.command("answer")(federated.answer)
+parties.command("combine")(federated.combine)
+parties.command("simulate")(federated_simulate.simulate)
+
 app.command("demo")(demo.demo)
 app.add_typer(schemas, name="schema", help="Write and check what is public about a table.")
 app.command("train")(train.train)
 app.command("predict")(predict.predict)
 app.command("perturb")(perturb.perturb)
+app.add_typer(parties, name="federated", help="Train one model with parties that share no rows.")
 app.command("card")(card.card)
 app.command("explain")(explain.explain)
 app.command("plot")(explain.plot)

@@ -15,15 +15,17 @@ from discreet.writing import whole_file
 
 PICTURES = (".png", ".svg", ".pdf")
 
-Top = Annotated[int, typer.Option(min=1, help="How many attributes to show.")]
+Top = Annotated[
+    int | None, typer.Option(min=1, help="How much to show: attributes, rules, trees or levels.", show_default=False)
+]
 
 
 def explain(
     model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
-    top: Top = 10,
+    top: Top = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show which attributes decide, and which values speak for each class.
+    """Show how a model decides: its attributes and values, rules, weights or tree.
 
     \b
     Example, after `discreet demo`:
@@ -31,15 +33,16 @@ def explain(
     """
     trained = inputs.load_model(model)
     if as_json:
-        emit(_content(trained, top))
+        about = {"model": trained.kind, "target": trained.schema_.target}
+        emit({**about, **(trained.content() if top is None else trained.content(top))})
     else:
-        typer.echo(printable(trained.explain(top)))
+        typer.echo(printable(trained.explain() if top is None else trained.explain(top)))
 
 
 def plot(
     model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The picture to write: .png, .svg or .pdf.", show_default=False)],
-    top: Top = 10,
+    top: Top = None,
 ) -> None:
     """Draw what a model says.
 
@@ -54,34 +57,10 @@ def plot(
     advise(f"Picture written to {out}")
 
 
-def save_picture(model: Any, out: Path, top: int) -> None:
+def save_picture(model: Any, out: Path, top: int | None = None) -> None:
     """Write the model's figure, whole or not at all."""
     picture = io.BytesIO()
-    model.plot(top).savefig(picture, format=out.suffix.lower().removeprefix("."), dpi=150)
+    figure = model.plot() if top is None else model.plot(top)
+    figure.savefig(picture, format=out.suffix.lower().removeprefix("."), dpi=150)
     with whole_file(out, binary=True) as file:
         file.write(picture.getvalue())
-
-
-def _content(model: Any, top: int) -> dict[str, Any]:
-    """The explanation as plain data: bits of each attribute, and how many times as likely a cell is in a class."""
-    from discreet.explanation import ranked
-
-    evidence, prior = model.evidence()
-    classes = [str(label) for label in model.schema_.classes]
-    attributes = [
-        {
-            "name": each.name,
-            "bits": bits,
-            "times_as_likely": {
-                label: dict(zip(each.cells, (2.0**row).tolist(), strict=True))
-                for label, row in zip(classes, each.log_ratios(prior), strict=True)
-            },
-        }
-        for each, bits in ranked(evidence, prior)[:top]
-    ]
-    return {
-        "model": model.kind,
-        "target": model.schema_.target,
-        "classes": dict(zip(classes, prior.tolist(), strict=True)),
-        "attributes": attributes,
-    }

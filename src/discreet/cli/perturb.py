@@ -53,16 +53,19 @@ def perturb(
         --adjacency replace-one --epsilon 20 --out perturbed.csv
     """
     from discreet.local_perturbation import LocalPerturbation
+    from discreet.perturbed_table import receipt_path, save_receipt
 
     loss = as_epsilon(epsilon)
     public = public_schema(schema, adjacency, draft_ok)
     perturbation = LocalPerturbation(public, epsilon=loss, components=components, random_state=seed)
     perturbation.check_parameters()
     check_out(out, data, Path(schema.partition("#")[0]), ledger, force=force)
+    check_out(receipt_path(out), data, Path(schema.partition("#")[0]), ledger, force=force)
     _check_columns(data, public)
     account = open_ledger(ledger, limit, loss)
     with whole_file(out) as file, notes.status("perturbing"):
         rows = _write(file, perturbation.resample_blocks(read_blocks(data), ledger=account), public)
+    receipt = save_receipt(perturbation, out)
     if as_json:
         emit(_report(perturbation, out, rows, account))
     else:
@@ -71,7 +74,7 @@ def perturb(
         if account is not None:
             left = shown(account.remaining)
             say(f"Ledger {ledger}: {shown(account.spent)} of {shown(account.limit)} spent, {left} left.")
-        say(f"{rows} records written to {out}, in random order.")
+        say(f"{rows} records written to {out}, in random order; what is promised for them to {receipt}: keep both.")
     if seed is not None:
         advise(SEEDED)
 
@@ -103,6 +106,7 @@ def _report(perturbation: Any, out: Path, rows: int, ledger: Ledger | None) -> d
         account = {"limit": str(ledger.limit), "spent": str(ledger.spent), "remaining": str(ledger.remaining)}
     return {
         "out": str(out),
+        "receipt": f"{out}.receipt.json",
         "rows": rows,
         "guarantee": perturbation.guarantee_.to_dict(),
         "charges": [charge.to_dict() for charge in perturbation.receipt_.charges],

@@ -13,7 +13,7 @@ import typer
 
 from discreet.cli import inputs
 from discreet.cli.outputs import advise, check_out, emit, notes
-from discreet.errors import DataError
+from discreet.errors import DataError, ParameterError
 from discreet.files import Block, checked, read_blocks, structure
 from discreet.writing import whole_file
 
@@ -39,6 +39,8 @@ def predict(
       discreet predict discreet-demo/model.json discreet-demo/new.csv --proba
     """
     trained = inputs.load_model(model)
+    if proba and not trained.probabilistic:
+        raise ParameterError(f"--proba: a model of kind {trained.kind} gives no probabilities; leave it out")
     if out is not None:
         check_out(out, model, data)
     checked(data)

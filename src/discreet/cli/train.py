@@ -15,37 +15,58 @@ from discreet.errors import BudgetError, DiscreetError, FileError, ParameterErro
 from discreet.schema import Schema
 from discreet.sources.file import open_file
 
+KINDS = ("naive-bayes", "one-rule", "decision-tree", "random-forest", "svm", "bee-rules")
+"""The models by name, so that help does not have to load them."""
+
 
 def train(
     data: Annotated[Path, typer.Argument(help="A .csv, .parquet or .duckdb file.", show_default=False)],
-    schema: Annotated[str, typer.Option(help="What is public: a schema file.", show_default=False)],
-    epsilon: Annotated[str, typer.Option(help="The privacy loss, for instance 1, 0.3 or 1/3.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The model file to write.", show_default=False)],
-    model: Annotated[str, typer.Option(help="The kind of model.")] = "naive-bayes",
+    schema: Annotated[str | None, typer.Option(help="What is public: a schema file.", show_default=False)] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(help="The privacy loss, for instance 1, 0.3 or 1/3.", show_default=False)
+    ] = None,
+    model: Annotated[str, typer.Option(help=f"The kind of model: {', '.join(KINDS)}.")] = "naive-bayes",
     adjacency: Annotated[
         str | None, typer.Option(help="add-remove or replace-one; default: as the schema says.")
     ] = None,
-    numeric: Annotated[str | None, typer.Option(help="How numbers are modelled: histogram, gaussian, smooth.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with", metavar="NAME=VALUE", help="A parameter of the model, such as bins=4; repeat for more."
+        ),
+    ] = None,
     table: Annotated[str | None, typer.Option(help="The table, if the data file is a .duckdb file.")] = None,
     ledger: Annotated[Path | None, typer.Option(help="A file that keeps what was spent on these data.")] = None,
     limit: Annotated[str | None, typer.Option(help="The most that the ledger may ever spend; set once.")] = None,
     seed: Annotated[int | None, typer.Option(help="Repeatable noise, for experiments: no guarantee.")] = None,
     draft_ok: Annotated[bool, typer.Option("--draft-ok", help="Accept a draft schema: no guarantee.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Search bee-rules on data as they are: no guarantee.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a model file that exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Train a differentially private model from a file or a database table.
 
-    The data are counted where they are; only noisy counts go into the model.
+    The data stay where they are; only noisy numbers go into the model. bee-rules are searched on a table that
+    `discreet perturb` wrote, with its receipt beside it, and keep its guarantee.
 
     \b
     Example, after `discreet demo`:
       discreet train discreet-demo/train.csv --schema discreet-demo/schema.json \\
         --epsilon 1 --out m.json --ledger ledger.jsonl --limit 2
+      discreet train discreet-demo/train.csv --schema discreet-demo/schema.json \\
+        --epsilon 1 --out tree.json --model decision-tree --with max_depth=3
     """
+    if model == "bee-rules":
+        price = epsilon, adjacency, ledger, limit
+        _train_rules(data, out, schema, settings or [], seed, clear, force, as_json, price)
+        return
+    if schema is None or epsilon is None or clear:
+        missing = "--clear is for --model bee-rules" if clear else "add --schema FILE and --epsilon NUMBER"
+        raise ParameterError(f"--model {model} needs a schema and an epsilon; {missing}")
     loss = as_epsilon(epsilon)
     public = public_schema(schema, adjacency, draft_ok)
-    estimator = _estimator(model, public, loss, numeric, seed)
+    estimator = _estimator(model, settings or [], seed, schema=public, epsilon=loss)
     check_out(out, data, Path(schema.partition("#")[0]), ledger, force=force)
     source = open_file(data, table)
     inputs.check_structure(source, data, public)
@@ -90,21 +111,58 @@ def public_schema(name: str, adjacency: str | None, draft_ok: bool) -> Schema:
     return schema
 
 
-def _estimator(name: str, schema: Schema, epsilon: Epsilon, numeric: str | None, seed: int | None) -> Any:
-    """The model, its parameters checked."""
+def _train_rules(
+    data: Path,
+    out: Path,
+    schema: str | None,
+    settings: list[str],
+    seed: int | None,
+    clear: bool,
+    force: bool,
+    as_json: bool,
+    unwanted: tuple[object, ...],
+) -> None:
+    """Rules of a perturbed table, or of clear data: they have no price of their own."""
+    from discreet.cli.train_rules import PRICELESS, fit_rules
+
+    if any(each is not None for each in unwanted):
+        raise ParameterError(PRICELESS)
+    check_out(out, data, None if schema is None else Path(schema.partition("#")[0]), force=force)
+    estimator = fit_rules(_estimator("bee-rules", settings, seed), data, schema, clear)
+    estimator.save(out)
+    if as_json:
+        emit(_report(estimator, out, None))
+        return
+    say(estimator.guarantee_.statement(), style="bold")
+    say(f"Model written to {out}. Next: discreet explain {out}")
+
+
+def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -> Any:
+    """The model, its parameters checked as far as they are given."""
     from discreet.models import MODELS
 
     if name not in MODELS:
         raise ParameterError(f"--model={name!r}; need one of: {', '.join(MODELS)}")
-    parameters: dict[str, Any] = {"epsilon": epsilon, "random_state": seed}
-    if numeric is not None:
-        parameters["numeric"] = numeric
-    try:
-        estimator = MODELS[name](schema, **parameters)
-    except TypeError:
-        raise ParameterError(f"--numeric does not apply to --model {name}; leave it out") from None
+    estimator = MODELS[name](given.get("schema", "from-data"))
+    own = [each for each in estimator.get_params() if each not in ("schema", "epsilon", "random_state")]
+    for setting in settings:
+        parameter, equals, value = setting.partition("=")
+        if not equals or parameter not in own:
+            raise ParameterError(f"--with {setting!r}; {name} has: {', '.join(f'{each}=...' for each in own)}")
+        estimator.set_params(**{parameter: _value(value)})
+    estimator.set_params(random_state=seed, **given)
     estimator.check_parameters()  # before a ledger is opened
     return estimator
+
+
+def _value(text: str) -> Any:
+    """A number, a truth value, None, or the text itself."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False, "none": None}.get(text.casefold(), text)
 
 
 def open_ledger(path: Path | None, limit: str | None, epsilon: Epsilon) -> Ledger | None:

@@ -1,13 +1,19 @@
-"""Classifiers for which we can prove the guarantee, one family a module."""
+"""Models for which we can prove the guarantee, one family a module; and rules for perturbed records."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from discreet.models.bee_rules import BeeRules
+from discreet.models.decision_tree import DecisionTree
+from discreet.models.linear_svm import LinearSVM
 from discreet.models.naive_bayes import NaiveBayes
 from discreet.models.one_rule import OneRule
+from discreet.models.random_forest import RandomForest
 
-MODELS: dict[str, Any] = {NaiveBayes.kind: NaiveBayes, OneRule.kind: OneRule}
+MODELS: dict[str, Any] = {
+    kind.kind: kind for kind in (NaiveBayes, OneRule, DecisionTree, RandomForest, LinearSVM, BeeRules)
+}
 """The models by the name that files and the command line use."""
 
-__all__ = ["MODELS", "NaiveBayes", "OneRule"]
+__all__ = ["MODELS", "BeeRules", "DecisionTree", "LinearSVM", "NaiveBayes", "OneRule", "RandomForest"]

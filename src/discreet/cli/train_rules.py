@@ -1,0 +1,42 @@
+"""`discreet train --model bee-rules`: rules from a perturbed table, whose guarantee they keep, or from clear data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from discreet.cli import inputs
+from discreet.cli.outputs import notes
+from discreet.errors import FileError, ParameterError
+from discreet.files import checked, read_columns
+
+PRICELESS = (
+    "rules cost no epsilon of their own, they keep what `discreet perturb` paid for; leave --epsilon, --ledger, "
+    "--limit and --adjacency out"
+)
+
+
+def fit_rules(estimator: Any, data: Path, schema: str | None, clear: bool) -> Any:
+    """Fit bee rules on a table with its receipt, or, with consent, on clear data: then nothing is guaranteed."""
+    from discreet.perturbed_table import read_perturbed, receipt_path
+
+    if clear:
+        if schema is None:
+            raise ParameterError("--clear needs the table's schema; add --schema FILE")
+        estimator.set_params(schema=inputs.load_schema(schema))
+        estimator.check_parameters()
+        inputs.check_header(checked(data), estimator.schema)
+        with notes.status("searching rules"):
+            return estimator.fit(read_columns(data))
+    if schema is not None:
+        raise ParameterError("a perturbed table has its schema in its receipt; leave --schema out")
+    try:
+        table = read_perturbed(data)
+    except FileError as error:
+        if receipt_path(data).exists() or not data.is_file():
+            raise
+        raise FileError(f"{error} (--clear --schema FILE: rules without any guarantee)") from None
+    estimator.set_params(schema=table.schema)
+    estimator.check_parameters()
+    with notes.status("searching rules"):
+        return estimator.fit(table.X, table.y, source_guarantee=table.guarantee, source_receipt=table.receipt)
