@@ -48,9 +48,18 @@ def read_blocks(path: str | Path, rows: int = ROWS, *, keep_undecodable: bool = 
 
 
 def read_columns(path: str | Path, *, keep_undecodable: bool = True) -> Block:
-    """The whole file as columns in memory."""
+    """The whole file as columns in memory; equal texts of a column are one object: smaller, and faster to look up."""
     blocks = list(read_blocks(path, keep_undecodable=keep_undecodable))
-    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+    return {name: _pooled(np.concatenate([block[name] for block in blocks])) for name in blocks[0]}
+
+
+def _pooled(column: NDArray[Any]) -> NDArray[Any]:
+    if column.dtype == object:
+        pool: dict[Any, Any] = {}
+        for place, value in enumerate(column.tolist()):
+            if isinstance(value, str):
+                column[place] = pool.setdefault(value, value)
+    return column
 
 
 def structure(path: str | Path) -> Block:
