@@ -52,9 +52,11 @@ ORDER = [
     "model_file",
     "bees",
     "models",
+    "evaluation",
     "federated",
     "audit",
     "papers",
+    "comparison",
     "cli",
     "",
 ]

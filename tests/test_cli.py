@@ -305,7 +305,9 @@ def test_draft_refuses_without_quoting(here):
 
 def test_version_and_help():
     assert run("--version").stdout == f"discreet {__version__}\n"
-    commands = ["demo", "schema draft", "schema check", "train", "predict", "card", "explain", "plot"]
+    federated = [f"federated {each}" for each in ("key", "invite", "answer", "combine", "simulate")]
+    commands = ["demo", "schema draft", "schema check", "train", "predict", "card", "explain", "plot", "perturb"]
+    commands += ["score", "compare", *federated]
     for command in commands:
         text = run(*command.split(), "--help").stdout
         assert f"discreet {command}" in text.partition("Example")[2]

@@ -61,7 +61,8 @@ def test_commands_of_the_readme(tmp_path: Path) -> None:
 
 
 def test_links_of_the_documents_lead_somewhere() -> None:
-    for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/guarantee.md", "docs/proofs.md", "docs/federated.md"):
+    documents = [path.relative_to(ROOT).as_posix() for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"))]
+    for name in documents:
         for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / name).read_text(encoding="utf-8")):
             assert ((ROOT / name).parent / target).exists(), f"{name} links to {target}"
 

@@ -23,7 +23,7 @@ from discreet.mechanisms.selection import PermuteAndFlip
 from discreet.models.feature_selector import FeatureSelector
 from discreet.sources.file import open_file
 from replay import _plain, replay
-from test_privacy import ADJACENCIES, neighbours, schema
+from test_privacy import ADJACENCIES, BASE, ODD, neighbours, schema
 
 PEOPLE = Schema(
     [
@@ -304,3 +304,17 @@ def test_conventions():
     fitted = selector.fit(RECORDS, ILL)
     assert pickle.loads(pickle.dumps(fitted)).columns_ == fitted.columns_
     assert "ledger" not in vars(fitted)
+
+
+def test_a_model_on_the_chosen_columns_counts_the_choice_in():
+    """Its guarantee is for the whole: what the choice cost, and what the model did."""
+    selector = FeatureSelector(schema(), k=2, epsilon="1/2").fit([BASE] * 20 + [ODD] * 5)
+    assert selector.selected_schema_.chosen == "1/2"
+    model = NaiveBayes(selector.selected_schema_, epsilon=1).fit([BASE] * 20 + [ODD] * 5)
+    assert model.guarantee_.epsilon == Fraction(3, 2)
+    assert model.receipt_.epsilon == 1
+    assert "1.5-differentially private" in model.guarantee_.statement()
+    assert "0.5 was paid to choose the columns" in model.guarantee_.statement()
+    again = FeatureSelector(selector.selected_schema_, k=1, epsilon="1/4").fit([BASE] * 20)
+    assert again.selected_schema_.chosen == "3/4"
+    assert Schema.from_dict(again.selected_schema_.to_dict()) == again.selected_schema_

@@ -187,7 +187,7 @@ def test_a_replaced_record_needs_twice_the_noise():
 
 def test_a_record_beyond_the_norm_is_refused():
     feature = Hyperplanes(3, BITS).features(MIXED)[0]
-    with pytest.raises(AssertionError, match="L1 norm"):
+    with pytest.raises(ValueError, match="L1 norm"):
         dataclasses.replace(feature, weights=feature.weights * 2)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_UP, Context
+from decimal import ROUND_UP, Context, Decimal
+from fractions import Fraction
 from typing import Any
 
-from discreet.budget import Epsilon, as_epsilon
+from discreet.budget import Epsilon, as_epsilon, total
 from discreet.schema import Adjacency, Schema
 from discreet.statistics import Receipt
 
@@ -69,15 +70,17 @@ class Guarantee:
             public.append(f"the nominal number of records in the schema ({schema.records})")
         if receipt.adjacency is Adjacency.REPLACE_ONE:
             public.append("the number of records")
+        chosen = Fraction(0) if schema.chosen is None else Fraction(schema.chosen)
+        paid = f"Of this, {shown_above(chosen)} was paid to choose the columns." if chosen else ""
         return cls(
-            receipt.epsilon,
+            total([receipt.epsilon, chosen]) if chosen else receipt.epsilon,
             receipt.adjacency,
             not reasons,
             tuple(reasons),
             tuple(public),
             receipt.seeded,
             experimental,
-            source=receipt.trust,
+            source=f"{paid} {receipt.trust}".strip(),
         )
 
     def statement(self) -> str:
@@ -85,9 +88,9 @@ class Guarantee:
         if not self.holds:
             return f"No privacy is guaranteed: {'; '.join(self.reasons)}."
         text = (
-            f"This model is {float(self.epsilon):g}-differentially private (delta = 0) for {self.unit}: if "
+            f"This model is {shown_above(self.epsilon)}-differentially private (delta = 0) for {self.unit}: if "
             f"{NEIGHBOURS[self.adjacency]}, the probability of any published model changes by a factor of at most "
-            f"{rounded_up(math.exp(min(float(self.epsilon), 700.0)))}."
+            f"{factor(self.epsilon)}."
         )
         if self.experimental:
             text += " Experimental: some noise is continuous and drawn in floating point."
@@ -95,7 +98,7 @@ class Guarantee:
 
     def in_short(self) -> str:
         """A few words, for a title."""
-        return f"ε = {float(self.epsilon):g}, {self.adjacency.value}" if self.holds else "no guarantee"
+        return f"ε = {shown_above(self.epsilon)}, {self.adjacency.value}" if self.holds else "no guarantee"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for a model card."""
@@ -132,6 +135,21 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("need a text")
     return value
+
+
+def shown_above(epsilon: Epsilon) -> str:
+    """An epsilon in six digits that is never below the true one.
+
+    >>> shown_above(Fraction(1, 3)), shown_above(Fraction(1, 10)), shown_above(Fraction(2))
+    ('0.333334', '0.1', '2')
+    """
+    exact = Fraction(epsilon)
+    return f"{Context(prec=6, rounding=ROUND_UP).divide(Decimal(exact.numerator), Decimal(exact.denominator)):g}"
+
+
+def factor(epsilon: Epsilon) -> str:
+    """By how much a probability may change, never understated."""
+    return rounded_up(math.exp(epsilon)) if epsilon < 700 else f"e^{shown_above(epsilon)}"
 
 
 def rounded_up(factor: float) -> str:

@@ -20,11 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import Categorical, Column, Numeric
+from discreet.columns import Categorical, Column, Numeric, is_integer
 from discreet.encoding import Cells
 from discreet.schema import Schema
 
 Integers = NDArray[np.int64]
+
+MOST_KNOTS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,8 @@ class Feature:
     """What a coordinate stands for, in words: a value, its coordinate and the sign with which it counts."""
 
     def __post_init__(self) -> None:
-        assert np.abs(self.weights).sum(axis=1).max(initial=0) <= self.unit, "a group has L1 norm at most 1"
+        if np.abs(self.weights).sum(axis=1).max(initial=0) > self.unit:
+            raise ValueError("a group has L1 norm at most 1")
 
     @property
     def size(self) -> int:
@@ -63,6 +66,10 @@ class Hyperplanes:
 
     knots: int
     bits: int
+
+    def __post_init__(self) -> None:
+        if not (is_integer(self.knots) and 1 <= self.knots <= MOST_KNOTS and is_integer(self.bits) and self.bits <= 60):
+            raise ValueError(f"knots={self.knots!r}, bits={self.bits!r}; need 1 to {MOST_KNOTS}, and up to 60")
 
     def features(self, schema: Schema) -> tuple[Feature, ...]:
         """The groups of coordinates, without the constant; a column with one cell says nothing and is left out."""

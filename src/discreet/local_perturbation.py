@@ -5,6 +5,7 @@ This does not pass `release`, which counts: here each record is a release of its
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from discreet.budget import Charge, Epsilon, Ledger, as_epsilon
 from discreet.columns import Column, Label, Numeric, text_of
 from discreet.encoding import Cells, class_codes
 from discreet.errors import DataError, ParameterError
-from discreet.guarantee import NEIGHBOURS, Guarantee, rounded_up
+from discreet.guarantee import NEIGHBOURS, Guarantee, factor, shown_above
 from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.mechanisms.response import RandomizedResponse
 from discreet.plan import split_by_weight, split_evenly
@@ -51,9 +52,9 @@ class LocalGuarantee(Guarantee):
         if not self.holds:
             return super().statement()
         return (
-            f"This table is {float(self.epsilon):g}-locally differentially private (delta = 0) for {self.unit}: if "
+            f"This table is {shown_above(self.epsilon)}-locally differentially private (delta = 0) for {self.unit}: if "
             f"{NEIGHBOURS[self.adjacency]}, the probability of any published table, and of any model learned from it, "
-            f"changes by a factor of at most {rounded_up(math.exp(min(float(self.epsilon), 700.0)))}."
+            f"changes by a factor of at most {factor(self.epsilon)}."
         )
 
 
@@ -148,7 +149,9 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         are kept in memory. Blocks of the wrong columns are an error after the charge: check them before.
         """
         self.check_parameters()
-        return self._resampled(((block, None) for block in blocks), self._charged(ledger), most=ROWS)
+        rng = self._charged(ledger)
+        paid = copy.copy(self)  # what is perturbed later is perturbed as it was paid for, whatever is set meanwhile
+        return paid._resampled(((block, None) for block in blocks), rng, most=ROWS)
 
     def transform(self, X: Any, *, ledger: Ledger | None = None) -> Columns:
         """The perturbed attributes alone, at their shares of ε, rows in the order of X.

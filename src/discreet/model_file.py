@@ -125,7 +125,7 @@ def from_dict(content: Mapping[str, Any], name: str = "model") -> Any:
     if not isinstance(version, int) or version > VERSION:
         raise FileError(f"{name} has version {version!r}; this discreet reads up to {VERSION}: upgrade discreet")
     body = {key: value for key, value in content.items() if key != "hash"}
-    if content.get("hash") != _hash(body):
+    if content.get("hash") is None or content["hash"] != _hash(body):
         raise FileError(f"{name} was altered or damaged: its hash does not fit; get it again from its owner")
     if str(content.get("model")) not in MODELS:
         raise FileError(f"{name}: model {content.get('model')!r} is not known; need one of: {', '.join(MODELS)}")
@@ -135,7 +135,7 @@ def from_dict(content: Mapping[str, Any], name: str = "model") -> Any:
         raise
     except DiscreetError as error:
         raise FileError(f"{name} cannot be used: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, MemoryError) as error:
         raise FileError(f"{name} lacks an entry ({type(error).__name__}); get it again from its owner") from None
 
 
@@ -145,4 +145,6 @@ def _built(family: Any, content: Mapping[str, Any]) -> Any:
         return family(schema, **parameters).fit_learned(content["learned"])
     epsilon = parameters.pop("epsilon")
     parameters["epsilon"] = math.inf if epsilon == "inf" else epsilon
-    return family(schema, **parameters).fit_noisy(NoisyStatistics.from_dict(content["statistics"]))
+    model = family(schema, **parameters)
+    model.check_parameters()
+    return model.fit_noisy(NoisyStatistics.from_dict(content["statistics"]))

@@ -16,8 +16,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from discreet.errors import DiscreetError, FileError
+from discreet.errors import DiscreetError, FileError, ParameterError
 from discreet.files import checked, read_columns
+from discreet.guarantee import UNIT
 from discreet.local_perturbation import LocalGuarantee, LocalPerturbation
 from discreet.schema import Schema, content_hash, read_json
 from discreet.statistics import Receipt
@@ -58,6 +59,8 @@ def receipt_path(table: str | Path) -> Path:
 
 def save_receipt(perturbation: LocalPerturbation, table: str | Path) -> Path:
     """Write the receipt of a table that `perturbation` has just made, beside the file that holds it; returns where."""
+    if perturbation.guarantee_.unit != UNIT:
+        raise ParameterError("labels were not perturbed: the table has no guarantee; use fit_resample, not transform")
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -114,6 +117,7 @@ def _checked_receipt(content: Mapping[str, Any]) -> tuple[Schema, Receipt, str]:
     body = {key: value for key, value in content.items() if key != "hash"}
     schema, receipt = Schema.from_dict(content["schema"]), Receipt.from_dict(content["receipt"])
     fits = receipt.schema_hash == schema.hash and receipt.adjacency is schema.adjacency and receipt.charges
+    fits = fits and content["guarantee"]["unit"] == UNIT
     if content_hash(body) != content["hash"] or not fits or not isinstance(content["table_sha256"], str):
         raise ValueError
     return schema, receipt, content["table_sha256"]

@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,8 @@ class Schema:
     records : a nominal number of records, if one is public. It steers choices such as the number of bins
         and never enters a guarantee.
     ignore : names of columns that may be present and are not read.
+    chosen : the epsilon that was paid, on the same data, to choose the columns (FeatureSelector); a model's guarantee
+        counts it in.
     from_data : which entries were read off the data, for instance "age.lower". A schema with such entries
         is not public knowledge, and a model made with it states no guarantee.
 
@@ -63,6 +66,7 @@ class Schema:
     records: int | None = None
     ignore: tuple[str, ...] = ()
     from_data: tuple[str, ...] = ()
+    chosen: str | None = None
 
     def __init__(
         self,
@@ -73,7 +77,9 @@ class Schema:
         records: int | None = None,
         ignore: Sequence[str] = (),
         from_data: Sequence[str] = (),
+        chosen: str | None = None,
     ) -> None:
+        object.__setattr__(self, "chosen", chosen)
         for name, value in (("columns", columns), ("ignore", ignore), ("from_data", from_data)):
             if isinstance(value, str) or not isinstance(value, Iterable):
                 raise SchemaError(f"{name}: got {type(value).__name__}; need a list")
@@ -96,6 +102,8 @@ class Schema:
                 raise SchemaError(f"column name {name!r}; need a non-empty text")
             if [*names, self.target, *self.ignore].count(name) > 1:
                 raise SchemaError(f"column {name!r} is named twice; each column, target included, once")
+        if self.chosen is not None and not _is_fraction(self.chosen):
+            raise SchemaError(f"chosen={self.chosen!r}; need the epsilon that chose the columns, such as '1/2'")
         if self.records is not None and (not is_integer(self.records) or self.records < 1):
             raise SchemaError(f"records={self.records!r}; need a positive integer, or null if not public")
 
@@ -130,6 +138,7 @@ class Schema:
             "records": self.records,
             "ignore": list(self.ignore),
             "from_data": list(self.from_data),
+            **({} if self.chosen is None else {"chosen": self.chosen}),
             "columns": [_column_to_dict(column) for column in self.columns],
         }
 
@@ -145,7 +154,7 @@ class Schema:
                 f"schema version {content.get('version')!r}; this discreet reads up to {VERSION}: upgrade discreet"
             )
         known = {"format", "version", "target", "classes", "adjacency", "records", "ignore", "from_data", "columns"}
-        _refuse_unknown(content, known, "schema")
+        _refuse_unknown(content, {*known, "chosen"}, "schema")
         _require(content, ("target", "classes", "columns"), "schema")
         return cls(
             columns=[_column_from_dict(column) for column in _list(content["columns"], "columns")],
@@ -155,6 +164,7 @@ class Schema:
             records=content.get("records"),
             ignore=content.get("ignore", ()),
             from_data=content.get("from_data", ()),
+            chosen=content.get("chosen"),
         )
 
     @property
@@ -197,7 +207,7 @@ def content_hash(content: Any) -> str:
 def read_json(path: str | Path) -> dict[str, Any]:
     """Read a JSON object; every way to fail is one clear error."""
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refused)
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None
     except json.JSONDecodeError as error:
@@ -208,6 +218,17 @@ def read_json(path: str | Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise FileError(f"{path} holds no JSON object; was it written by discreet?")
     return content
+
+
+def _is_fraction(text: object) -> bool:
+    try:
+        return isinstance(text, str) and len(text) < 1000 and Fraction(text) > 0
+    except (ValueError, ZeroDivisionError):
+        return False
+
+
+def _refused(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _column_to_dict(column: Column) -> dict[str, Any]:

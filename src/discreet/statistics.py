@@ -106,6 +106,8 @@ class Receipt:
     def from_dict(cls, content: Mapping[str, Any]) -> Receipt:
         """The inverse of `to_dict`."""
         charges = tuple(Charge.from_dict(charge) for charge in content["charges"])
+        if not isinstance(content["seeded"], bool):
+            raise TypeError("a receipt says whether its noise can be repeated")
         adjacency, trust = Adjacency(content["adjacency"]), str(content.get("trust", ""))
         return cls(adjacency, charges, bool(content["seeded"]), content["schema_hash"], trust)
 
@@ -133,8 +135,10 @@ class NoisyStatistics:
 
     def check(self, schema: Schema) -> None:
         """Raise ParameterError unless released under this schema, with tables of their queries' shapes."""
-        if self.receipt.schema_hash != schema.hash:
+        if (self.receipt.schema_hash, self.receipt.adjacency) != (schema.hash, schema.adjacency):
             raise ParameterError("these statistics were released under another schema; use the one they came with")
+        if not self.receipt.charges:
+            raise ParameterError("these statistics have no charge; they were not made by release")
         for query, table in self.tables:
             rows, columns = shape(query, schema)
             expected = (rows, 2 if isinstance(query, Moments) else columns)

@@ -90,9 +90,17 @@ def _values(series: nw.Series[Any]) -> NDArray[Any]:
     """The values of a series; those that numpy has no type for (lists, structs, huge integers) one by one."""
     try:
         array = series.to_numpy()
+        return array if array.ndim == 1 else np.fromiter(series.to_list(), dtype=object, count=len(series))
     except Exception:
-        array = np.empty((0, 0))
-    return array if array.ndim == 1 else np.fromiter(series.to_list(), dtype=object, count=len(series))
+        return np.fromiter(map(_value, iter(series.to_native())), dtype=object, count=len(series))
+
+
+def _value(value: Any) -> Any:
+    """One value as Python has it; what it cannot read, such as text that is no UTF-8, is neither number nor text."""
+    try:
+        return value.as_py() if hasattr(value, "as_py") else value
+    except Exception:
+        return b""
 
 
 def _as_column(values: Any) -> NDArray[Any]:
@@ -157,6 +165,8 @@ def check_records(data: Any, schema: Schema) -> None:
     if not isinstance(data, list | tuple):
         return
     width = len(schema.names)
+    if any(not isinstance(row, Mapping | list | tuple | np.ndarray) for row in data):
+        raise DataError("a record is neither a dict nor a row; need a list of dicts or of rows in the schema's order")
     if any(isinstance(row, list | tuple | np.ndarray) and len(row) != width for row in data):
         raise DataError(f"a row has not the {width} columns of the schema; need one value for each, in its order")
     dicts = [record for record in data if isinstance(record, Mapping)]

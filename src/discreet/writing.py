@@ -21,6 +21,8 @@ def whole_file(path: str | Path, *, binary: bool = False) -> Iterator[Any]:
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False, **how) as file:
             try:
                 yield file
+                file.flush()
+                os.fsync(file.fileno())
             except BaseException:
                 _discard(file.name)
                 raise

@@ -59,13 +59,14 @@ def test_a_secure_sum_by_mail(here):
     assert "--key" in result.stderr
     assert not Path("north.jsonl").exists()
     assert "does not fit" in answer("north", "--key", "south.key", status=2).stderr
+    assert "know the keys" in answer("north", "--key", "north.key", status=2).stderr
     for name in NAMES:
-        answer(name, "--key", f"{name}.key")
+        answer(name, "--key", f"{name}.key", "--checked")
     result = combine("north.msg", "south.msg", status=2)
     assert "west" in result.stderr
     assert "new round" in result.stderr
     assert not Path("m.json").exists()
-    assert "at least 2 parties" in combine(*(f"{name}.msg" for name in NAMES)).stdout
+    assert "as long as 2 other parties" in combine(*(f"{name}.msg" for name in NAMES)).stdout
 
 
 def test_columns_of_the_same_people(here):

@@ -138,7 +138,8 @@ def test_a_message_file_needs_neither_data_nor_ledger(flower, tmp_path):
     invitation, settings = prepare(tmp_path, "sum")
     own = settings[0]
     key = KeyPair.from_file(own["key"])
-    made = Party("north", open_file(own["data"]), Ledger(1, tmp_path / "hand.jsonl"), key=key).answer(invitation)
+    ledger = Ledger(1, tmp_path / "hand.jsonl")
+    made = Party("north", open_file(own["data"]), ledger, key=key, checked=True).answer(invitation)
     made.save(tmp_path / "hand.msg")
     only = {"party": "north", "message": str(tmp_path / "hand.msg")}
     assert flower.answer(invitation, only) == made.to_bytes()

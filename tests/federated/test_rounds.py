@@ -45,7 +45,7 @@ def kept(limit=9):
 def answers(invitation, pairs, tables=None, seed=None):
     tables = tables or {name: ill(500, place) for place, name in enumerate(NAMES)}
     return [
-        Party(name, MemorySource(table), kept(), key=pairs.get(name), random_state=seed and seed + place)
+        Party(name, MemorySource(table), kept(), key=pairs.get(name), checked=True, random_state=seed and seed + place)
         .answer(invitation)
         for place, (name, table) in enumerate(tables.items())
     ]  # fmt: skip
@@ -72,7 +72,7 @@ def test_a_round_gives_a_model_that_learns(trust, model, tmp_path):
     assert load(tmp_path / "model.json").guarantee_ == made.guarantee_
     told = made.guarantee_.statement()
     assert ("every party's records against everyone else" in told) == (trust == "nobody")
-    assert ("at least 2 parties followed the protocol" in told) == (trust == "sum")
+    assert ("as long as 2 other parties followed the protocol" in told) == (trust == "sum")
 
 
 def test_without_noise_the_secure_sum_is_the_exact_sum(monkeypatch):
@@ -103,8 +103,9 @@ def test_the_length_of_a_message_tells_nothing(trust):
     invitation, pairs = invited(trust)
     odd = {**ill(3, 2), "smoker": np.array(["x" * 999, None, 3], dtype=object)}
     lengths = {
-        len(Party("north", MemorySource(table), kept(), key=pairs.get("north")).answer(invitation).to_bytes())
+        len(party.answer(invitation).to_bytes())
         for table in ([], ill(1, 0), ill(5000, 1), odd)
+        for party in [Party("north", MemorySource(table), kept(), key=pairs.get("north"), checked=True)]
     }
     assert len(lengths) == 1
 
@@ -137,6 +138,32 @@ def test_a_crash_between_two_messages_loses_nothing(trust, tmp_path):
         assert one.variance == other.variance
     with pytest.raises(DataError, match="answered already"):
         resumed.add(sent[0])
+
+
+def test_two_processes_with_one_state_lose_no_answer(tmp_path):
+    invitation, _ = invited()
+    first, second = (Aggregator(invitation, tmp_path / "state.json") for _ in range(2))
+    sent = answers(invitation, {})
+    first.add(sent[0])
+    second.add(sent[1])
+    first.add(sent[2])
+    assert sorted(Aggregator(invitation, tmp_path / "state.json").answered) == sorted(NAMES)
+    with pytest.raises(DataError, match="answered already"):
+        second.add(sent[2])
+
+
+def test_a_seed_cannot_be_hidden_by_a_typing_error():
+    with pytest.raises(FileError):
+        Message.from_bytes(forged(SENT[0], seeded="maybe"), ROUND[0])
+
+
+def test_whom_a_secure_sum_does_not_protect_from():
+    """With every share counted on, a party that knows its own share sees less noise than promised."""
+    invitation, pairs = invited("sum", honest=3)
+    aggregator = Aggregator(invitation)
+    for message in answers(invitation, pairs):
+        aggregator.add(message)
+    assert "not against parties" in aggregator.model().guarantee_.statement()
 
 
 def test_a_state_of_another_round_or_damaged_is_refused(tmp_path):
@@ -173,7 +200,7 @@ def test_a_missing_party(tmp_path):
     # the new round among the others: it costs, and works
     smaller, pairs = invited("sum", names=["north", "south"])
     ledger = kept(1)
-    Party("north", MemorySource(ill(9, 0)), ledger, key=pairs["north"]).answer(smaller)
+    Party("north", MemorySource(ill(9, 0)), ledger, key=pairs["north"], checked=True).answer(smaller)
     assert ledger.remaining == 0
 
 
@@ -181,22 +208,25 @@ def test_a_party_pays_and_answers_once(tmp_path):
     invitation, pairs = invited("sum")
     local, _ = invited()
     for asked, path in ((local, None), (invitation, tmp_path / "ledger.jsonl")):
-        party = Party("north", MemorySource(ill(9, 0)), Ledger(5, path), key=pairs["north"])
+        party = Party("north", MemorySource(ill(9, 0)), Ledger(5, path), key=pairs["north"], checked=True)
         party.answer(asked)
         with pytest.raises(BudgetError, match="already"):
             party.answer(asked)
-    again = Party("north", MemorySource(ill(9, 0)), Ledger(5, tmp_path / "ledger.jsonl"), key=pairs["north"])
+    reopened = Ledger(5, tmp_path / "ledger.jsonl")
+    again = Party("north", MemorySource(ill(9, 0)), reopened, key=pairs["north"], checked=True)
     with pytest.raises(BudgetError, match="already"):
         again.answer(invitation)
     with pytest.raises(BudgetError, match="left"):
-        Party("north", MemorySource(ill(9, 0)), kept("1/2"), key=pairs["north"]).answer(invitation)
+        Party("north", MemorySource(ill(9, 0)), kept("1/2"), key=pairs["north"], checked=True).answer(invitation)
 
 
 def test_a_secure_sum_needs_a_ledger_that_lasts_and_the_known_keys():
     invitation, pairs = invited("sum")
     with pytest.raises(ParameterError, match="outlives"):
-        Party("north", MemorySource(ill(9, 0)), Ledger(5), key=pairs["north"]).answer(invitation)
+        Party("north", MemorySource(ill(9, 0)), Ledger(5), key=pairs["north"], checked=True).answer(invitation)
     ledger, known = kept(), {name: pair.public for name, pair in pairs.items() if name != "north"}
+    with pytest.raises(ParameterError, match="know the keys of 1"):
+        Party("north", MemorySource(ill(9, 0)), ledger, key=pairs["north"]).answer(invitation)
     for wrong in ({**known, "south": KeyPair.generate().public}, {**known, "east": known["south"]}):
         with pytest.raises(ParameterError, match="do not take part"):
             Party("north", MemorySource(ill(9, 0)), ledger, key=pairs["north"], known=wrong).answer(invitation)
@@ -216,6 +246,27 @@ def test_a_bare_share_never_leaves():
     with pytest.raises(ParameterError, match="one a cell"):
         share(MemorySource(ill(9, 0)), CLINIC, steps, np.zeros(1, dtype=np.uint64), ledger, rng, "round")
     assert ledger.spent == 0
+
+
+def test_a_round_is_answered_once_whatever_came_between(tmp_path):
+    party = Party("north", MemorySource(ill(9, 0)), Ledger(9, tmp_path / "ledger.jsonl"))
+    first, second = invited()[0], invited()[0]
+    party.answer(first)
+    party.answer(second)
+    with pytest.raises(BudgetError, match="already"):
+        party.answer(first)
+
+
+@pytest.mark.parametrize("trust", ["nobody", "sum"])
+def test_a_seeded_answer_voids_the_guarantee_of_all(trust, tmp_path):
+    invitation, pairs = invited(trust)
+    aggregator = Aggregator(invitation, tmp_path / "state.json")
+    for place, name in enumerate(NAMES):
+        seed = 7 if place == 0 else None
+        party = Party(name, MemorySource(ill(9, place)), kept(), key=pairs.get(name), checked=True, random_state=seed)
+        aggregator.add(Message.from_bytes(party.answer(invitation).to_bytes(), invitation))
+    assert not aggregator.model().guarantee_.holds
+    assert not Aggregator(invitation, tmp_path / "state.json").model().guarantee_.holds
 
 
 def test_errors_before_the_charge_cost_nothing():

@@ -61,7 +61,7 @@ def test_without_noise_the_simulation_is_the_real_protocol(table, schema, record
     for place, name in enumerate(names):
         own = MemorySource({column: values[rows[place :: len(names)]] for column, values in records.items()})
         ledger = Ledger(NEARLY_EXACT, tmp_path / name)
-        aggregator.add(Party(name, own, ledger, key=pairs[name] if keys else None).answer(invitation))
+        aggregator.add(Party(name, own, ledger, key=pairs[name] if keys else None, checked=True).answer(invitation))
     real = aggregator.statistics()
     assert [query for query, _ in simulated.tables] == [query for query, _ in real.tables]
     for (_, ours), (_, theirs) in zip(simulated.tables, real.tables, strict=True):

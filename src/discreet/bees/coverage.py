@@ -87,7 +87,8 @@ class IntervalAxis:
     ) -> None:
         self._name, self._values, self._lower, self._upper = name, values, lower, upper
         self._outermost = (lower, upper) if outermost is None else outermost
-        distinct, places = np.unique(values, return_inverse=True)
+        distinct = np.unique(values[~np.isnan(values)])
+        places = np.searchsorted(distinct, values)  # a blank stands beyond all: no interval has it
         self._distinct: list[float] = distinct.tolist()
         self._prefixes: list[int] = []
         if (len(distinct) + 1) * len(values) <= MOST_BITS:
@@ -126,7 +127,7 @@ class IntervalAxis:
         """Each end halfway to the next value outside, or at the outermost bound where there is none."""
         values = self._values[mask_of(among, len(self._values))]
         below, above = values < gene[0], values > gene[1]
-        covered = values[~below & ~above]
+        covered = values[(values >= gene[0]) & (values <= gene[1])]
         if not len(covered):
             return gene
         lower, upper = self._outermost
@@ -199,8 +200,9 @@ def axes_of(encoded: Encoded, schema: Schema, public_bounds: bool) -> list[Axis]
             strays = bool((values == len(column.categories)).any())
             axes.append(CategoryAxis(column.name, values, len(column.categories) + strays))
         else:
-            seen = len(values) > 0 and not public_bounds
-            lower, upper = (values.min(), values.max()) if seen else (column.lower, column.upper)
+            known = values[~np.isnan(values)]
+            seen = len(known) > 0 and not public_bounds
+            lower, upper = (known.min(), known.max()) if seen else (column.lower, column.upper)
             bounds = float(column.lower), float(column.upper)
             axes.append(IntervalAxis(column.name, values, float(lower), float(upper), bounds))
     return axes

@@ -29,7 +29,7 @@ class TreeAccuracy:
     """
 
     def __init__(self, encoded: Mapping[str, NDArray[Any]], labels: Codes, uniform: Uniform) -> None:
-        columns = [np.asarray(values, dtype=np.float32) for values in encoded.values()]
+        columns = [np.nan_to_num(np.asarray(values, dtype=np.float32), nan=-1.0) for values in encoded.values()]
         self._records = np.column_stack(columns)
         self._labels = labels
         self._folds = _stratified(labels, uniform)

@@ -20,6 +20,7 @@ from discreet.budget import Charge, Ledger
 from discreet.encoding import Codes, class_codes
 from discreet.errors import DataError, ParameterError
 from discreet.guarantee import UNIT, Guarantee
+from discreet.local_perturbation import LocalGuarantee
 from discreet.schema import Schema
 from discreet.statistics import Receipt
 from discreet.tables import Table, as_vector
@@ -42,8 +43,10 @@ def _clear_charge() -> Charge:
 
 def is_perturbed(guarantee: Guarantee | None, receipt: Receipt | None = None) -> bool:
     """Whether records come with a guarantee that holds; ParameterError if it is none or not for whole records."""
-    if guarantee is not None and not isinstance(guarantee, Guarantee):
-        raise ParameterError(f"source_guarantee={type(guarantee).__name__}; need a Guarantee")
+    if guarantee is not None and not isinstance(guarantee, LocalGuarantee):
+        raise ParameterError(
+            f"source_guarantee={type(guarantee).__name__}; need that of the LocalPerturbation that made the records"
+        )
     if receipt is not None and not isinstance(receipt, Receipt):
         raise ParameterError(f"source_receipt={type(receipt).__name__}; need a Receipt")
     if guarantee is None or not guarantee.holds:
@@ -64,6 +67,14 @@ def _belong(guarantee: Guarantee, receipt: Receipt) -> bool:
         receipt.adjacency,
         receipt.seeded,
     )
+
+
+def check_schema(schema: Schema | str, receipt: Receipt | None) -> None:
+    """Raise ParameterError if a given schema is a draft, which tells of clear records, or not that of the records."""
+    if isinstance(schema, Schema) and not schema.is_public:
+        raise ParameterError("the schema was read off data; need a public one, that of the perturbed records")
+    if isinstance(schema, Schema) and receipt is not None and receipt.schema_hash != schema.hash:
+        raise ParameterError("the records were perturbed under another schema; use the one they came with")
 
 
 def promised(what: str, schema: Schema, source: Guarantee | None, receipt: Receipt | None) -> tuple[Guarantee, Receipt]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.columns import Categorical, Numeric, is_integer, text_of
-from discreet.encoding import as_floats, category_codes
+from discreet.encoding import as_floats, label_codes
 from discreet.errors import FileError
 from discreet.schema import Schema
 from discreet.tables import Table
@@ -119,12 +119,14 @@ def similarity(rule: Rule, rules: Sequence[Rule]) -> int:
 
 
 def encode(table: Table, schema: Schema) -> dict[str, NDArray[Any]]:
-    """A table as rules see it; total: missing and stray values are encoded as the schema says."""
+    """A table as rules see it; total. A missing value counts as what the schema says for it, if it says something; if
+    not it is a blank (NaN, or -1), of which no condition holds: rules must not learn what is not there."""
     encoded: dict[str, NDArray[Any]] = {}
     for column in schema.columns:
         values = table.column(column.name)
         if isinstance(column, Categorical):
-            encoded[column.name] = category_codes(values, column)
+            missing = -1 if column.missing is None else column.missing_code
+            encoded[column.name] = label_codes(values, column.categories, column.stray_code, missing)
         else:
             encoded[column.name] = _within_bounds(values, column)
     return encoded
@@ -132,7 +134,8 @@ def encode(table: Table, schema: Schema) -> dict[str, NDArray[Any]]:
 
 def _within_bounds(values: NDArray[Any], column: Numeric) -> NDArray[np.float64]:
     numbers = np.array(as_floats(values), dtype=np.float64)
-    numbers[np.isnan(numbers)] = column.missing_value
+    if column.fill is not None:
+        numbers[np.isnan(numbers)] = column.missing_value
     return np.clip(numbers, float(column.lower), float(column.upper))
 
 

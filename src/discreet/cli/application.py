@@ -15,7 +15,19 @@ import typer
 from typer.core import TyperGroup
 
 from discreet import __version__
-from discreet.cli import card, demo, explain, federated, federated_simulate, perturb, predict, schema, train
+from discreet.cli import (
+    card,
+    compare,
+    demo,
+    explain,
+    federated,
+    federated_simulate,
+    perturb,
+    predict,
+    schema,
+    score,
+    train,
+)
 from discreet.cli.outputs import one_line
 from discreet.errors import DiscreetError
 
@@ -125,6 +137,8 @@ app.command("train")(train.train)
 app.command("predict")(predict.predict)
 app.command("perturb")(perturb.perturb)
 app.add_typer(parties, name="federated", help="Train one model with parties that share no rows.")
+app.command("score")(score.score)
+app.command("compare")(compare.compare)
 app.command("card")(card.card)
 app.command("explain")(explain.explain)
 app.command("plot")(explain.plot)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.budget import as_epsilon
+from discreet.budget import as_epsilon, total
 from discreet.cli import inputs
 from discreet.cli.outputs import advise, check_out, emit, notes, say, shown, tabulate
 from discreet.cli.train import open_ledger, public_schema
@@ -30,7 +30,7 @@ def key(
     """
     from discreet.federated.masks import KeyPair
 
-    check_out(out, force=False)
+    check_out(out)
     pair = KeyPair.generate()
     pair.to_file(out)
     if as_json:
@@ -93,6 +93,9 @@ def answer(
         list[str] | None,
         typer.Option(metavar="NAME=KEY", help="Another party's public key as it told you; refused if not the same."),
     ] = None,
+    compared: Annotated[
+        bool, typer.Option("--checked", help="You have compared the invitation's hash with the other parties.")
+    ] = False,
     table: Annotated[str | None, typer.Option(help="The table, if the data file is a .duckdb file.")] = None,
     force: Force = False,
     as_json: Json = False,
@@ -108,18 +111,24 @@ def answer(
     from discreet.federated.masks import KeyPair
 
     invited = Invitation.load(invitation)
+    if invited.trust == "sum":
+        listed = ", ".join(each.name for each in invited.parties)
+        advise(f"A sum of {listed}, {invited.honest} of them honest. Invitation {invited.hash[:16]}: the same to all?")
     if invited.trust == "sum" and secret is None:
         raise ParameterError("this invitation is for a secure sum; give your secret key: --key FILE")
     pair = KeyPair.from_file(secret) if secret is not None else None
-    checked = {name: value for name, _, value in (each.partition("=") for each in known or [])}
+    told = {name: value for name, _, value in (each.partition("=") for each in known or [])}
     public = invited.schema_of(party)
     check_out(out, data, invitation, ledger, secret, force=force)
     source = open_file(data, table)
     inputs.check_structure(source, data, public)
-    account = open_ledger(ledger, limit, invited.epsilon)
+    cost = total([step.epsilon for step in invited.steps(party)])
+    account = open_ledger(
+        ledger, limit, cost or invited.epsilon, "the invitation's epsilon of ", "ask the inviter for a smaller one"
+    )
     assert account is not None, "the option is required"
     with notes.status("counting, adding noise"):
-        message = Party(party, source, account, key=pair, known=checked).answer(invited)
+        message = Party(party, source, account, key=pair, known=told, checked=compared).answer(invited)
     message.save(out)
     if as_json:
         emit({"out": str(out), "round": invited.round, "party": party, "bytes": out.stat().st_size,
@@ -149,8 +158,12 @@ def combine(
     invited = Invitation.load(invitation)
     check_out(out, invitation, state, *messages, force=force)
     aggregator = Aggregator(invited, state)
+    there = set(aggregator.answered)
     for path in messages:
         message = Message.load(path, invited)
+        if message.party in there:
+            advise(f"{path}: {message.party} is in {state} already")
+            continue
         try:
             aggregator.add(message)
         except DiscreetError as error:

@@ -51,6 +51,15 @@ def train(
     `discreet perturb` wrote, with its receipt beside it, and keep its guarantee.
 
     \b
+    Parameters by --with, for instance (a wrong name lists all of a model's):
+      naive-bayes    select=auto, numeric=gaussian, bins=8
+      one-rule       bins=8
+      decision-tree  structure=random, max_depth=3, thresholds=15
+      random-forest  n_trees=5, max_depth=3
+      svm            regularisation=10, huber=0.5, knots=4
+      bee-rules      strategy=one-rule, n_rules=3
+
+    \b
     Example, after `discreet demo`:
       discreet train discreet-demo/train.csv --schema discreet-demo/schema.json \\
         --epsilon 1 --out m.json --ledger ledger.jsonl --limit 2
@@ -165,7 +174,13 @@ def _value(text: str) -> Any:
     return {"true": True, "false": False, "none": None}.get(text.casefold(), text)
 
 
-def open_ledger(path: Path | None, limit: str | None, epsilon: Epsilon) -> Ledger | None:
+def open_ledger(
+    path: Path | None,
+    limit: str | None,
+    epsilon: Epsilon,
+    cost: str = "--epsilon=",
+    remedy: str = "use a smaller epsilon",
+) -> Ledger | None:
     """The ledger, if the loss fits in it; a new file is made only then."""
     if path is None:
         if limit is not None:
@@ -182,8 +197,8 @@ def open_ledger(path: Path | None, limit: str | None, epsilon: Epsilon) -> Ledge
     remaining = most if ledger is None else ledger.remaining
     if epsilon > remaining:
         raise BudgetError(
-            f"--epsilon={shown(epsilon)} is more than the {shown(remaining)} of {shown(most)} left in ledger {path}; "
-            + ("use a smaller epsilon" if remaining > 0 else "these data may not be asked again")
+            f"{cost}{shown(epsilon)} is more than the {shown(remaining)} of {shown(most)} left in ledger {path}; "
+            + (remedy if remaining > 0 else "these data may not be asked again")
         )
     return ledger or Ledger(most, path)
 

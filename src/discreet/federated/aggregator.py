@@ -6,7 +6,9 @@ answer, so that a crash loses nothing and nothing is counted twice.
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,28 @@ class Aggregator:
 
     def add(self, message: Message) -> None:
         """Fold in one answer; DataError if it is foreign, of another shape, or there already. Nothing changes then."""
+        with self._alone():
+            self._fold(message)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """With a file: other processes wait, and what they have added is there."""
+        if self._path is None:
+            yield
+            return
+        import fcntl
+
+        try:
+            lock = self._path.with_name(self._path.name + ".lock").open("a")
+        except OSError as error:
+            raise FileError(f"cannot write beside {self._path}: {error.strerror}; check the folder") from None
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if self._path.exists():
+                self._resume(self._path)
+            yield
+
+    def _fold(self, message: Message) -> None:
         self._check(message)
         places = self.invitation.asked(message.party)
         before = [self._sums[place] for place in places], list(self.answered), self.seeded
@@ -149,10 +173,17 @@ class Aggregator:
         body = {key: value for key, value in content.items() if key != "hash"}
         if content.get("format") != FORMAT or content.get("hash") != content_hash(body):
             raise FileError(f"{path} is no state of an aggregator, or was damaged; remove it and add all answers again")
-        if content["invitation"] != self.invitation.hash:
-            raise FileError(f"{path} is the state of another round; name another file")
-        self.answered, self.seeded = list(content["answered"]), bool(content["seeded"])
-        self._sums = [np.array([[int(v) for v in row] for row in table], dtype=object) for table in content["sums"]]
+        if content.get("invitation") != self.invitation.hash or content.get("version") != 1:
+            raise FileError(f"{path} is the state of another round or version; name another file")
+        try:
+            sums = [np.array([[int(v) for v in row] for row in table], dtype=object) for table in content["sums"]]
+            answered, seeded = [str(name) for name in content["answered"]], content["seeded"] is not False
+        except (KeyError, TypeError, ValueError):
+            raise FileError(f"{path} was damaged; remove it and add all answers again") from None
+        fits = [table.shape for table in sums] == [table.shape for table in self._sums]
+        if not fits or len(set(answered)) != len(answered):
+            raise FileError(f"{path} does not fit the invitation; remove it and add all answers again")
+        self._sums, self.answered, self.seeded = sums, answered, seeded
 
 
 def trusted(invitation: Invitation, answers: int) -> str:
@@ -168,8 +199,9 @@ def trusted(invitation: Invitation, answers: int) -> str:
             "against everyone else, the aggregator included."
         )
     apart = len(invitation.parties) - invitation.honest
+    others = f"together with up to {apart} of the parties" if apart else "but not against parties, who know their share"
     return (
         f"Made of the sum of {answers} parties' masked answers: it holds against whoever sees the sum, the aggregator "
-        f"included, as long as at least {invitation.honest} parties followed the protocol and told nobody their "
-        f"secrets; if more than {apart} collude, it does not hold."
+        f"included, {others}, as long as {invitation.honest} other parties followed the protocol and told nobody their "
+        "secrets."
     )

@@ -121,7 +121,7 @@ def answer(invitation: Invitation, settings: Settings) -> bytes:
     ledger_file, limit = _text(settings, "ledger"), settings.get("limit")
     if limit is None:
         raise ParameterError('no limit for the ledger; add the most that it may ever spend: limit="2"')
-    message = Party(name, source, Ledger(limit, ledger_file), key=key).answer(invitation)
+    message = Party(name, source, Ledger(limit, ledger_file), key=key, checked=True).answer(invitation)
     if kept is not None:
         try:
             message.save(kept)

@@ -18,7 +18,7 @@ from typing import Any
 
 from discreet.budget import Epsilon, as_epsilon
 from discreet.columns import Categorical, is_integer
-from discreet.errors import FileError, ParameterError
+from discreet.errors import DiscreetError, FileError, ParameterError
 from discreet.federated.dealing import FEWEST_PARTIES, hand, hand_size
 from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.mechanisms.polya import PolyaShare
@@ -34,6 +34,8 @@ TRUST = ("nobody", "sum")
 MODELS = ("naive-bayes", "one-rule")
 QUESTIONS: dict[str, Any] = {kind.__name__: kind for kind in (Counts, SplineCounts, SoftCounts)}
 MOST_PARTIES = 100_000
+MOST_CELLS = 10_000_000
+"""In all tables of a round: what a party can hold in memory while it answers."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,12 @@ class Invitation:
     def schema_of(self, name: str) -> Schema:
         """The part of the schema that a party's table has to have."""
         columns = self[name].columns
-        return self.schema.replace(columns=[self.schema[each] for each in columns]) if columns else self.schema
+        if not columns:
+            return self.schema
+        others = [each for each in self.schema.names if each not in columns]
+        return self.schema.replace(
+            columns=[self.schema[each] for each in columns], ignore=(*self.schema.ignore, *others)
+        )
 
     def shapes(self, name: str) -> list[tuple[int, int]]:
         """The shapes of a party's tables."""
@@ -179,9 +186,9 @@ class Invitation:
         if not isinstance(content.get("version"), int) or content["version"] > VERSION:
             raise FileError(f"{name} has version {content.get('version')!r}; this discreet reads up to {VERSION}")
         body = {key: value for key, value in content.items() if key != "hash"}
-        if content.get("hash") != content_hash(body):
-            raise FileError(f"{name} was altered or damaged: its hash does not fit; get it again from its sender")
         try:
+            if content.get("hash") != content_hash(body):
+                raise FileError(f"{name} was altered or damaged: its hash does not fit; get it again from its sender")
             return cls(
                 Schema.from_dict(content["schema"]),
                 as_epsilon(content["epsilon"]),
@@ -193,7 +200,9 @@ class Invitation:
                 tuple(_question(each) for each in content["questions"]),
                 content["each"],
             )
-        except (KeyError, TypeError, AttributeError, IndexError) as error:
+        except DiscreetError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
             raise FileError(f"{name} lacks an entry ({type(error).__name__}); get it again from its sender") from None
 
 
@@ -274,11 +283,18 @@ def _check(invitation: Invitation) -> None:
         raise ParameterError(f"{len(names)} parties; need from 1 to {MOST_PARTIES} different names, each a short text")
     if invitation.trust not in TRUST or invitation.model not in MODELS or not _is_name(invitation.round):
         raise ParameterError("trust, model or round of the invitation are not known; upgrade discreet")
+    if invitation.epsilon == math.inf:
+        raise ParameterError("epsilon=inf; a round without noise is not private: get another invitation")
     if not invitation.questions or not _sums_to_epsilon(invitation):
         raise ParameterError("the questions' shares do not sum to epsilon; get another invitation")
     asked = [each.query.column for each in invitation.questions]
     if len(set(asked)) != len(asked) or not all(_fits(each.query, schema) for each in invitation.questions):
         raise ParameterError("the questions do not fit the schema; get another invitation")
+    if invitation.model == "one-rule" and not all(isinstance(each.query, Counts) for each in invitation.questions):
+        raise ParameterError("the questions are not those of a rule; get another invitation")
+    cells = sum(each.query.cells(schema).size(schema) for each in invitation.questions) * len(schema.classes)
+    if cells > MOST_CELLS:
+        raise ParameterError(f"the questions have {cells} cells; need at most {MOST_CELLS}")
     owned = [column for party in invitation.parties for column in party.columns]
     if owned and (sorted(owned) != sorted(schema.names) or not all(party.columns for party in invitation.parties)):
         raise ParameterError("each column of the schema has to belong to exactly one party")

@@ -64,7 +64,8 @@ class Message:
                 raise FileError(f"{name} answers another invitation; it cannot be combined with these")
             shapes = invitation.shapes(content["party"])
             tables = _unpacked(content["tables"], shapes, masked=invitation.trust == "sum")
-            return cls(content["invitation"], content["round"], content["party"], content["seeded"] == "yes", tables)
+            seeded = {"yes": True, "no ": False}[content["seeded"]]
+            return cls(content["invitation"], content["round"], content["party"], seeded, tables)
         except DiscreetError:
             raise
         except binascii.Error:

@@ -29,7 +29,9 @@ class Party:
         remembers which rounds were answered: two answers under one mask would show their difference.
     key : the key pair whose public part is in the invitation, for a secure sum.
     known : public keys of other parties, by name, as they told them. For a secure sum an invitation with other keys is
-        refused: whoever can put keys of his own in place of all others' reads this party's answer.
+        refused: whoever can put keys of his own in place of all others' reads this party's answer. As many have to be
+        known as are counted on to be honest, less this one;
+    checked : or the party says that it has compared the invitation (its hash) with the other parties.
     random_state : None for secure noise; an integer for experiments and tests, which voids the guarantee.
 
     Examples
@@ -56,10 +58,12 @@ class Party:
         *,
         key: KeyPair | None = None,
         known: Mapping[str, str] | None = None,
+        checked: bool = False,
         random_state: Any = None,
     ) -> None:
         self.name = name
         self._source, self._ledger, self._key, self._known = source, ledger, key, known or {}
+        self._checked = checked
         self._random_state = random_state
 
     def __repr__(self) -> str:
@@ -96,5 +100,10 @@ class Party:
         for name, public in self._known.items():
             if others.get(name) != public:
                 raise ParameterError(f"the invitation's key of party {name!r} is not the known one; do not take part")
+        if not self._checked and len(self._known) < invitation.honest - 1:
+            raise ParameterError(
+                f"the sum counts on {invitation.honest} honest parties; know the keys of {invitation.honest - 1} "
+                "others (known), or compare the invitation's hash with them (checked)"
+            )
         cells = sum(rows * columns for rows, columns in invitation.shapes(self.name))
         return mask(self._key, others, self.name, bytes.fromhex(invitation.hash), cells)

@@ -75,8 +75,9 @@ def combine(
     """Combine answers of which some may be hostile.
 
     Guarantee  for each cell the trimmed mean and the median lie between two honest parties' values if the hostile
-               parties that the filter left in have less than `trim`, or half, of the capped weight; with "clip" a party
-               adds at most `most_records` to the whole. Privacy is that of the answers: post-processing.
+               parties that the filter left in have less than `trim`, or half, of the capped weight; with "clip" each
+               cell of a party lies in the range of one with `most_records`, noise included, before its tables are made
+               consistent. Privacy is that of the answers: post-processing.
     Test       tests/federated/test_robust.py::test_estimates_lie_between_honest_ones, ..._claimed_count_buys_nothing
 
     Parameters

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.budget import Charge, Ledger
+from discreet.budget import Charge, Ledger, total
 from discreet.encoding import Cells
 from discreet.growth.plans import Fixed, Greedy, Labelled, Plan, Published
 from discreet.growth.records import Records
@@ -44,7 +44,7 @@ def grow(
     source.check(schema)
     costs = [plan.charges(schema) for plan in plans]
     if dealt:
-        if any([line.epsilon for line in lines] != [line.epsilon for line in costs[0]] for lines in costs):
+        if len({total([line.epsilon for line in lines]) for lines in costs}) != 1:
             raise ValueError("trees that share the records by lot must cost the same")
         charges = tuple(_for_each(line, len(plans)) for line in costs[0])
     else:

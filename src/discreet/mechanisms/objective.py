@@ -80,6 +80,8 @@ class ObjectivePerturbation:
 
         With less than c / (exp(epsilon / 2) - 1) the determinant would cost more than half of epsilon.
         """
+        if epsilon < Fraction(1, 10**12):
+            raise ParameterError(f"epsilon={float(epsilon):.3g} for one hyperplane is too small; use a larger one")
         curvature = 1 / (2 * huber)
         if epsilon == math.inf:
             return cls(tuple(groups), huber, strength * len(groups), bits, 0, ())

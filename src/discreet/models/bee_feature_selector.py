@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.bees.colony import Uniform, stream
 from discreet.bees.fitness import NoisyAccuracy, NoisyHistogram, TreeAccuracy
-from discreet.bees.reading import charge_in_the_clear, is_perturbed, labelled, promised
+from discreet.bees.reading import charge_in_the_clear, check_schema, is_perturbed, labelled, promised
 from discreet.bees.selection import Bits, SubsetSearch
 from discreet.budget import Ledger
 from discreet.drafting import schema_from_data
@@ -107,6 +107,8 @@ class BeeFeatureSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         search = self._checked()
         perturbed = is_perturbed(source_guarantee, source_receipt)
+        if perturbed:
+            check_schema(self.schema, source_receipt)
         uniform = stream(self.random_state)
         if ledger is not None and not perturbed:
             charge_in_the_clear(ledger, self.kind)

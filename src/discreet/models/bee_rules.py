@@ -17,7 +17,7 @@ from discreet import model_file
 from discreet.bees.colony import check_colony, stream
 from discreet.bees.decision import DEFAULT, RESOLVE, RuleSet
 from discreet.bees.picture import draw
-from discreet.bees.reading import charge_in_the_clear, is_perturbed, labelled, promised, restored
+from discreet.bees.reading import charge_in_the_clear, check_schema, is_perturbed, labelled, promised, restored
 from discreet.bees.rules import Rule, encode, rules_from_dict, rules_to_dict
 from discreet.bees.search import STRATEGIES, RuleSearch
 from discreet.budget import Ledger
@@ -122,6 +122,8 @@ class BeeRules(Classifier):
         """
         self.check_parameters()
         perturbed = is_perturbed(source_guarantee, source_receipt)
+        if perturbed:
+            check_schema(self.schema, source_receipt)
         uniform = stream(self.random_state)
         if ledger is not None and not perturbed:
             charge_in_the_clear(ledger, self.kind)

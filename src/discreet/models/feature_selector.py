@@ -39,8 +39,8 @@ class FeatureSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the door `select`, proof there; names,
     order and `selected_schema_` are post-processing. A model that is then fitted on the same data at ε2 costs ε2 of its
-    own: together ε + ε2, and both charge the ledger that they are given. The model's own guarantee speaks of its ε2
-    alone. `NaiveBayes(select=k)` shares one ε between choosing and counting.
+    own: together ε + ε2, and both charge the ledger that they are given; the model's guarantee counts both in. Hand it
+    `selected_schema_`. `NaiveBayes(select=k)` shares one ε between choosing and counting.
 
     Parameters
     ----------
@@ -107,7 +107,10 @@ class FeatureSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.columns_ = list(chosen.columns)
         self.receipt_ = chosen.receipt
         self.guarantee_ = Guarantee.of(chosen.receipt, schema)
-        self.selected_schema_ = _narrowed(schema, self.columns_, marked=not self.guarantee_.holds)
+        marked = not self.guarantee_.holds
+        self.selected_schema_ = _narrowed(schema, self.columns_, marked=marked)
+        if not marked:
+            self.selected_schema_ = self.selected_schema_.replace(chosen=str(self.guarantee_.epsilon))
         self.n_features_in_ = len(schema.columns)
         self.feature_names_in_ = np.array(schema.names, dtype=object)
         return self

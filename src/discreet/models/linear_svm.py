@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.budget import Epsilon, Ledger
 from discreet.errors import ParameterError
-from discreet.hyperplanes import Hyperplanes
+from discreet.hyperplanes import MOST_KNOTS, Hyperplanes
 from discreet.models import weights
 from discreet.models.classifier import PrivateClassifier
 from discreet.models.tabular import Attribute, Model
@@ -30,7 +30,6 @@ BITS = 23
 """The lattice of the weights has steps of 2**-23: finer than any use, coarse enough to hide the last bits."""
 STRENGTH = 5.0
 """The default regularisation is this over ε: of 2 to 50 a good compromise on public data, from ε = 0.1 to 3."""
-MOST_KNOTS = 64
 NOMINAL_RECORDS = 1000
 """How many records are taken to be there where the schema does not say."""
 
@@ -180,7 +179,7 @@ def fitting_knots(schema: Schema, epsilon: Epsilon) -> int:
 
 def fitting_strength(query: Hyperplanes, schema: Schema, epsilon: Epsilon) -> float:
     """The default regularisation: 5 / ε for each hyperplane, and never less than scikit-learn's C = 1 stands for."""
-    share = float(epsilon) / query.problems(schema)
+    share = max(float(epsilon) / query.problems(schema), 1e-12)
     return (
         max(STRENGTH / share, 1 / len(query.groups(schema))) if math.isfinite(share) else 1 / len(query.groups(schema))
     )

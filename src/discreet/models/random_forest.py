@@ -157,7 +157,9 @@ class RandomForest(PrivateClassifier):
     def explain(self, top: int | None = None) -> str:
         """How much each column is asked, then the first `top` trees (default: one)."""
         use = self.column_use()
-        lines = [f"{len(self._grown)} trees; share of the questions, half as much for each level down:"]
+        trees = len(self._grown)
+        count = f"{trees} trees" if trees > 1 else "1 tree (ε and the number of records feed no more)"
+        lines = [f"{count}; share of the questions, half as much for each level down:"]
         lines += [f"  {name}  {share:.0%}" for name, share in use.items()] or ["  (no questions: only leaves)"]
         for number, each in enumerate(self._grown[: 1 if top is None else top], 1):
             lines += ["", f"Tree {number}:", tree_text.describe(each, self.schema_, self.classes_.tolist())]

@@ -86,6 +86,8 @@ def plan(
     names, classes = schema.names if columns is None else columns, len(schema.classes)
     if structure == "auto":
         structure = rule(strength, classes)
+        if structure == "stump" and classes**2 * len(names) > MOST_CHOICES:  # too many to compare
+            structure = "random"
     if structure == "published":
         return published(schema, epsilon, max_depth)
     if structure == "stump":

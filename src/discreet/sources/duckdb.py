@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -131,10 +132,25 @@ def _columns(result: Any) -> dict[str, NDArray[np.uint16]]:
     return {name: np.asarray(column, dtype=np.uint16) for name, column in result.fetchnumpy().items()}
 
 
+@contextlib.contextmanager
+def _each_value_by_itself(connection: Any) -> Iterator[None]:
+    """Without the statistics of a file, which know no NaN: if all other values of a column are one, DuckDB takes it for
+    a constant, and whether it does depends on a single record. A given connection gets its setting back."""
+    (kept,) = connection.execute("SELECT current_setting('disabled_optimizers')").fetchone()
+    wanted = ",".join(filter(None, [kept, "statistics_propagation"]))
+    connection.execute(f"SET disabled_optimizers = {sql.literal(wanted)}")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(Exception):
+            connection.execute(f"SET disabled_optimizers = {sql.literal(kept)}")
+
+
 def _quietly(connection: Any, text: str, fetch: Callable[[Any], Any] = lambda result: list(result.fetchall())) -> Any:
     """Run a statement; an engine's message may quote a row, so it is not passed on."""
     try:
-        return fetch(connection.execute(text))
+        with _each_value_by_itself(connection):
+            return fetch(connection.execute(text))
     except Exception as error:
         interrupted = type(error).__name__ == "InterruptException"
     if interrupted:

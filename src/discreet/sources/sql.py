@@ -86,7 +86,7 @@ def _total_code(cells: Cells, schema: Schema, kind: str) -> str:
 def _is_nothing(value: str) -> str:
     """Whether a double is NULL or NaN. By its spelling: DuckDB takes `isnan` for false wherever the statistics of a
     Parquet file, which know no NaN, have bounds."""
-    return f"{value} IS NULL OR LOWER(CAST({value} AS VARCHAR)) = 'nan'"
+    return f"{value} IS NULL OR LOWER(CAST({value} AS VARCHAR)) IN ('nan', '-nan')"
 
 
 def _count(relation: str, place: int, codes: Sequence[str], schema: Schema, types: Mapping[str, str]) -> str:

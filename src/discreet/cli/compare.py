@@ -1,0 +1,234 @@
+"""`discreet compare`: models side by side on public data, on the same folds."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet import __version__
+from discreet.cli.outputs import advise, emit, notes, say, tabulate
+from discreet.errors import FileError, MissingExtra, ParameterError
+from discreet.writing import whole_file
+
+PUBLIC = (
+    "For public data only: records are counted in the clear, the noise is seeded, and these scores are not private. "
+    "On private data use `discreet score`, which pays for what it shows."
+)
+
+
+def compare(
+    grid: Annotated[
+        Path | None, typer.Argument(help="A .toml file with data, models, epsilons, ...", show_default=False)
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder for runs, tables and picture.", show_default=False)] = ...,  # type: ignore[assignment]
+    data: Annotated[str | None, typer.Option(help="Data sets, such as iris,wine.", show_default=False)] = None,
+    models: Annotated[str | None, typer.Option(help="Models, such as naive-bayes,svm.", show_default=False)] = None,
+    epsilons: Annotated[str | None, typer.Option(help="Privacy losses, such as 0.1,1.", show_default=False)] = None,
+    folds: Annotated[int | None, typer.Option(help="Of the cross-validation.  [default: 10]")] = None,
+    repeats: Annotated[int | None, typer.Option(help="Shuffles of the records.  [default: 1]")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of shuffles and noise.  [default: 0]")] = None,
+    adjacency: Annotated[str | None, typer.Option(help="add-remove or replace-one.  [default: add-remove]")] = None,
+    directory: Annotated[
+        Path | None, typer.Option(help="A folder with schemas.json and data sets; default: DISCREET_DATA.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare models on public data: accuracy by data set and epsilon, ranks and tests.
+
+    Each run is written to runs.csv as it ends; started again, the command goes on where it was stopped. Writes
+    summary.md and, if matplotlib is there, pictures of accuracies, ranks and p-values. For public data only.
+
+    \b
+    Examples:
+      discreet compare --data iris,wine --models naive-bayes,one-rule --epsilons 0.1,1,10 --out comparison
+      discreet compare grid.toml --jobs 2 --out comparison
+    """
+    from discreet.comparison import ResultsFile, summary
+    from discreet.comparison import compare as run_grid
+
+    flags = {"data": data, "models": models, "epsilons": epsilons}
+    lists = {name: _listed(value) for name, value in flags.items() if value is not None}
+    numbers = {"folds": folds, "repeats": repeats, "seed": seed, "adjacency": adjacency}
+    wanted = _grid(grid, {**lists, **{name: value for name, value in numbers.items() if value is not None}})
+    families = catalogue()
+    wanted.check(families)
+    place = None if directory is None else str(directory)
+    _make(out)
+    advise(PUBLIC)
+    try:
+        with _progress() as progress:
+            found = run_grid(
+                wanted,
+                families,
+                ResultsFile(out / "runs.csv"),
+                version=__version__,
+                directory=place,
+                jobs=jobs,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        advise(f"interrupted; what was run is in {out / 'runs.csv'}: the same command goes on from there")
+        raise typer.Exit(130) from None
+    cells = summary.cells(found.measured)
+    remarks = _remarks({name: families[name] for name in wanted.models})
+    written = [out / "runs.csv", *_write(cells, remarks, out)]
+    if found.of_other_versions:
+        advise(f"{found.of_other_versions} runs in {out / 'runs.csv'} are of another version; kept, and not counted")
+    for message, count in _counted(found.failures).items():
+        advise(f"{count} runs failed: {message}")
+    for remark in remarks:
+        advise(remark)
+    if as_json:
+        emit(_report(cells, found.failures, written))
+    else:
+        _show(cells)
+        say(f"Written: {', '.join(map(str, written))}")
+
+
+def catalogue() -> dict[str, Any]:
+    """The models that can be compared, by name: ours that take an epsilon, and the classifiers of the papers."""
+    from discreet import papers
+    from discreet.models import MODELS
+    from discreet.models.classifier import PrivateClassifier
+
+    published = {name: getattr(papers, name) for name in papers.__all__}
+    return {
+        **{name: family for name, family in MODELS.items() if issubclass(family, PrivateClassifier)},
+        **{name: family for name, family in published.items() if hasattr(family, "predict")},
+    }
+
+
+def _remarks(families: dict[str, Any]) -> list[str]:
+    """What has to be said of models that only claim an epsilon."""
+    claimed = [name for name, family in families.items() if hasattr(family, "honest_epsilon")]
+    if not claimed:
+        return []
+    return [f"The epsilon of {', '.join(claimed)} is what the paper claims; no guarantee is stated for it here."]
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _grid(path: Path | None, flags: dict[str, Any]) -> Any:
+    """The grid of a file or of the options, not of both: nobody could say which counts."""
+    from discreet.comparison import Grid, read_grid
+
+    if path is not None:
+        if flags:
+            raise ParameterError(f"{path} and --{next(iter(flags))} both say what to compare; leave one out")
+        return read_grid(path)
+    missing = [name for name in ("data", "models", "epsilons") if name not in flags]
+    if missing:
+        raise ParameterError(f"nothing says which {missing[0]} to compare; name a .toml file, or add --{missing[0]}")
+    return Grid(**flags)
+
+
+def _make(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot make the folder {out}: {error.strerror}; choose another name") from None
+
+
+@contextmanager
+def _progress() -> Iterator[Any]:
+    """Tells how many runs are done and how long the rest will take."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"))
+    bar = Progress(*columns, TimeRemainingColumn(), console=notes, transient=True, disable=not notes.is_terminal)
+    with bar:
+        task = bar.add_task("runs", total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def _write(cells: Any, remarks: list[str], out: Path) -> list[Path]:
+    """The tables, and the pictures if matplotlib is there."""
+    from discreet.comparison import summary
+
+    with whole_file(out / "summary.md") as file:
+        file.write(summary.markdown(cells, remarks))
+    try:
+        figures = _pictures(cells)
+    except MissingExtra as error:
+        advise(f"No picture: {error}")
+        figures = {}
+    written = [out / "summary.md"]
+    for name, figure in figures.items():
+        for kind in ("png", "svg"):
+            content = io.BytesIO()
+            figure.savefig(content, format=kind, dpi=150)
+            with whole_file(out / f"{name}.{kind}", binary=True) as file:
+                file.write(content.getvalue())
+            written.append(out / f"{name}.{kind}")
+    return written
+
+
+def _pictures(cells: Any) -> dict[str, Any]:
+    """Figures by name; what differs is drawn only if there are two models."""
+    from discreet.comparison import difference_picture, picture, summary
+
+    figures = {"accuracy": picture.draw(cells)}
+    if len(summary.average_ranks(cells)) > 1:
+        figures["ranks"] = difference_picture.draw_ranks(cells)
+        figures["p-values"] = difference_picture.draw_p_values(cells)
+    return figures
+
+
+def _counted(failures: Any) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for run, message in failures:
+        words = f"{run.model} at epsilon {run.epsilon} on {run.data}: {message}"
+        counts[words] = counts.get(words, 0) + 1
+    return counts
+
+
+def _report(cells: Any, failures: Any, written: list[Path]) -> dict[str, Any]:
+    from discreet.comparison import summary
+
+    return {
+        "cells": [each._asdict() for each in cells],
+        "average_ranks": summary.average_ranks(cells),
+        "tests": [each._asdict() for each in summary.differences(cells)],
+        "failures": [{**each.run._asdict(), "message": each.message} for each in failures],
+        "files": [str(path) for path in written],
+    }
+
+
+def _show(cells: Any) -> None:
+    from discreet.comparison import summary
+
+    heads = ["data", "model", "ε", "runs", "accuracy", "of noiseless"]
+    rows = [
+        [
+            cell.data,
+            cell.model,
+            summary.shown(cell.epsilon),
+            str(cell.runs),
+            f"{cell.mean:.3f} ± {cell.deviation:.3f}",
+            "" if cell.ratio is None else f"{cell.ratio:.0%}",
+        ]
+        for cell in cells
+    ]
+    tabulate("Accuracy", heads, rows, right=heads[2:])
+    ranks = summary.average_ranks(cells)
+    if ranks:
+        tabulate("Average rank", ["model", "rank"], [[name, f"{rank:.2f}"] for name, rank in ranks.items()], ["rank"])
+    tested = [[*map(str, each[:5]), f"{each.p_value:.2g}"] for each in summary.differences(cells)]
+    if tested:
+        heads = ["first", "second", "pairs", "first better", "second better", "p"]
+        tabulate("Wilcoxon signed-rank test", heads, tested, right=heads[2:])

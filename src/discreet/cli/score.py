@@ -1,0 +1,110 @@
+"""`discreet score`: a test accuracy that can be published. All that can be checked is checked before it is charged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.budget import Ledger, as_epsilon
+from discreet.cli import inputs
+from discreet.cli.outputs import advise, emit, notes, say, shown, tabulate_receipt
+from discreet.cli.train import open_ledger
+from discreet.errors import DiscreetError
+from discreet.files import checked, structure
+from discreet.schema import Schema
+from discreet.tables import Table
+
+VAGUE = 0.2
+"""An interval wider than this says little."""
+
+
+def score(
+    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    data: Annotated[Path, typer.Argument(help="A .csv or .parquet file of records with labels.", show_default=False)],
+    epsilon: Annotated[str, typer.Option(help="The privacy loss, for instance 1, 0.3 or 1/3.", show_default=False)],
+    adjacency: Annotated[
+        str | None, typer.Option(help="add-remove or replace-one; default: as the model's schema says.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="Of the interval around the accuracy.")] = 0.95,
+    ledger: Annotated[Path | None, typer.Option(help="A file that keeps what was spent on these data.")] = None,
+    limit: Annotated[str | None, typer.Option(help="The most that the ledger may ever spend; set once.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Repeatable noise, for experiments: no guarantee.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Publish how good a model is on private records: a noisy accuracy with a charge of its own.
+
+    Only noisy numbers are shown. Records without one of the model's classes are counted nowhere, and columns that its
+    schema does not know are not looked at. Give the ledger of the training data if the records were in them.
+
+    \b
+    Example, after `discreet demo`:
+      discreet score discreet-demo/model.json discreet-demo/train.csv \\
+        --epsilon 1 --ledger ledger.jsonl --limit 2
+    """
+    from discreet.evaluation import check_options, evaluate_file
+
+    loss = as_epsilon(epsilon)
+    trained = inputs.load_model(model)
+    schema: Schema = trained.schema_ if adjacency is None else trained.schema_.replace(adjacency=adjacency)
+    options: dict[str, Any] = {
+        "epsilon": loss,
+        "adjacency": schema.adjacency,
+        "confidence": confidence,
+        "random_state": seed,
+    }
+    _check_columns(data, schema)
+    check_options(trained, **options)
+    account = open_ledger(ledger, limit, loss)
+    before = None if account is None else account.spent
+    try:
+        with notes.status("counting, adding noise"):
+            found = evaluate_file(trained, data, ledger=account, **options)
+    except (DiscreetError, KeyboardInterrupt) as error:
+        paid = account is not None and account.spent != before
+        raise _interrupted(error, f"; ledger {ledger} keeps the charge" if paid else "") from None
+    if as_json:
+        emit({**found.to_dict(), "ledger": _account(account)})
+        return
+    _show(found)
+    if account is not None:
+        left = shown(account.remaining)
+        say(f"Ledger {ledger}: {shown(account.spent)} of {shown(account.limit)} spent, {left} left.")
+
+
+def _check_columns(data: Path, schema: Schema) -> None:
+    """Raise unless the file has the schema's columns, the target included; no record is read."""
+    checked(data)
+    inputs.check_header(data, schema)
+    wanted = {*schema.names, schema.target}
+    Table({name: values for name, values in structure(data).items() if name in wanted}, schema).check(
+        schema, target=True
+    )
+
+
+def _interrupted(error: BaseException, paid: str) -> BaseException:
+    """The error of an evaluation that did not end, with what it cost."""
+    if isinstance(error, KeyboardInterrupt):
+        advise(f"interrupted; no accuracy was released{paid}")
+        return typer.Exit(130)
+    return type(error)(f"{error}{paid}") if paid else error
+
+
+def _show(found: Any) -> None:
+    bounds = f"between {found.lower:.3f} and {found.upper:.3f}"
+    say(f"Accuracy {found.value:.3f}, {bounds} (confidence {found.confidence:g}).")
+    say(
+        f"Noisy numbers: {found.right} right, {found.wrong} wrong, both within {found.margin} of the truth with that "
+        "confidence. The interval is for these records and their noise; how far they stand for others is not in it."
+    )
+    say(found.guarantee.statement(), style="bold")
+    tabulate_receipt(found.receipt.charges)
+    if found.upper - found.lower > VAGUE:
+        advise("The interval is wide: too few records for this epsilon. A larger epsilon, or more records, narrow it.")
+
+
+def _account(ledger: Ledger | None) -> dict[str, str] | None:
+    if ledger is None:
+        return None
+    return {"limit": str(ledger.limit), "spent": str(ledger.spent), "remaining": str(ledger.remaining)}

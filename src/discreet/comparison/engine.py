@@ -1,0 +1,161 @@
+"""Runs what a grid asks for and a results file lacks, on one core or several."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+
+from discreet import datasets
+from discreet.comparison.grid import MAJORITY, Grid, Run, as_number
+from discreet.comparison.results import Content, Measured, ResultsFile
+from discreet.encoding import class_codes
+from discreet.errors import DiscreetError, ParameterError
+
+Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+
+class Failure(NamedTuple):
+    """A run that a model refused, and what it said; it is tried again next time."""
+
+    run: Run
+    message: str
+
+
+class Comparison(NamedTuple):
+    """The runs of a grid that are there, those that failed, and how many rows of the file were of another version."""
+
+    measured: dict[Run, Measured]
+    failures: list[Failure]
+    of_other_versions: int
+
+
+def compare(
+    grid: Grid,
+    models: Mapping[str, Any],
+    results: ResultsFile,
+    *,
+    version: str,
+    directory: str | None = None,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Comparison:
+    """Run what is missing; each row is in the file before `progress` hears of it.
+
+    Parameters
+    ----------
+    models : classes by name, made with (schema, epsilon=..., random_state=...).
+    results : rows that are there are not run again if settings, version and data are the same.
+    version : of discreet; rows of another stay in the file and do not count.
+    directory : the folder of the data sets; default as for `discreet.datasets.load`.
+    jobs : processes.
+    progress : is told how many runs are there, and of how many.
+    """
+    grid.check(models)
+    if isinstance(jobs, bool) or jobs < 1:
+        raise ParameterError(f"jobs={jobs!r}; need an integer, at least 1")
+    contents = {name: Content(version, data_hash(name, directory)) for name in grid.data}
+    for name in grid.data:
+        _check_folds(name, grid.folds, directory)
+    before, runs = results.read(), grid.runs()
+    found = {run: before[run, contents[run.data]] for run in runs if (run, contents[run.data]) in before}
+    failures: list[Failure] = []
+    progress(len(found), len(runs))
+    missing = [run for run in runs if run not in found]
+    if missing:
+        with results.appending() as file:
+            for run, outcome in _outcomes(missing, models, directory, jobs):
+                if isinstance(outcome, str):
+                    failures.append(Failure(run, outcome))
+                else:
+                    file.add(run, contents[run.data], outcome)
+                    found[run] = outcome
+                progress(len(found) + len(failures), len(runs))
+    foreign = sum(content.version != version for _, content in before)
+    return Comparison({run: found[run] for run in runs if run in found}, failures, foreign)
+
+
+def _outcomes(
+    runs: Iterable[Run], models: Mapping[str, Any], directory: str | None, jobs: int
+) -> Iterator[tuple[Run, Measured | str]]:
+    if jobs == 1:
+        yield from (outcome(run, models.get(run.model), directory) for run in runs)
+        return
+    from sklearn.utils.parallel import Parallel, delayed
+
+    tasks = (delayed(outcome)(run, models.get(run.model), directory) for run in runs)
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
+
+
+def outcome(run: Run, family: Any, directory: str | None) -> tuple[Run, Measured | str]:
+    """What is measured of a run, or the words of the model that failed: one model must not stop the others."""
+    try:
+        return run, measure(run, family, directory)
+    except DiscreetError as error:
+        return run, str(error)
+    except Exception as error:  # the data are public: the message may be shown
+        return run, f"{type(error).__name__}: {error}"
+
+
+def measure(run: Run, family: Any, directory: str | None) -> Measured:
+    """Fit and test one model; records without a class are not tested on, as they are counted nowhere."""
+    X, y, schema = _loaded(run.data, directory)
+    train, test = _folds(run.data, directory, run.folds, run.seed + run.repeat)[run.fold]
+    codes = class_codes(y, schema)
+    test = test[codes[test] < len(schema.classes)]
+    if run.model == MAJORITY:
+        counts = np.bincount(codes[train], minlength=len(schema.classes) + 1)[: len(schema.classes)]
+        return Measured(_share(codes[test] == counts.argmax()), 0.0, 0.0)
+    model = family(
+        schema.replace(adjacency=run.adjacency), epsilon=as_number(run.epsilon), random_state=run.noise_seed()
+    )
+    start = time.perf_counter()
+    model.fit({name: values[train] for name, values in X.items()}, y[train])
+    fitted = time.perf_counter()
+    predicted = model.predict({name: values[test] for name, values in X.items()})
+    end = time.perf_counter()
+    return Measured(_share(class_codes(predicted, schema) == codes[test]), fitted - start, end - fitted)
+
+
+def _share(right: NDArray[np.bool_]) -> float:
+    return float(right.mean()) if len(right) else 0.0
+
+
+@lru_cache(maxsize=2)
+def _loaded(name: str, directory: str | None) -> datasets.DataSet:
+    return datasets.load(name, directory)
+
+
+@lru_cache(maxsize=4)
+def _folds(name: str, directory: str | None, folds: int, seed: int) -> Folds:
+    """Stratified folds: the same for all models and epsilons, which makes their scores pairs."""
+    _, y, schema = _loaded(name, directory)
+    codes = class_codes(y, schema)
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed % 2**32)
+    with warnings.catch_warnings():
+        # some data sets have classes rarer than the number of folds; that is as it should be
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        return list(splitter.split(np.zeros((len(codes), 1)), codes))
+
+
+def _check_folds(name: str, folds: int, directory: str | None) -> None:
+    _, y, schema = _loaded(name, directory)
+    largest = int(np.bincount(class_codes(y, schema)).max(initial=0))
+    if folds > largest:
+        raise ParameterError(f"folds={folds}: {name} has no class with so many records; need at most {largest}")
+
+
+def data_hash(name: str, directory: str | None) -> str:
+    """Of schema and records: rows made with other data are not taken for these."""
+    X, y, schema = _loaded(name, directory)
+    digest = hashlib.sha256(schema.hash.encode())
+    for values in (*X.values(), y):
+        digest.update(repr(values.tolist()).encode())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,103 @@
+"""Records as a public model sees them: each is right, wrong, or has no class and is counted nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.columns import Categorical
+from discreet.encoding import Cells, class_codes
+from discreet.errors import DataError
+from discreet.schema import Adjacency, Schema
+from discreet.sources.memory import MemorySource
+from discreet.statistics import ExactRows, ExactStatistics
+from discreet.tables import Table, as_vector
+
+Labelled = tuple[Any, Any]
+"""A table and its labels; None for labels that are the target column of the table."""
+
+RIGHT, WRONG = "right", "wrong"
+
+
+def marks(adjacency: Adjacency) -> Schema:
+    """The schema of marked records: one attribute that says nothing, and the mark."""
+    return Schema([Categorical("record", ["any"], unlisted=False)], "prediction", [RIGHT, WRONG], adjacency=adjacency)
+
+
+class MarkedSource:
+    """A table of which only the marks are seen, under the schema `marks`.
+
+    A record's mark is a function of that record alone, so that neighbours have neighbouring marks: each value is coded
+    by itself, and what the model says of a record must not depend on the records beside it. A matrix product is
+    not such a function (how it rounds depends on the number of rows), so that with `singly` records are predicted one
+    at a time.
+
+    Parameters
+    ----------
+    predict : the classes of the records of a mapping of columns.
+    schema : the public schema of the table.
+    structure : the table, or one without records that has its columns.
+    blocks : reads the records.
+    singly : whether to predict one record at a time.
+    """
+
+    def __init__(
+        self,
+        predict: Callable[[Any], NDArray[Any]],
+        schema: Schema,
+        structure: Labelled,
+        blocks: Callable[[], Iterable[Labelled]],
+        *,
+        singly: bool,
+    ) -> None:
+        self._predict, self._schema, self._structure, self._blocks = predict, schema, structure, blocks
+        self._singly = singly
+
+    def __repr__(self) -> str:
+        return "MarkedSource(values hidden)"
+
+    def check(self, schema: Schema) -> None:
+        """Columns and lengths of the table itself; no value is looked at."""
+        self._open(self._structure)
+
+    def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
+        """The counts of the marks, block by block."""
+        counted = MemorySource({"record": []}, []).count(cells, schema)
+        for source in self._marked():
+            counted += source.count(cells, schema)
+        return counted
+
+    def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
+        """The marks as codes, block by block."""
+        for source in self._marked():
+            yield from source.rows(cells, schema)
+
+    def _marked(self) -> Iterator[MemorySource]:
+        for block in self._blocks():
+            columns, labels = self._open(block)
+            true = class_codes(labels, self._schema)
+            words = np.array([RIGHT, WRONG, None], dtype=object)
+            is_class, is_right = true < len(self._schema.classes), self._predicted(columns, len(true)) == true
+            yield MemorySource(
+                {"record": np.full(len(true), "any", dtype=object)},
+                words[np.where(is_class, np.where(is_right, 0, 1), 2)],
+            )
+
+    def _predicted(self, columns: dict[str, NDArray[Any]], rows: int) -> NDArray[Any]:
+        if not self._singly or rows == 0:
+            return class_codes(self._predict(columns), self._schema)
+        each = [self._predict({name: values[row : row + 1] for name, values in columns.items()}) for row in range(rows)]
+        return class_codes(np.concatenate(each), self._schema)
+
+    def _open(self, block: Labelled) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
+        """Columns and labels. Columns, since a model may refuse a list of records for what one of them lacks."""
+        X, y = block
+        table = Table(X, self._schema)
+        table.check(self._schema, target=y is None)
+        labels = table.column(self._schema.target) if y is None else as_vector(y)
+        if len(labels) != table.rows:
+            raise DataError("X and y have different lengths; need one label a record")
+        return {name: table.column(name) for name in self._schema.names}, labels

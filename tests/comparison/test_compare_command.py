@@ -1,0 +1,172 @@
+"""`discreet compare`: public data, one line for each mistake, and nothing lost."""
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from discreet.cli import compare
+from discreet.cli.application import CarefulGroup
+from discreet.comparison import ResultsFile, engine
+from discreet.errors import MissingExtra
+
+app = typer.Typer(cls=CarefulGroup)
+app.callback()(lambda: None)
+app.command("compare")(compare.compare)
+
+GRID = ["--data", "iris", "--models", "naive-bayes, one-rule", "--epsilons", "1", "--folds", "2"]
+
+
+@pytest.fixture
+def _no_pictures(monkeypatch):
+    """They take longer than the runs."""
+
+    def missing(cells):
+        raise MissingExtra("plot")
+
+    monkeypatch.setattr(compare, "_pictures", missing)
+
+
+quickly = pytest.mark.usefixtures("_no_pictures")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DISCREET_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for cache in (engine._loaded, engine._folds):
+        cache.cache_clear()
+
+
+def run(*arguments, status=0):
+    result = CliRunner().invoke(app, ["compare", *arguments, "--out", "out"])
+    assert result.exit_code == status, (result.exit_code, result.stdout, result.stderr, result.exception)
+    return result
+
+
+def refused(*arguments, words):
+    result = run(*arguments, status=2)
+    assert result.stdout == ""
+    line = result.stderr.splitlines()[-1]
+    assert line.startswith("error: ")
+    for word in words:
+        assert word in line, line
+
+
+def test_tables_and_pictures():
+    shown = run(*GRID)
+    assert "public data only" in shown.stderr
+    assert "Average rank" in shown.stdout
+    assert "Wilcoxon" in shown.stdout
+    assert "naive-bayes" in shown.stdout
+    pictures = [f"{name}.{kind}" for name in ("accuracy", "ranks", "p-values") for kind in ("png", "svg")]
+    assert {path.name for path in Path("out").iterdir()} == {"runs.csv", "summary.md", *pictures}
+    assert "## iris" in Path("out/summary.md").read_text(encoding="utf-8")
+
+
+@quickly
+def test_without_matplotlib_there_are_tables():
+    assert "pip install 'discreet[plot]'" in run(*GRID).stderr
+    assert {path.name for path in Path("out").iterdir()} == {"runs.csv", "summary.md"}
+
+
+def test_one_model_has_nothing_to_differ_from():
+    run("--data", "iris", "--models", "one-rule", "--epsilons", "1", "--folds", "2")
+    assert {path.name for path in Path("out").iterdir()} == {"runs.csv", "summary.md", "accuracy.png", "accuracy.svg"}
+
+
+@quickly
+def test_json_is_pure_and_a_second_time_nothing_is_run():
+    first = json.loads(run(*GRID, "--json").stdout)
+    runs = Path("out/runs.csv").read_bytes()
+    assert {cell["model"] for cell in first["cells"]} == {"majority", "naive-bayes", "one-rule"}
+    assert first["failures"] == []
+    assert json.loads(run(*GRID, "--json").stdout) == first
+    assert Path("out/runs.csv").read_bytes() == runs
+
+
+@quickly
+def test_a_grid_file_is_the_same_as_flags():
+    first = json.loads(run(*GRID, "--json").stdout)
+    Path("grid.toml").write_text('data=["iris"]\nmodels=["naive-bayes", "one-rule"]\nepsilons=[1]\nfolds=2\n')
+    assert json.loads(run("grid.toml", "--json").stdout) == first
+    refused("grid.toml", "--folds", "3", words=["leave one out"])
+
+
+@quickly
+def test_models_of_papers_are_there_and_what_they_claim_is_said():
+    families = compare.catalogue()
+    assert {"naive-bayes", "one-rule", "decision-tree", "random-forest", "svm"} <= set(families)
+    assert "bee-rules" not in families
+    assert "Zorarpaci2019InputPerturbation" not in families
+    shown = run("--data", "iris", "--models", "Lopuhaa2021NaiveBayes,one-rule", "--epsilons", "1", "--folds", "2")
+    assert "Lopuhaa2021NaiveBayes is what the paper claims" in shown.stderr
+    assert "what the paper claims" in Path("out/summary.md").read_text(encoding="utf-8")
+    assert "paper" not in run(*GRID).stderr
+
+
+@quickly
+def test_rows_of_another_version_are_kept_and_named(monkeypatch):
+    with monkeypatch.context() as older:
+        older.setattr(compare, "__version__", "0.0.1")
+        run(*GRID)
+    before = Path("out/runs.csv").read_text()
+    assert "10 runs in out/runs.csv are of another version" in run(*GRID).stderr
+    assert Path("out/runs.csv").read_text().startswith(before)
+
+
+@quickly
+def test_an_interruption_says_how_to_go_on(monkeypatch):
+    original, told = engine.measure, []
+
+    def slow(run, *rest):
+        told.append(run)
+        if len(told) == 5:
+            raise KeyboardInterrupt
+        return original(run, *rest)
+
+    monkeypatch.setattr(engine, "measure", slow)
+    assert "goes on from there" in run(*GRID, status=130).stderr
+    assert len(ResultsFile("out/runs.csv").read()) == 4
+    run(*GRID)
+    assert len(told) == 5 + 6
+
+
+@quickly
+def test_a_model_that_fails_is_named(monkeypatch):
+    original = engine.measure
+
+    def broken(run, *rest):
+        if run.model == "one-rule":
+            raise ZeroDivisionError("by nothing")
+        return original(run, *rest)
+
+    monkeypatch.setattr(engine, "measure", broken)
+    shown = run(*GRID, "--json")
+    assert "2 runs failed: one-rule at epsilon 1 on iris: ZeroDivisionError: by nothing" in shown.stderr.replace(
+        "\n", " "
+    )
+    assert len(json.loads(shown.stdout)["failures"]) == 4
+
+
+def test_mistakes_are_one_line_that_lists_what_is_known():
+    refused("--models", "one-rule", "--epsilons", "1", words=["--data"])
+    refused(words=["--data"])
+    refused("--data", "nowhere", *GRID[2:], words=["'nowhere'", "iris", "wine"])
+    refused(*GRID[:2], "--models", "magic", *GRID[4:], words=["'magic'", "naive-bayes", "Lopuhaa2021NaiveBayes"])
+    refused(*GRID[:4], "--epsilons", "0", words=["epsilon"])
+    refused(*GRID[:6], "--folds", "1", words=["folds"])
+    refused(*GRID, "--directory", "none", words=["none", "folder"])
+    refused("none.toml", words=["none.toml"])
+    Path("out/runs.csv").write_text("a,b\n1,2\n")
+    refused(*GRID, words=["another version", "nothing was changed"])
+    assert Path("out/runs.csv").read_text() == "a,b\n1,2\n"
+
+
+def test_help_has_examples():
+    shown = CliRunner().invoke(app, ["compare", "--help"]).stdout
+    assert "discreet compare grid.toml" in shown
+    assert "public data only" in " ".join(shown.split())
