@@ -157,3 +157,21 @@ def test_extreme_scales_draw():
 
 def test_sources_of_noise_can_be_pickled_with_a_model():
     assert not pickle.loads(pickle.dumps(SecureRandomness())).seeded
+
+
+@pytest.mark.parametrize("below", [1, 3, 5, 48, 1000])
+@pytest.mark.parametrize("random_state", [None, 3])
+def test_integers_are_uniform(below, random_state):
+    """A word folded back by a remainder would favour small numbers."""
+    draws = as_rng(random_state).integers(below, (60_000,))
+    assert draws.min() >= 0
+    assert draws.max() < below
+    if below > 1:
+        assert stats.chisquare(np.bincount(draws, minlength=below)).pvalue > 1e-7
+
+
+def test_integers_near_the_largest_range_are_not_folded():
+    """Three quarters of 2**62: folding back would put two thirds of the draws below a third."""
+    below = 3 * 2**60
+    draws = as_rng(None).integers(below, (20_000,))
+    assert abs((draws < below // 3).mean() - 1 / 3) < 0.02

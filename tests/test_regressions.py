@@ -8,8 +8,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from discreet import (
+    BeeFeatureSelector,
     BeeRules,
     Categorical,
     DecisionTree,
@@ -170,3 +172,39 @@ def test_scalars_are_no_records():
     model = NaiveBayes(schema(), epsilon=1).fit([BASE])
     with pytest.raises(ValueError, match="neither a dict nor a row"):
         model.predict([1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("size", [255, 256, 257, 300])
+def test_trees_tell_apart_as_many_categories_as_there_are(size):
+    """Codes are kept in as few bytes as they need, and no fewer."""
+    names = [f"v{place:03d}" for place in range(size)]
+    public = Schema([Categorical("a", names, unlisted=False)], "c", ["p", "q"], records=4000)
+    records = [{"a": name} for name in names for _ in range(4)] + [{"a": names[-1]}] * 2000
+    labels = ["p"] * (4 * size) + ["q"] * 2000
+    tree = DecisionTree(public, epsilon=100, structure="greedy", max_depth=1, random_state=0).fit(records, labels)
+    assert tree.predict([{"a": names[-1]}, {"a": names[0]}, {"a": names[1]}]).tolist() == ["q", "p", "p"]
+
+
+def test_an_interrupted_refit_keeps_no_choice_of_clear_records(monkeypatch):
+    perturbation = LocalPerturbation(CLINIC, epsilon=3)
+    X, y = perturbation.fit_resample(PEOPLE, ILL)
+    selector = BeeFeatureSelector(CLINIC, random_state=0, max_iter=1).fit(PEOPLE, ILL)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("discreet.bees.fitness.TreeAccuracy.__call__", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit(X, y, source_guarantee=perturbation.guarantee_, source_receipt=perturbation.receipt_)
+    with pytest.raises(NotFittedError):
+        selector.transform(PEOPLE)
+
+
+def test_what_was_paid_for_is_what_is_perturbed():
+    """Blocks are perturbed when they are asked for; parameters that are set meanwhile change nothing."""
+    perturbation = LocalPerturbation(CLINIC, epsilon="1/1000", random_state=0)
+    blocks = perturbation.resample_blocks([{**{k: [r[k] for r in PEOPLE] for k in PEOPLE[0]}, "ill": ILL}])
+    perturbation.set_params(epsilon=1000)
+    ((_, labels),) = blocks
+    assert 20 < (labels == "yes").sum() < 80
+    assert sorted(labels.tolist()) != sorted(ILL)

@@ -498,6 +498,12 @@ def rehashed(content):
         {"questions": [{"query": {"kind": "Moments", "column": "age"}, "epsilon": "1"}]},
         {"questions": [{"query": {"kind": "Counts", "column": "height", "bins": 3}, "epsilon": "1"}]},
         {"questions": [{"query": {"kind": "Counts", "column": "age", "bins": 3, "x": 1}, "epsilon": "1"}]},
+        {"questions": [{"query": {"kind": "Counts", "column": "smoker", "bins": None}, "epsilon": "1/2"}] * 2},
+        {"questions": [{"query": {"kind": "Counts", "column": "age", "bins": 128}, "epsilon": "1"}]},
+        {"questions": [{"query": {"kind": "SplineCounts", "column": "smoker", "bins": 3}, "epsilon": "1"}]},
+        {"epsilon": "inf", "questions": [{"query": {"kind": "Counts", "column": "smoker"}, "epsilon": "inf"}]},
+        {"each": 1},
+        {"each": 0},
         {"parties": [{"name": "north"}]},
         {"parties": 7},
         {"trust": "everybody"},
@@ -511,6 +517,20 @@ def test_a_forged_invitation_that_makes_no_sense_is_refused(change):
     content = invited()[0].to_dict()
     with pytest.raises(DiscreetError):
         Invitation.from_dict(rehashed({**content, **change}))
+
+
+def test_no_hand_is_dealt_where_all_are_asked_about_the_same_people():
+    """A person would pay epsilon at every party."""
+    content = invite(CLINIC, 1, {"clinic": ["age"], "survey": ["smoker"]}).to_dict()
+    dealt = [{**question, "epsilon": "1"} for question in content["questions"]]
+    with pytest.raises(ParameterError, match="sum to epsilon"):
+        Invitation.from_dict(rehashed({**content, "questions": dealt, "each": 1}))
+
+
+def test_one_key_for_two_parties_is_refused():
+    pair = KeyPair.generate().public
+    with pytest.raises(ParameterError, match="public key of each"):
+        invite(CLINIC, 1, ["a", "b"], trust="sum", keys={"a": pair, "b": pair})
 
 
 def test_the_records_of_a_party_appear_nowhere():
