@@ -106,7 +106,7 @@ class BeeFeatureSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X and y were perturbed, record by record.
         """
         search = self._checked()
-        vars(self).pop("columns_", None)  # an interrupted refit leaves nothing fitted, whose promise would be another's
+        self.__dict__.pop("columns_", None)  # an interrupted refit must not leave a choice under another promise
         perturbed = is_perturbed(source_guarantee, source_receipt)
         if perturbed:
             check_schema(self.schema, source_receipt)
