@@ -132,6 +132,10 @@ def _write(lines: Sequence[dict[str, Any]], name: str, out: Path) -> list[Path]:
     return files
 
 
+TITLES = {"local-noise": "local noise", "secure-sum": "secure sum", "published": "as published: no guarantee"}
+"""Panels of the figure, for those protocols that the lines have; results of others' programs may be among them."""
+
+
 def draw(lines: Sequence[dict[str, Any]], name: str) -> Any:
     """A figure: accuracy against ε, a panel for each protocol among parties, a line for each number of them."""
     try:
@@ -140,7 +144,7 @@ def draw(lines: Sequence[dict[str, Any]], name: str) -> Any:
     except ImportError:
         raise MissingExtra("plot") from None
     central = [line for line in lines if line["protocol"] == "central"]
-    protocols = [each for each in ("local-noise", "secure-sum") if any(line["protocol"] == each for line in lines)]
+    protocols = [each for each in TITLES if any(line["protocol"] == each for line in lines)]
     figure = Figure(figsize=(1.5 + 4.2 * max(1, len(protocols)), 4), layout="constrained")
     axes = figure.subplots(1, max(1, len(protocols)), sharey=True, squeeze=False)[0]
     for axis, protocol in zip(axes, protocols or ["central"], strict=True):
@@ -152,7 +156,7 @@ def draw(lines: Sequence[dict[str, Any]], name: str) -> Any:
             _line(axis, own, f"{number} parties", colour, marker)
         axis.set_xscale("log")
         axis.set_xlabel("ε")
-        axis.set_title({"local-noise": "local noise", "secure-sum": "secure sum"}.get(protocol, "at one place"))
+        axis.set_title(TITLES.get(protocol, "at one place"))
         axis.grid(alpha=0.3)
         axis.legend(fontsize="small")
     axes[0].set_ylabel("accuracy on held-out rows")
