@@ -23,7 +23,7 @@ from discreet.sources import marked
 from discreet.sources.marked import MarkedSource
 from estimators import PRIVATE
 from replay import Passage, exact_loss, recorded
-from test_privacy import ADJACENCIES, EDGES, neighbours, schema
+from test_privacy import ADJACENCIES, BASE, EDGES, ODD, neighbours, schema
 
 TRAINED = [
     {"near": near, "far": 100.5, "open": kind, "closed": kind, "label": label}
@@ -327,3 +327,16 @@ def test_what_is_said_is_right_and_hides_values() -> None:
     cells = evaluation.ClassCounts().cells(evaluation.marks("add-remove"))
     (block,) = source.rows([cells], evaluation.marks("add-remove"))
     assert block.labels.tolist() == [0] * len(TRAINED)
+
+
+@pytest.mark.parametrize(("epsilon", "words"), [("1.0000004", "1.00001-diff"), (1000, "e^1000")])
+def test_the_statement_never_understates(epsilon, words):
+    model = NaiveBayes(schema(), epsilon=1).fit([BASE, ODD])
+    assert words in evaluate(model, [BASE, ODD], epsilon=epsilon).guarantee.statement()
+
+
+def test_an_accuracy_is_not_charged_for_how_the_model_chose_its_columns():
+    model = NaiveBayes(schema().replace(chosen="7"), epsilon=1).fit([BASE, ODD])
+    assert model.guarantee_.epsilon == 8
+    accuracy = evaluate(model, [BASE, ODD], epsilon="1/2")
+    assert accuracy.guarantee.epsilon == accuracy.receipt.epsilon == Fraction(1, 2)

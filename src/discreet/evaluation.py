@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet import files
 from discreet.budget import Ledger, as_epsilon, as_ledger
 from discreet.errors import ParameterError
-from discreet.guarantee import NEIGHBOURS, Guarantee, rounded_up
+from discreet.guarantee import NEIGHBOURS, Guarantee, factor, shown_above
 from discreet.models import MODELS
 from discreet.plan import laplace_steps
 from discreet.queries import ClassCounts
@@ -35,11 +35,10 @@ class AccuracyGuarantee(Guarantee):
         """One paragraph for a person who has to decide."""
         if not self.holds:
             return f"No privacy is guaranteed: {'; '.join(self.reasons)}."
-        factor = rounded_up(math.exp(min(float(self.epsilon), 700.0)))
         return (
-            f"This accuracy is {float(self.epsilon):g}-differentially private (delta = 0) for {self.unit}: if "
+            f"This accuracy is {shown_above(self.epsilon)}-differentially private (delta = 0) for {self.unit}: if "
             f"{NEIGHBOURS[self.adjacency]}, the probability of any published accuracy changes by a factor of at most "
-            f"{factor}. The model is taken to be public; for records that it was trained on, the two losses add up."
+            f"{factor(self.epsilon)}. The model is taken to be public; for records that it was trained on, the two losses add up."
         )
 
 
@@ -160,7 +159,7 @@ def _evaluated(
     receipt = replace(noisy.receipt, charges=charges, schema_hash=schema.hash)
     right, wrong = (int(count) for count in noisy[query].values.ravel())
     margin = noise_margin(step.mechanism.scale, confidence)
-    guarantee = AccuracyGuarantee.of(receipt, schema)
+    guarantee = AccuracyGuarantee.of(receipt, schema.replace(chosen=None))  # the choice was the model's, and is public
     guarantee = replace(guarantee, unit=UNIT, public=("the model", *guarantee.public))
     assert isinstance(guarantee, AccuracyGuarantee)
     bounds = interval(right, wrong, margin)
