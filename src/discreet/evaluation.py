@@ -38,7 +38,8 @@ class AccuracyGuarantee(Guarantee):
         return (
             f"This accuracy is {shown_above(self.epsilon)}-differentially private (delta = 0) for {self.unit}: if "
             f"{NEIGHBOURS[self.adjacency]}, the probability of any published accuracy changes by a factor of at most "
-            f"{factor(self.epsilon)}. The model is taken to be public; for records that it was trained on, the two losses add up."
+            f"{factor(self.epsilon)}. The model is taken to be public; for records that it was trained on, the two "
+            "losses add up."
         )
 
 

@@ -6,24 +6,18 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 
-from discreet.budget import Ledger
 from discreet.columns import Categorical
 from discreet.papers.published import (
     Array,
     ExactRecords,
     Likelihoods,
     Parameters,
+    PublishedNaiveBayes,
     add_noise,
     count_columns,
     exact_parameters,
-    fit_published,
-    log_posterior,
-    most_probable,
 )
-from discreet.papers.reproduction import read_epsilon
 from discreet.randomness import Randomness
 from discreet.schema import Adjacency, Schema
 
@@ -31,7 +25,7 @@ LEAST = 1e-5
 """Noisy counts and deviations below this positive number are raised to it."""
 
 
-class Lopuhaa2021NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
     """Naive Bayes with Laplace noise at the sensitivity for the exact size of each class.
 
     Each query has epsilon' = epsilon / (1 + #categorical + 2 #numeric). Scales: 1/epsilon' on each count,
@@ -79,11 +73,6 @@ class Lopuhaa2021NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.random_state = random_state
 
     @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the paper claims; not what is lost."""
-        return read_epsilon(self.epsilon)
-
-    @property
     def query_epsilon(self) -> float:
         """The part of each query."""
         categorical, numeric = count_columns(self.schema)
@@ -129,20 +118,3 @@ class Lopuhaa2021NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         tables = {name: table / noisy.classes[:, np.newaxis] for name, table in noisy.tables.items()}
         prior = noisy.classes / max(records.table.rows, 1)
         return noisy, Likelihoods(self.schema, prior, tables, noisy.means, noisy.deviations)
-
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Lopuhaa2021NaiveBayes:
-        """Fit; costs infinity, so only a ledger without limit allows it (the default)."""
-        fit_published(self, X, y, ledger)
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each record."""
-        return most_probable(self, X)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, in the order of `classes_`."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`."""
-        return log_posterior(self, X)

@@ -6,10 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 
-from discreet.budget import Ledger
 from discreet.columns import Numeric
 from discreet.errors import ParameterError
 from discreet.papers.marchioro2022_exchange import (
@@ -26,21 +23,18 @@ from discreet.papers.published import (
     ExactRecords,
     Likelihoods,
     Parameters,
+    PublishedNaiveBayes,
     add_noise,
     count_columns,
     exact_parameters,
-    fit_published,
-    log_posterior,
-    most_probable,
 )
-from discreet.papers.reproduction import read_epsilon
 from discreet.randomness import Randomness
 from discreet.schema import Adjacency, Schema
 
 LARGEST_NODES = 100_000
 
 
-class Marchioro2022NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Marchioro2022NaiveBayes(PublishedNaiveBayes):
     """Federated naive Bayes of one exchange, with noise at the local sensitivity of each node.
 
     Each query has epsilon' = epsilon / (1 + #categorical + 2 #numeric). A node adds Laplace noise of scale
@@ -124,11 +118,6 @@ class Marchioro2022NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.random_state = random_state
 
     @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the paper claims; not what is lost."""
-        return read_epsilon(self.epsilon)
-
-    @property
     def query_epsilon(self) -> float:
         """The part of each query, the paper's epsilon'."""
         categorical, numeric = count_columns(self.schema)
@@ -160,8 +149,8 @@ class Marchioro2022NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
         prior = noisy.classes / noisy.classes.sum()
         return noisy, Likelihoods(self.schema, prior, tables, noisy.means, noisy.deviations)
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Marchioro2022NaiveBayes:
-        """Fit; costs infinity, so only a ledger without limit allows it (the default)."""
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
         if isinstance(self.nodes, bool) or not isinstance(self.nodes, int | np.integer):
             raise ParameterError(f"nodes={self.nodes!r}; need an integer")
         if not 1 <= self.nodes <= LARGEST_NODES:
@@ -171,20 +160,6 @@ class Marchioro2022NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
         for name in ("iid", "federated", "skip_empty"):
             if not isinstance(getattr(self, name), bool):
                 raise ParameterError(f"{name}={getattr(self, name)!r}; need True or False")
-        fit_published(self, X, y, ledger)
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each record."""
-        return most_probable(self, X)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, in the order of `classes_`."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`."""
-        return log_posterior(self, X)
 
 
 def _central(records: ExactRecords, epsilon: float, rng: Randomness) -> Parameters:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.budget import Ledger
@@ -20,7 +21,7 @@ from discreet.columns import MAX_CELLS, Categorical, Numeric
 from discreet.encoding import Cells, Codes, as_floats, class_codes
 from discreet.errors import DataError, ParameterError
 from discreet.models.tabular import sorted_classes
-from discreet.papers.reproduction import ReproducedClassifier, charge_infinity, no_guarantee
+from discreet.papers.reproduction import charge_infinity, no_guarantee, read_epsilon
 from discreet.randomness import Randomness
 from discreet.schema import Schema
 from discreet.tables import Table, as_vector
@@ -145,41 +146,55 @@ class Likelihoods:
         return density
 
 
-class Published(ReproducedClassifier, Protocol):
-    """A reproduced naive Bayes: the step from records to noisy parameters."""
+class PublishedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A reproduced naive Bayes: a subclass has the paper's words, its noise (`publish`) and its honest loss."""
 
-    parameters_: Parameters
-    likelihoods_: Likelihoods
+    claim: str
+    verdict: str
+    reason: str
+    schema: Schema
+    epsilon: object
+    random_state: Any
+
+    @property
+    def claimed_epsilon(self) -> float:
+        """The loss that the paper claims; not what is lost."""
+        return read_epsilon(self.epsilon)
 
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
         """Noisy parameters and the classifier made of them alone."""
-        ...
+        raise NotImplementedError
 
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
 
-def fit_published(model: Published, X: Any, y: Any, ledger: Ledger | None) -> None:
-    """Charge infinity, then read the data and fit: a ledger with a limit refuses before any value is seen."""
-    rng = charge_infinity(model, ledger)
-    records = ExactRecords.read(X, y, model.schema)
-    with np.errstate(over="ignore", invalid="ignore"):
-        model.parameters_, model.likelihoods_ = model.publish(records, rng)
-    model.classes_, _ = sorted_classes(model.schema)
-    model.n_features_in_ = len(model.schema.columns)
-    model.guarantee_ = no_guarantee(model, rng)
+    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Self:
+        """Fit; costs infinity, so only a ledger without limit (the default) allows it, before any value is seen."""
+        self.check_parameters()
+        rng = charge_infinity(self, ledger)
+        records = ExactRecords.read(X, y, self.schema)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.parameters_, self.likelihoods_ = self.publish(records, rng)
+        self.classes_, _ = sorted_classes(self.schema)
+        self.n_features_in_ = len(self.schema.columns)
+        self.guarantee_ = no_guarantee(self, rng)
+        return self
 
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each record; the first of equals."""
+        best = np.argmax(self.predict_log_proba(X), axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
 
-def log_posterior(model: Any, X: Any) -> Array:
-    """Log-probabilities of a fitted model."""
-    check_is_fitted(model, "likelihoods_")
-    _, places = sorted_classes(model.schema)
-    posterior: Array = model.likelihoods_.log_posterior(X)[:, places]
-    return posterior
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class, in the order of `classes_`."""
+        return np.exp(self.predict_log_proba(X))
 
-
-def most_probable(model: Any, X: Any) -> NDArray[Any]:
-    """The class of each record by a fitted model; the first of equals."""
-    best = np.argmax(log_posterior(model, X), axis=1)
-    labels: NDArray[Any] = model.classes_[best]
-    return labels
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of `predict_proba`."""
+        check_is_fitted(self, "likelihoods_")
+        _, places = sorted_classes(self.schema)
+        return self.likelihoods_.log_posterior(X)[:, places]
 
 
 def check_bins(bins: object) -> None:

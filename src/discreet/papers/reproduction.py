@@ -6,8 +6,6 @@ import math
 from fractions import Fraction
 from typing import Any, Protocol
 
-from numpy.typing import NDArray
-
 from discreet.budget import Charge, Ledger, as_epsilon
 from discreet.errors import ParameterError
 from discreet.guarantee import Guarantee
@@ -30,14 +28,6 @@ class Reproduction(Protocol):
     def claimed_epsilon(self) -> float:
         """What the paper says."""
         ...
-
-
-class ReproducedClassifier(Reproduction, Protocol):
-    """One that learns to classify."""
-
-    guarantee_: Guarantee
-    classes_: NDArray[Any]
-    n_features_in_: int
 
 
 def charge_infinity(model: Reproduction, ledger: Ledger | None) -> Randomness:

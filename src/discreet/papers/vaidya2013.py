@@ -6,10 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 
-from discreet.budget import Ledger
 from discreet.columns import Categorical
 from discreet.errors import ParameterError
 from discreet.papers.published import (
@@ -17,19 +14,16 @@ from discreet.papers.published import (
     ExactRecords,
     Likelihoods,
     Parameters,
+    PublishedNaiveBayes,
     add_noise,
     count_columns,
     exact_parameters,
-    fit_published,
-    log_posterior,
-    most_probable,
 )
-from discreet.papers.reproduction import read_epsilon
 from discreet.randomness import Randomness
 from discreet.schema import Schema
 
 
-class Vaidya2013NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Vaidya2013NaiveBayes(PublishedNaiveBayes):
     """Naive Bayes with Laplace noise of full epsilon on every count, mean and deviation.
 
     Scales: 1/epsilon on each count; w/((n+1) epsilon) on a mean and sqrt(n) w/((n+1) epsilon) on a deviation,
@@ -76,11 +70,6 @@ class Vaidya2013NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.epsilon = epsilon
         self.n = n
         self.random_state = random_state
-
-    @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the paper claims; not what is lost."""
-        return read_epsilon(self.epsilon)
 
     def honest_epsilon(self, smallest_class: int = 0) -> float:
         """The exact loss under add-remove when a record joins a class that holds `smallest_class` or more.
@@ -134,24 +123,10 @@ class Vaidya2013NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         prior = (noisy.classes + 1) / (noisy.classes + 1).sum()
         return noisy, Likelihoods(self.schema, prior, tables, noisy.means, noisy.deviations)
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Vaidya2013NaiveBayes:
-        """Fit; costs infinity, so only a ledger without limit allows it (the default)."""
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
         if isinstance(self.n, bool) or not isinstance(self.n, int | float) or not 1 <= self.n < math.inf:
             raise ParameterError(f"n={self.n!r}; need a number of records, at least 1")
-        fit_published(self, X, y, ledger)
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each record."""
-        return most_probable(self, X)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, in the order of `classes_`."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`."""
-        return log_posterior(self, X)
 
 
 def _redrawn_loss(shift: float, least: float) -> float:

@@ -6,11 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from discreet import smooth_sensitivity
-from discreet.budget import Ledger
 from discreet.columns import Categorical
 from discreet.errors import ParameterError
 from discreet.papers.published import (
@@ -18,14 +15,11 @@ from discreet.papers.published import (
     ExactRecords,
     Likelihoods,
     Parameters,
+    PublishedNaiveBayes,
     add_noise,
     count_columns,
     exact_parameters,
-    fit_published,
-    log_posterior,
-    most_probable,
 )
-from discreet.papers.reproduction import read_epsilon
 from discreet.randomness import Randomness
 from discreet.schema import Adjacency, Schema
 
@@ -33,7 +27,7 @@ BETAS = {"printed": 1.0, "nissim": 1 / math.sqrt(2)}
 """The smoothing, in units of the query's epsilon."""
 
 
-class Zafarani2020NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Zafarani2020NaiveBayes(PublishedNaiveBayes):
     """Naive Bayes with Cauchy noise at the smooth sensitivity of each class's mean and deviation.
 
     Each query has epsilon' = epsilon / (2 #numeric + #categorical + 1). Scales: Laplace 1/epsilon' on each
@@ -85,11 +79,6 @@ class Zafarani2020NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.epsilon = epsilon
         self.beta = beta
         self.random_state = random_state
-
-    @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the paper claims; not what is lost."""
-        return read_epsilon(self.epsilon)
 
     @property
     def query_epsilon(self) -> float:
@@ -153,21 +142,7 @@ class Zafarani2020NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         prior = (noisy.classes + 1) / (noisy.classes + 1).sum()
         return noisy, Likelihoods(self.schema, prior, tables, noisy.means, noisy.deviations)
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Zafarani2020NaiveBayes:
-        """Fit; costs infinity, so only a ledger without limit allows it (the default)."""
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
         if self.beta not in BETAS:
             raise ParameterError(f"beta={self.beta!r}; need 'printed' or 'nissim'")
-        fit_published(self, X, y, ledger)
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each record."""
-        return most_probable(self, X)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, in the order of `classes_`."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`."""
-        return log_posterior(self, X)

@@ -5,29 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 
-from discreet.budget import Ledger
 from discreet.encoding import Cells
 from discreet.papers.published import (
     Array,
     ExactRecords,
     Likelihoods,
     Parameters,
+    PublishedNaiveBayes,
     add_noise,
     check_bins,
     exact_parameters,
-    fit_published,
-    log_posterior,
-    most_probable,
 )
-from discreet.papers.reproduction import read_epsilon
 from discreet.randomness import Randomness
 from discreet.schema import Adjacency, Schema
 
 
-class Zorarpaci2019NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Zorarpaci2019NaiveBayes(PublishedNaiveBayes):
     """Naive Bayes from count queries that each get an equal part of epsilon.
 
     With K classes and V_j cells in column j each count, class counts included, gets Laplace noise of scale
@@ -81,11 +75,6 @@ class Zorarpaci2019NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.random_state = random_state
 
     @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the thesis claims."""
-        return read_epsilon(self.epsilon)
-
-    @property
     def query_epsilon(self) -> float:
         """The part of each count."""
         cells = sum(Cells(name, self.bins).size(self.schema) for name in self.schema.names)
@@ -122,20 +111,6 @@ class Zorarpaci2019NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
         prior = np.maximum(noisy.classes, 0) + 1
         return noisy, Likelihoods(self.schema, prior / prior.sum(), tables, {}, {}, self.bins)
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Zorarpaci2019NaiveBayes:
-        """Fit; charged as infinite, so only a ledger without limit allows it (the default)."""
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
         check_bins(self.bins)
-        fit_published(self, X, y, ledger)
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each record."""
-        return most_probable(self, X)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, in the order of `classes_`."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`."""
-        return log_posterior(self, X)
