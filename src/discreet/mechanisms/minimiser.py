@@ -79,7 +79,9 @@ def _descended(objective: Objective, w: Vector, tolerance: float, steps: int) ->
                 break
         else:
             break
-        w, margins, value = trial, trial_margins, trial_value
+        gains, w, margins, value = trial_value < value, trial, trial_margins, trial_value
+        if not gains:
+            break  # floats cannot tell: `certified` goes on with integers
     return w
 
 
