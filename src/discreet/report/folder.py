@@ -1,0 +1,39 @@
+"""A report as a folder: the page, the same as Markdown, and each picture in two formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from discreet.errors import FileError
+from discreet.report import html, markdown
+from discreet.report.document import Document
+from discreet.report.drawing import draw_all
+from discreet.writing import whole_file
+
+
+def write_report(document: Document, folder: str | Path) -> list[Path]:
+    """Write report.html, report.md and the pictures; what was there under these names is replaced, each file whole.
+
+    No file is written until everything is drawn, and the pages come after the pictures that they show.
+
+    Returns
+    -------
+    The paths: report.html, report.md, then the pictures in their order, each as .png and .svg.
+
+    Raises
+    ------
+    FileError : the folder cannot be made or written.
+    """
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot make the folder {folder}: {error.strerror}; check the path") from None
+    drawings = draw_all(document.pictures())
+    pages = {"report.html": html.write(document, drawings), "report.md": markdown.write(document)}
+    pictures = {f"{name}.png": drawing.png for name, drawing in drawings.items()}
+    pictures |= {f"{name}.svg": drawing.svg for name, drawing in drawings.items()}
+    for name, content in (*pictures.items(), *((name, page.encode()) for name, page in pages.items())):
+        with whole_file(folder / name, binary=True) as file:
+            file.write(content)
+    return [folder / name for name in (*pages, *(f"{name}.{kind}" for name in drawings for kind in ("png", "svg")))]
