@@ -37,13 +37,6 @@ class BinaryAttribute:
     column: str
     value: float
 
-    def holds(self, table: Table, schema: Schema) -> NDArray[np.bool_]:
-        """The attribute of each record."""
-        values, column = table.column(self.column), schema[self.column]
-        if isinstance(column, Categorical):
-            return np.asarray(Cells(self.column).codes(values, schema) == self.value)
-        return np.asarray(clipped_numbers(values, column) > self.value)
-
 
 @dataclass(frozen=True)
 class Node:
@@ -157,8 +150,9 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         depth = self._depth(len(self.attributes_))
         self.query_epsilon_ = self._query_epsilon(len(self.attributes_), depth)
         growth = Growth(len(self.schema.classes), depth, 1 / self.query_epsilon_, rng)
-        values = binary_values(self.attributes_, records.table, self.schema)
-        self.tree_ = growth.grow(values[listed], records.labels[listed], list(range(len(self.attributes_))))
+        self.tree_ = growth.grow(
+            BinaryRecords.read(self.attributes_, records.table, self.schema, listed), records.labels[listed]
+        )
         self.classes_, places = sorted_classes(self.schema)
         self._in_classes = np.argsort(places)
         self.n_features_in_ = len(self.schema.columns)
@@ -171,14 +165,14 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = Table(X, self.schema)
         table.check(self.schema)
         codes = np.empty(table.rows, dtype=np.intp)
-        values = binary_values(self.attributes_, table, self.schema)
+        values = BinaryRecords.read(self.attributes_, table, self.schema, np.ones(table.rows, dtype=bool))
         pending = [(self.tree_, np.arange(table.rows))]
         while pending:
             node, rows = pending.pop()
             if node.attribute is None:
                 codes[rows] = node.label
             elif len(rows):
-                chosen = values[rows, node.attribute]
+                chosen = values.hold(node.attribute, rows)
                 pending += [(node.children[0], rows[~chosen]), (node.children[1], rows[chosen])]
         labels: NDArray[Any] = self.classes_[self._in_classes[codes]]
         return labels
@@ -190,45 +184,107 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"max_depth={self.max_depth!r}; need an integer from 0 to {DEEPEST}, or None")
 
 
+@dataclass(frozen=True, repr=False)
+class BinaryRecords:
+    """Records as codes of their columns: an attribute holds where its column has its code.
+
+    Parameters
+    ----------
+    codes : by column and record; of a number 1 above the value of its attribute, else 0.
+    sizes : how many codes each column has.
+    columns, values : of each attribute the place of its column, and its code.
+    """
+
+    codes: Codes
+    sizes: Sequence[int]
+    columns: Codes
+    values: Codes
+
+    @classmethod
+    def read(
+        cls, attributes: Sequence[BinaryAttribute], table: Table, schema: Schema, chosen: NDArray[np.bool_]
+    ) -> BinaryRecords:
+        """The chosen records; each column is read once, whatever the number of its attributes."""
+        names = list(dict.fromkeys(attribute.column for attribute in attributes))
+        codes = np.empty((len(names), int(chosen.sum())), dtype=np.intp)
+        sizes, values = [], []
+        for place, name in enumerate(names):
+            own, column = [each.value for each in attributes if each.column == name], schema[name]
+            if isinstance(column, Categorical):
+                codes[place] = Cells(name).codes(table.column(name), schema)[chosen]
+                sizes.append(column.size)
+                values += [int(value) for value in own]
+            else:
+                codes[place] = clipped_numbers(table.column(name), column)[chosen] > own[0]
+                sizes.append(2)
+                values.append(1)
+        columns = [names.index(attribute.column) for attribute in attributes]
+        return cls(codes, sizes, np.array(columns, dtype=np.intp), np.array(values, dtype=np.intp))
+
+    def hold(self, attributes: Any, records: Codes) -> NDArray[np.bool_]:
+        """Whether one attribute for all, or one for each, holds for these records."""
+        return np.asarray(self.codes[self.columns[attributes], records] == self.values[attributes])
+
+    def count(self, cells: Codes, nodes: int, classes: int) -> Array:
+        """Records for which an attribute holds, by node, attribute and class; cells are node * classes + label."""
+        found = np.empty((nodes, len(self.values), classes))
+        for place, size in enumerate(self.sizes):
+            flat = np.bincount(cells * size + self.codes[place], minlength=nodes * classes * size)
+            own = self.columns == place
+            found[:, own] = flat.reshape(nodes, classes, size)[:, :, self.values[own]].swapaxes(1, 2)
+        return found
+
+
 @dataclass(frozen=True)
 class Growth:
-    """How a tree grows: number of classes, depth, and the scale of the noise."""
+    """How a tree grows, all nodes of a level at once: number of classes, depth, and the scale of the noise."""
 
     classes: int
     depth: int
     scale: float
     rng: Randomness
 
-    def grow(self, values: NDArray[np.bool_], labels: Codes, unused: list[int], level: int = 0) -> Node:
-        """The node of these records and all below it; empty ones are split like any other."""
-        by_class = np.eye(self.classes)[labels]
-        if level == self.depth:
-            noisy = self._noisy(by_class.sum(axis=0))
-            return Node(noisy, label=int(np.argmax(noisy)))
-        ones = values[:, unused].T.astype(np.float64) @ by_class
-        exact = np.stack([by_class.sum(axis=0) - ones, ones], axis=1)
-        noisy = np.maximum(self._noisy(exact), LEAST)
-        best = unused[int(np.argmin(gini(noisy)))]
-        left = [attribute for attribute in unused if attribute != best]
-        chosen = values[:, best]
-        parts = [(values[rows], labels[rows]) for rows in (~chosen, chosen)]
-        return Node(noisy, best, children=tuple(self.grow(*part, left, level + 1) for part in parts))
+    def grow(self, records: BinaryRecords, labels: Codes) -> Node:
+        """The whole tree; empty nodes are split like any other."""
+        nodes, rows = np.zeros(len(labels), dtype=np.intp), np.arange(len(labels))
+        unused = np.arange(len(records.values))[np.newaxis]
+        levels: list[tuple[Array, Codes]] = []
+        for _ in range(self.depth):
+            noisy = np.maximum(self._noisy(self._split_counts(records, labels, nodes, unused)), LEAST)
+            best = np.argmin(gini(noisy), axis=1)[:, np.newaxis]
+            chosen = np.take_along_axis(unused, best, axis=1)[:, 0]
+            levels.append((noisy, chosen))
+            nodes = 2 * nodes + records.hold(chosen[nodes], rows)
+            left = unused[np.arange(unused.shape[1]) != best].reshape(len(unused), -1)
+            unused = np.repeat(left, 2, axis=0)
+        leaves = self._noisy(self._class_counts(labels, nodes, 2**self.depth))
+        made = [Node(counts, label=int(np.argmax(counts))) for counts in leaves]
+        for noisy, chosen in reversed(levels):
+            pairs = zip(made[::2], made[1::2], strict=True)
+            splits = zip(noisy, chosen.tolist(), pairs, strict=True)
+            made = [Node(counts, attribute, children=children) for counts, attribute, children in splits]
+        return made[0]
+
+    def _class_counts(self, labels: Codes, nodes: Codes, count: int) -> Array:
+        flat = np.bincount(nodes * self.classes + labels, minlength=count * self.classes)
+        return flat.reshape(count, self.classes).astype(np.float64)
+
+    def _split_counts(self, records: BinaryRecords, labels: Codes, nodes: Codes, unused: Codes) -> Array:
+        """Exact counts by node, attribute that is not on the path to it, value and class."""
+        ones = records.count(nodes * self.classes + labels, len(unused), self.classes)
+        ones = np.take_along_axis(ones, unused[:, :, np.newaxis], axis=1)
+        totals = self._class_counts(labels, nodes, len(unused))[:, np.newaxis]
+        return np.stack([totals - ones, ones], axis=2)
 
     def _noisy(self, exact: Array) -> Array:
         return add_noise(exact, np.full(exact.shape, self.scale), self.rng.laplace(exact.shape))
 
 
 def gini(counts: Array) -> Array:
-    """The mean Gini index of the two parts, for each attribute; counts by attribute, value and class."""
-    sizes = counts.sum(axis=2)
-    impurities = (sizes**2 - (counts**2).sum(axis=2)) / (sizes * sizes.sum(axis=1, keepdims=True))
-    return np.asarray(impurities.sum(axis=1))
-
-
-def binary_values(attributes: Sequence[BinaryAttribute], table: Table, schema: Schema) -> NDArray[np.bool_]:
-    """Records by attributes."""
-    columns = [attribute.holds(table, schema) for attribute in attributes]
-    return np.stack(columns, axis=1) if columns else np.empty((table.rows, 0), dtype=bool)
+    """The mean Gini index of the two parts, for each attribute; counts by attribute, value and class, or many such."""
+    sizes = counts.sum(axis=-1)
+    impurities = (sizes**2 - (counts**2).sum(axis=-1)) / (sizes * sizes.sum(axis=-1, keepdims=True))
+    return np.asarray(impurities.sum(axis=-1))
 
 
 def public_attributes(schema: Schema) -> list[BinaryAttribute]:
