@@ -51,11 +51,15 @@ def load(name: str, directory: str | Path | None = None, *, download: bool = Fal
         return built_in(name)
     if download:
         return _from_openml(name)
-    known = sorted({*BUILT_IN, *(each for folder in folders for each in _listed(folder))})
     raise ParameterError(
-        f"data set {name!r} is not known; need one of: {', '.join(known)}; name a folder with schemas.json by "
-        "`directory` or DISCREET_DATA, or ask OpenML with download=True"
+        f"data set {name!r} is not known; need one of: {', '.join(known(directory))}; name a folder with schemas.json "
+        "by `directory` or DISCREET_DATA, or ask OpenML with download=True"
     )
+
+
+def known(directory: str | Path | None = None) -> list[str]:
+    """The names of all data sets that `load` finds without asking OpenML."""
+    return sorted({*BUILT_IN, *(each for folder in _folders(directory) for each in _listed(folder))})
 
 
 def cache_folder() -> Path:

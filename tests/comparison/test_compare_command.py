@@ -9,24 +9,20 @@ from typer.testing import CliRunner
 
 from discreet.cli import compare
 from discreet.cli.application import CarefulGroup
-from discreet.comparison import ResultsFile, engine
-from discreet.errors import MissingExtra
+from discreet.comparison import ResultsFile, describe, engine
 
 app = typer.Typer(cls=CarefulGroup)
 app.callback()(lambda: None)
 app.command("compare")(compare.compare)
 
+FILES = {"runs.csv", "report.html", "report.md"}
 GRID = ["--data", "iris", "--models", "naive-bayes, one-rule", "--epsilons", "1", "--folds", "2"]
 
 
 @pytest.fixture
 def _no_pictures(monkeypatch):
     """They take longer than the runs."""
-
-    def missing(cells):
-        raise MissingExtra("plot")
-
-    monkeypatch.setattr(compare, "_pictures", missing)
+    monkeypatch.setattr(describe, "has_pictures", lambda: False)
 
 
 quickly = pytest.mark.usefixtures("_no_pictures")
@@ -62,20 +58,26 @@ def test_tables_and_pictures():
     assert "Average rank" in shown.stdout
     assert "Wilcoxon" in shown.stdout
     assert "naive-bayes" in shown.stdout
-    pictures = [f"{name}.{kind}" for name in ("accuracy", "ranks", "p-values") for kind in ("png", "svg")]
-    assert {path.name for path in Path("out").iterdir()} == {"runs.csv", "summary.md", *pictures}
-    assert "## iris" in Path("out/summary.md").read_text(encoding="utf-8")
+    names = ("accuracy", "ranks", "p-values", "spread", "noise")
+    pictures = [f"{name}.{kind}" for name in names for kind in ("png", "svg")]
+    assert {path.name for path in Path("out").iterdir()} == {*FILES, *pictures}
+    text = Path("out/report.md").read_text(encoding="utf-8")
+    assert "iris" in text
+    assert "--seed 0" in text
+    page = Path("out/report.html").read_text(encoding="utf-8")
+    assert page.count("<img") == len(names)
+    assert "not private" in page
 
 
 @quickly
 def test_without_matplotlib_there_are_tables():
     assert "pip install 'discreet[plot]'" in run(*GRID).stderr
-    assert {path.name for path in Path("out").iterdir()} == {"runs.csv", "summary.md"}
+    assert {path.name for path in Path("out").iterdir()} == FILES
 
 
 def test_one_model_has_nothing_to_differ_from():
     run("--data", "iris", "--models", "one-rule", "--epsilons", "1", "--folds", "2")
-    assert {path.name for path in Path("out").iterdir()} == {"runs.csv", "summary.md", "accuracy.png", "accuracy.svg"}
+    assert {path.stem for path in Path("out").iterdir()} == {"runs", "report", "accuracy", "spread", "noise"}
 
 
 @quickly
@@ -104,7 +106,7 @@ def test_models_of_papers_are_there_and_what_they_claim_is_said():
     assert "Zorarpaci2019InputPerturbation" not in families
     shown = run("--data", "iris", "--models", "Lopuhaa2021NaiveBayes,one-rule", "--epsilons", "1", "--folds", "2")
     assert "Lopuhaa2021NaiveBayes is what the paper claims" in shown.stderr
-    assert "what the paper claims" in Path("out/summary.md").read_text(encoding="utf-8")
+    assert "what the paper claims" in Path("out/report.md").read_text(encoding="utf-8")
     assert "paper" not in run(*GRID).stderr
 
 
@@ -161,9 +163,57 @@ def test_mistakes_are_one_line_that_lists_what_is_known():
     refused(*GRID[:6], "--folds", "1", words=["folds"])
     refused(*GRID, "--directory", "none", words=["none", "folder"])
     refused("none.toml", words=["none.toml"])
+    Path("out").mkdir(exist_ok=True)
     Path("out/runs.csv").write_text("a,b\n1,2\n")
     refused(*GRID, words=["another version", "nothing was changed"])
     assert Path("out/runs.csv").read_text() == "a,b\n1,2\n"
+
+
+def test_a_mistake_leaves_no_folder():
+    refused("--data", "nowhere", *GRID[2:], words=["'nowhere'"])
+    refused(*GRID[:2], "--models", "svm(huber=-1)", *GRID[4:], words=["svm(huber=-1) on iris", "huber"])
+    assert not Path("out").exists()
+
+
+@quickly
+def test_models_with_parameters_are_models_of_their_own():
+    models = "naive-bayes, naive-bayes( select = auto,bins=4), Zorarpaci2019OneRule(bins=3)"
+    shown = run("--data", "iris", "--models", models, "--epsilons", "1", "--folds", "2", "--json")
+    names = ["majority", "naive-bayes", "naive-bayes(bins=4,select=auto)", "Zorarpaci2019OneRule(bins=3)"]
+    assert list(dict.fromkeys(cell["model"] for cell in json.loads(shown.stdout)["cells"])) == names
+    assert "Zorarpaci2019OneRule(bins=3) is what the paper claims" in shown.stderr.replace("\n", " ")
+    refused(*GRID[:2], "--models", "naive-bayes(bin=4)", *GRID[4:], words=["'bin=4'", "bins=...", "select=..."])
+    refused(*GRID[:2], "--models", "naive-bayes(bins=4", *GRID[4:], words=["naive-bayes(bins=4"])
+    refused(*GRID[:2], "--models", "svm,svm()", *GRID[4:], words=["twice"])
+
+
+@quickly
+def test_runs_of_others_are_shown_beside():
+    run(*GRID)
+    rows = Path("out/runs.csv").read_text().replace("naive-bayes", "rival").replace("one-rule", "idle rival")
+    Path("rivals.csv").write_text(rows)
+    found = json.loads(run(*GRID, "--beside", "rivals.csv", "--json").stdout)
+    means = {(cell["model"], cell["epsilon"]): cell["mean"] for cell in found["cells"]}
+    assert means["rival", "1"] == means["naive-bayes", "1"]
+    assert means["idle rival", "inf"] == means["one-rule", "inf"]
+    assert found["average_ranks"].keys() == {"naive-bayes", "one-rule", "rival", "idle rival"}
+    for changed in (["--folds", "3"], ["--folds", "2", "--seed", "1"], ["--folds", "2", "--adjacency", "replace-one"]):
+        refused(*GRID[:6], *changed, "--beside", "rivals.csv", words=["rivals.csv has no run that is a pair"])
+    refused(*GRID[:4], "--epsilons", "2", "--folds", "2", "--data", "wine", "--beside", "rivals.csv", words=["pair"])
+    refused(*GRID, "--beside", "none.csv", words=["none.csv"])
+
+
+@quickly
+def test_runs_as_parquet():
+    pyarrow = pytest.importorskip("pyarrow.parquet")
+    run(*GRID, "--parquet")
+    rows = pyarrow.read_table("out/runs.parquet").to_pylist()
+    kept = ResultsFile("out/runs.csv").read()
+    assert {(row["model"], row["epsilon"], row["fold"], row["accuracy"]) for row in rows} == {
+        (run.model, run.epsilon, run.fold, measured.accuracy) for (run, _), measured in kept.items()
+    }
+    assert len(rows) == len(kept)
+    assert {path.name for path in Path("out").iterdir()} == {*FILES, "runs.parquet"}
 
 
 def test_help_has_examples():

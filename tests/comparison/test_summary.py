@@ -13,7 +13,6 @@ from discreet.comparison.summary import (
     cells,
     critical_difference,
     differences,
-    markdown,
     signed_rank_p_value,
 )
 from discreet.errors import MissingExtra
@@ -91,18 +90,6 @@ def test_the_test_is_that_of_the_paper_with_the_variance_mended(gaps):
 
 def test_no_difference_is_no_evidence():
     assert signed_rank_p_value(np.zeros(4)) == 1
-
-
-def test_the_tables():
-    text = markdown(cells(runs(SCORES)), ["A remark."])
-    assert "| model | ε = 0.1 | ε = 1 | ε = ∞ |" in text
-    assert "| a | 0.400 ± 0.141 (50%) | 0.800 ± 0.000 (100%) | 0.800 ± 0.141 |" in text
-    assert "| majority |  |  | 0.350 ± 0.071 |" in text
-    assert "| b | 1.25 |" in text
-    assert "| a | b | 2 | 0 | 1 |" in text
-    assert "A remark." in text
-    assert "not private" in text
-    assert "not private" in markdown([])
 
 
 def test_the_picture_has_a_panel_a_line_and_a_band_for_each():

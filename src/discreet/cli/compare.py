@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from discreet import __version__
-from discreet.cli.outputs import advise, emit, notes, say, tabulate
-from discreet.errors import FileError, MissingExtra, ParameterError
-from discreet.writing import whole_file
+from discreet.cli.outputs import advise, emit, say, tabulate
+from discreet.cli.progress import progress_bars
+from discreet.errors import ParameterError
 
 PUBLIC = (
     "For public data only: records are counted in the clear, the noise is seeded, and these scores are not private. "
@@ -27,7 +24,9 @@ def compare(
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder for runs, tables and picture.", show_default=False)] = ...,  # type: ignore[assignment]
     data: Annotated[str | None, typer.Option(help="Data sets, such as iris,wine.", show_default=False)] = None,
-    models: Annotated[str | None, typer.Option(help="Models, such as naive-bayes,svm.", show_default=False)] = None,
+    models: Annotated[
+        str | None, typer.Option(help="Models, such as naive-bayes,svm(huber=0.5).", show_default=False)
+    ] = None,
     epsilons: Annotated[str | None, typer.Option(help="Privacy losses, such as 0.1,1.", show_default=False)] = None,
     folds: Annotated[int | None, typer.Option(help="Of the cross-validation.  [default: 10]")] = None,
     repeats: Annotated[int | None, typer.Option(help="Shuffles of the records.  [default: 1]")] = None,
@@ -37,32 +36,38 @@ def compare(
         Path | None, typer.Option(help="A folder with schemas.json and data sets; default: DISCREET_DATA.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(help="A file of runs of other models on the same folds, to show beside; repeat for more."),
+    ] = None,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Write the runs as runs.parquet too.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compare models on public data: accuracy by data set and epsilon, ranks and tests.
 
     Each run is written to runs.csv as it ends; started again, the command goes on where it was stopped. Writes
-    summary.md and, if matplotlib is there, pictures of accuracies, ranks and p-values. For public data only.
+    report.html (one file that needs no network) and report.md and, if matplotlib is there, pictures: accuracy against
+    epsilon, ranks, p-values, the spread at each epsilon, budget and noise of each query. For public data only.
 
     \b
     Examples:
       discreet compare --data iris,wine --models naive-bayes,one-rule --epsilons 0.1,1,10 --out comparison
+      discreet compare --data iris --models "naive-bayes,naive-bayes(select=auto)" --epsilons 1 --out comparison
       discreet compare grid.toml --jobs 2 --out comparison
     """
     from discreet.comparison import ResultsFile, summary
     from discreet.comparison import compare as run_grid
+    from discreet.models.settings import configured, split_names
 
     flags = {"data": data, "models": models, "epsilons": epsilons}
-    lists = {name: _listed(value) for name, value in flags.items() if value is not None}
+    lists = {name: split_names(value) for name, value in flags.items() if value is not None}
     numbers = {"folds": folds, "repeats": repeats, "seed": seed, "adjacency": adjacency}
     wanted = _grid(grid, {**lists, **{name: value for name, value in numbers.items() if value is not None}})
-    families = catalogue()
-    wanted.check(families)
+    families = {name: configured(name, catalogue()) for name in wanted.models}
     place = None if directory is None else str(directory)
-    _make(out)
     advise(PUBLIC)
     try:
-        with _progress() as progress:
+        with progress_bars() as told:
             found = run_grid(
                 wanted,
                 families,
@@ -70,14 +75,17 @@ def compare(
                 version=__version__,
                 directory=place,
                 jobs=jobs,
-                progress=progress,
+                others=beside or [],
+                progress=lambda done, of: told("runs", done, of),
             )
     except KeyboardInterrupt:
         advise(f"interrupted; what was run is in {out / 'runs.csv'}: the same command goes on from there")
         raise typer.Exit(130) from None
     cells = summary.cells(found.measured)
-    remarks = _remarks({name: families[name] for name in wanted.models})
-    written = [out / "runs.csv", *_write(cells, remarks, out)]
+    remarks = _remarks(families)
+    written = [out / "runs.csv", *_write(wanted, families, cells, remarks, out, place)]
+    if parquet:
+        written.append(_parquet(out))
     if found.of_other_versions:
         advise(f"{found.of_other_versions} runs in {out / 'runs.csv'} are of another version; kept, and not counted")
     for message, count in _counted(found.failures).items():
@@ -106,14 +114,10 @@ def catalogue() -> dict[str, Any]:
 
 def _remarks(families: dict[str, Any]) -> list[str]:
     """What has to be said of models that only claim an epsilon."""
-    claimed = [name for name, family in families.items() if hasattr(family, "honest_epsilon")]
+    claimed = [name for name, family in families.items() if hasattr(getattr(family, "func", family), "honest_epsilon")]
     if not claimed:
         return []
     return [f"The epsilon of {', '.join(claimed)} is what the paper claims; no guarantee is stated for it here."]
-
-
-def _listed(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _grid(path: Path | None, flags: dict[str, Any]) -> Any:
@@ -130,63 +134,25 @@ def _grid(path: Path | None, flags: dict[str, Any]) -> Any:
     return Grid(**flags)
 
 
-def _make(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot make the folder {out}: {error.strerror}; choose another name") from None
+def _write(
+    grid: Any, families: dict[str, Any], cells: Any, remarks: list[str], out: Path, directory: str | None
+) -> list[Path]:
+    """The report, with pictures if matplotlib is there."""
+    from discreet.comparison import describe, engine
+    from discreet.report.folder import write_report
+
+    drawn = describe.has_pictures()
+    if not drawn:
+        advise(describe.missing_pictures())
+    charges = engine.charges(grid, families, directory) if drawn else ("", {})
+    return write_report(describe.describe(grid, cells, charges, remarks, __version__, drawn=drawn), out)
 
 
-@contextmanager
-def _progress() -> Iterator[Any]:
-    """Tells how many runs are done and how long the rest will take."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+def _parquet(out: Path) -> Path:
+    from discreet.comparison import ResultsFile
 
-    columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"))
-    bar = Progress(*columns, TimeRemainingColumn(), console=notes, transient=True, disable=not notes.is_terminal)
-    with bar:
-        task = bar.add_task("runs", total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)
-
-
-def _write(cells: Any, remarks: list[str], out: Path) -> list[Path]:
-    """The tables, and the pictures if matplotlib is there."""
-    from discreet.comparison import summary
-
-    with whole_file(out / "summary.md") as file:
-        file.write(summary.markdown(cells, remarks))
-    try:
-        figures = _pictures(cells)
-    except MissingExtra as error:
-        advise(f"No picture: {error}")
-        figures = {}
-    written = [out / "summary.md"]
-    for name, figure in figures.items():
-        for kind in ("png", "svg"):
-            content = io.BytesIO()
-            figure.savefig(content, format=kind, dpi=150)
-            with whole_file(out / f"{name}.{kind}", binary=True) as file:
-                file.write(content.getvalue())
-            written.append(out / f"{name}.{kind}")
-    return written
-
-
-def _pictures(cells: Any) -> dict[str, Any]:
-    """Figures by name; what differs is drawn only if there are two models."""
-    from discreet.comparison import difference_picture, picture, summary
-
-    figures = {"accuracy": picture.draw(cells)}
-    if len(summary.average_ranks(cells)) > 1:
-        figures["ranks"] = difference_picture.draw_ranks(cells)
-        figures["p-values"] = difference_picture.draw_p_values(cells)
-    return figures
+    ResultsFile(out / "runs.csv").write_parquet(out / "runs.parquet")
+    return out / "runs.parquet"
 
 
 def _counted(failures: Any) -> dict[str, int]:

@@ -32,9 +32,7 @@ def train(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--with", metavar="NAME=VALUE", help="A parameter of the model, such as bins=4; repeat for more."
-        ),
+        typer.Option("--with", metavar="NAME=VALUE", help="A parameter of the model, such as bins=4; repeat for more."),
     ] = None,
     table: Annotated[str | None, typer.Option(help="The table, if the data file is a .duckdb file.")] = None,
     ledger: Annotated[Path | None, typer.Option(help="A file that keeps what was spent on these data.")] = None,
@@ -149,29 +147,18 @@ def _train_rules(
 def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -> Any:
     """The model, its parameters checked as far as they are given."""
     from discreet.models import MODELS
+    from discreet.models.settings import read_settings
 
     if name not in MODELS:
         raise ParameterError(f"--model={name!r}; need one of: {', '.join(MODELS)}")
     estimator = MODELS[name](given.get("schema", "from-data"))
-    own = [each for each in estimator.get_params() if each not in ("schema", "epsilon", "random_state")]
-    for setting in settings:
-        parameter, equals, value = setting.partition("=")
-        if not equals or parameter not in own:
-            raise ParameterError(f"--with {setting!r}; {name} has: {', '.join(f'{each}=...' for each in own)}")
-        estimator.set_params(**{parameter: _value(value)})
+    try:
+        estimator.set_params(**read_settings(settings, MODELS[name], name))
+    except ParameterError as error:
+        raise ParameterError(f"--with {error}") from None
     estimator.set_params(random_state=seed, **given)
     estimator.check_parameters()  # before a ledger is opened
     return estimator
-
-
-def _value(text: str) -> Any:
-    """A number, a truth value, None, or the text itself."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"true": True, "false": False, "none": None}.get(text.casefold(), text)
 
 
 def open_ledger(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +15,12 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from discreet import datasets
+from discreet.budget import Charge
+from discreet.columns import Numeric
+from discreet.comparison.beside import beside
 from discreet.comparison.grid import MAJORITY, Grid, Run, as_number
 from discreet.comparison.results import Content, Measured, ResultsFile
-from discreet.encoding import class_codes
+from discreet.encoding import as_floats, class_codes
 from discreet.errors import DiscreetError, ParameterError
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
@@ -30,7 +34,8 @@ class Failure(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The runs of a grid that are there, those that failed, and how many rows of the file were of another version."""
+    """The runs of a grid that are there (and those beside), those that failed, and how many rows of the file were of
+    another version."""
 
     measured: dict[Run, Measured]
     failures: list[Failure]
@@ -45,6 +50,7 @@ def compare(
     version: str,
     directory: str | None = None,
     jobs: int = 1,
+    others: Sequence[str | Path] = (),
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Comparison:
     """Run what is missing; each row is in the file before `progress` hears of it.
@@ -56,6 +62,7 @@ def compare(
     version : of discreet; rows of another stay in the file and do not count.
     directory : the folder of the data sets; default as for `discreet.datasets.load`.
     jobs : processes.
+    others : files with runs of other models on the same folds, which are shown beside.
     progress : is told how many runs are there, and of how many.
     """
     grid.check(models)
@@ -64,6 +71,8 @@ def compare(
     contents = {name: Content(version, data_hash(name, directory)) for name in grid.data}
     for name in grid.data:
         _check_folds(name, grid.folds, directory)
+        _check_parameters(name, {model: models[model] for model in grid.models}, directory)
+    foreign_runs = {run: each for path in others for run, each in beside(path, grid, contents).items()}
     before, runs = results.read(), grid.runs()
     found = {run: before[run, contents[run.data]] for run in runs if (run, contents[run.data]) in before}
     failures: list[Failure] = []
@@ -78,8 +87,8 @@ def compare(
                     file.add(run, contents[run.data], outcome)
                     found[run] = outcome
                 progress(len(found) + len(failures), len(runs))
-    foreign = sum(content.version != version for _, content in before)
-    return Comparison({run: found[run] for run in runs if run in found}, failures, foreign)
+    outdated = sum(content.version != version for _, content in before)
+    return Comparison({run: found[run] for run in runs if run in found} | foreign_runs, failures, outdated)
 
 
 def _outcomes(
@@ -124,13 +133,32 @@ def measure(run: Run, family: Any, directory: str | None) -> Measured:
     return Measured(_share(class_codes(predicted, schema) == codes[test]), fitted - start, end - fitted)
 
 
+def charges(grid: Grid, models: Mapping[str, Any], directory: str | None) -> tuple[str, dict[str, list[Charge]]]:
+    """What each private model asks of the first data set at the middle epsilon, and in words where that was."""
+    losses = sorted((each for each in grid.epsilons if as_number(each) < np.inf), key=as_number)
+    if not losses:
+        return "", {}
+    data, loss = grid.data[0], losses[len(losses) // 2]
+    X, y, schema = _loaded(data, directory)
+    found = {}
+    for name in grid.models:
+        model = models[name](schema.replace(adjacency=grid.adjacency), epsilon=as_number(loss), random_state=grid.seed)
+        receipt = getattr(model.fit(X, y), "receipt_", None)
+        if receipt is not None:
+            found[name] = list(receipt.charges)
+    return f"{data}, ε = {as_number(loss):.4g}, {grid.adjacency}", found
+
+
 def _share(right: NDArray[np.bool_]) -> float:
     return float(right.mean()) if len(right) else 0.0
 
 
 @lru_cache(maxsize=2)
 def _loaded(name: str, directory: str | None) -> datasets.DataSet:
-    return datasets.load(name, directory)
+    """The attributes of a data set; numbers are read once here, as reading them again takes longer than most fits."""
+    X, y, schema = datasets.load(name, directory)
+    numeric = {column.name for column in schema.columns if isinstance(column, Numeric)}
+    return {name: as_floats(X[name]) if name in numeric else X[name] for name in schema.names}, y, schema
 
 
 @lru_cache(maxsize=4)
@@ -152,10 +180,21 @@ def _check_folds(name: str, folds: int, directory: str | None) -> None:
         raise ParameterError(f"folds={folds}: {name} has no class with so many records; need at most {largest}")
 
 
+def _check_parameters(name: str, models: Mapping[str, Any], directory: str | None) -> None:
+    """A parameter that no run could have is one error now, not many later."""
+    for model, family in models.items():
+        check = getattr(family(_loaded(name, directory)[2], epsilon=1.0, random_state=0), "check_parameters", None)
+        try:
+            if check is not None:
+                check()
+        except DiscreetError as error:
+            raise ParameterError(f"{model} on {name}: {error}") from None
+
+
 def data_hash(name: str, directory: str | None) -> str:
     """Of schema and records: rows made with other data are not taken for these."""
     X, y, schema = _loaded(name, directory)
     digest = hashlib.sha256(schema.hash.encode())
     for values in (*X.values(), y):
-        digest.update(repr(values.tolist()).encode())
+        digest.update(values.tobytes() if values.dtype.kind == "f" else repr(values.tolist()).encode())
     return digest.hexdigest()[:16]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from discreet.budget import as_epsilon
 from discreet.errors import FileError, ParameterError
+from discreet.models.settings import canonical
 from discreet.schema import Adjacency
 
 MAJORITY = "majority"
@@ -45,7 +46,8 @@ class Grid:
 
     Parameters
     ----------
-    data, models, epsilons : what to combine, each at least once and no name twice.
+    data, models, epsilons : what to combine, each at least once and no name twice. A model may have parameters:
+        "naive-bayes(select=auto)".
     folds : of the stratified cross-validation.
     repeats : how often it is shuffled anew; the folds of a repeat are the same for all models and epsilons.
     seed : of the shuffles and of the noise.
@@ -67,6 +69,7 @@ class Grid:
                 raise ParameterError(f"{name}={values!r}; need a list with at least one entry")
             object.__setattr__(self, name, tuple(map(str, values)))
         object.__setattr__(self, "epsilons", tuple(str(as_epsilon(each)) for each in self.epsilons))
+        object.__setattr__(self, "models", tuple(map(canonical, self.models)))
         for name in ("data", "models", "epsilons"):
             values = getattr(self, name)
             twice = [each for each in values if values.count(each) > 1]
@@ -102,7 +105,7 @@ def read_grid(path: str | Path) -> Grid:
     """A grid from a TOML file, whose entries are the parameters of `Grid`.
 
     data = ["iris", "wine"]
-    models = ["naive-bayes", "svm"]
+    models = ["naive-bayes", "naive-bayes(select=auto)", "svm"]
     epsilons = [0.1, 1, "1/3"]
     folds = 10
     """

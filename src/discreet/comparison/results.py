@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, NamedTuple
 
 from discreet.comparison.grid import Run
-from discreet.errors import FileError
+from discreet.errors import FileError, MissingExtra
 
 
 class Measured(NamedTuple):
@@ -76,10 +78,11 @@ class ResultsFile:
 
     @contextmanager
     def appending(self) -> Iterator[_Appender]:
-        """The file to add rows to, alone: a second comparison that writes to it is refused."""
+        """The file to add rows to, alone: a second comparison that writes to it is refused. Its folder is made."""
         import fcntl
 
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a+", encoding="utf-8", newline="") as file:
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -87,21 +90,47 @@ class ResultsFile:
                     raise FileError(f"{self.path} is in use by another comparison; wait for it") from None
                 self.read()  # what cannot be read is not added to
                 _cut(file)
-                yield _Appender(file)
+                appender = _Appender(file)
+                yield appender
+                appender.wait_for_disk()
         except OSError as error:
             raise FileError(f"cannot write {self.path}: {error.strerror}; check place and space") from None
 
+    def write_parquet(self, path: str | Path) -> None:
+        """The same rows as a Parquet file, each column with its type."""
+        try:
+            import duckdb
+        except ImportError:
+            raise MissingExtra("duckdb") from None
+        kinds = {name: "INTEGER" if name in _INTEGERS else "VARCHAR" for name in (*Run._fields, *Content._fields)}
+        kinds |= dict.fromkeys(Measured._fields, "DOUBLE")
+        with TemporaryDirectory(dir=Path(path).parent) as folder, duckdb.connect() as connection:
+            whole = Path(folder) / "runs.parquet"
+            rows = connection.read_csv(str(self.path), header=True, dtype=kinds)
+            rows.write_parquet(str(whole))
+            whole.replace(path)
+
 
 class _Appender:
+    """A row is with the system as soon as it is added, and so survives the end of the process; once a second, and at
+    the end, it is waited for the disk, which takes longer than many runs."""
+
     def __init__(self, file: IO[str]) -> None:
         self._file = file
+        self._safe_at = time.monotonic()
 
     def add(self, run: Run, content: Content, measured: Measured) -> None:
-        """Write one row, the accuracy to its last digit, and wait until the disk has it."""
+        """Write one row, the accuracy to its last digit."""
         numbers = (repr(measured.accuracy), f"{measured.fit_seconds:.6f}", f"{measured.predict_seconds:.6f}")
         csv.writer(self._file, lineterminator="\n").writerow([*run, *content, *numbers])
         self._file.flush()
+        if time.monotonic() - self._safe_at > 1:
+            self.wait_for_disk()
+
+    def wait_for_disk(self) -> None:
+        """Return when the disk has all rows."""
         os.fsync(self._file.fileno())
+        self._safe_at = time.monotonic()
 
 
 def _cut(file: IO[str]) -> None:

@@ -135,42 +135,6 @@ def critical_difference(models: int, pairs: int) -> float:
     return quantile * math.sqrt(models * (models + 1) / (6 * pairs))
 
 
-def markdown(found: Sequence[Cell], remarks: Sequence[str] = ()) -> str:
-    """Remarks, then tables: accuracies by data set, average ranks, and the tests."""
-    lines = ["Public data: these scores are exact functions of the records and not private.", ""]
-    lines += [line for remark in remarks for line in (remark, "")]
-    for data in dict.fromkeys(cell.data for cell in found):
-        own = [cell for cell in found if cell.data == data]
-        losses = sorted({cell.epsilon for cell in own}, key=as_number)
-        lines += [
-            f"## {data}",
-            "",
-            *_table(["model", *(f"ε = {shown(each)}" for each in losses)], _body(own, losses)),
-            "",
-        ]
-    if ranks := average_ranks(found):
-        lines += [
-            "## Average rank (1 is best)",
-            "",
-            *_table(["model", "rank"], [[m, f"{r:.2f}"] for m, r in ranks.items()]),
-            "",
-        ]
-    if tested := differences(found):
-        heads = ["first", "second", "pairs", "first better", "second better", "p"]
-        rows = [[*map(str, each[:5]), f"{each.p_value:.2g}"] for each in tested]
-        lines += ["## Wilcoxon signed-rank test (zeros divided evenly)", "", *_table(heads, rows), ""]
-    return "\n".join(lines)
-
-
-def _body(own: Sequence[Cell], losses: Sequence[str]) -> list[list[str]]:
-    """A row for each model: mean ± deviation, and the ratio to the model without noise."""
-    rows = []
-    for model in dict.fromkeys(cell.model for cell in own):
-        at = {cell.epsilon: cell for cell in own if cell.model == model}
-        rows.append([model, *(described(at[each]) if each in at else "" for each in losses)])
-    return rows
-
-
 def described(cell: Cell) -> str:
     """The accuracy of a cell for people."""
     ratio = "" if cell.ratio is None or cell.epsilon == NOT_PRIVATE else f" ({cell.ratio:.0%})"
@@ -180,7 +144,3 @@ def described(cell: Cell) -> str:
 def shown(epsilon: str) -> str:
     """An epsilon for people."""
     return "∞" if epsilon == NOT_PRIVATE else f"{as_number(epsilon):.4g}"
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    return [f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *rows)]

@@ -1,0 +1,36 @@
+"""Runs made elsewhere, such as those of rivals in environments of their own, shown beside a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from discreet.comparison.grid import MAJORITY, NOT_PRIVATE, Grid, Run
+from discreet.comparison.results import Content, Measured, ResultsFile
+from discreet.errors import FileError, ParameterError
+
+
+def beside(path: str | Path, grid: Grid, contents: Mapping[str, Content]) -> dict[Run, Measured]:
+    """The runs of a file that are pairs to those of the grid: the same records, folds, seed, adjacency and epsilons.
+
+    Their version does not matter, as their models are others; a model that the grid runs itself is left out.
+    """
+    if not Path(path).is_file():
+        raise FileError(f"cannot read {path}: no such file; name a file of runs")
+    losses = {*grid.epsilons, NOT_PRIVATE}
+    paired = {
+        run: measured
+        for (run, content), measured in ResultsFile(path).read().items()
+        if run.data in contents
+        and content.data_hash == contents[run.data].data_hash
+        and (run.adjacency, run.folds, run.seed) == (grid.adjacency, grid.folds, grid.seed)
+        and run.repeat < grid.repeats
+        and run.epsilon in losses
+        and run.model not in (*grid.models, MAJORITY)
+    }
+    if not paired:
+        raise ParameterError(
+            f"{path} has no run that is a pair to one of this comparison: the data sets and their records, adjacency, "
+            "number of folds, seed and an epsilon have to be the same"
+        )
+    return paired

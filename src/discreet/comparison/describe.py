@@ -1,0 +1,130 @@
+"""A comparison as a report: accuracies, ranks, tests and pictures, each with the command and the seed behind it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from discreet.budget import Charge
+from discreet.comparison import difference_picture, noise_picture, picture, spread_picture
+from discreet.comparison.grid import Grid, as_number
+from discreet.comparison.summary import Cell, average_ranks, critical_difference, described, differences, shown
+from discreet.comparison.summary import ranked_pairs as ranked
+from discreet.errors import MissingExtra
+from discreet.report import Document, Paragraph, Part, Picture, Section, Table
+
+PUBLIC = "Public data: these scores are exact functions of the records, and not private."
+
+Charges = tuple[str, Mapping[str, Sequence[Charge]]]
+
+
+def origin(grid: Grid, version: str) -> str:
+    """The command that makes the numbers again, and the seed."""
+    flags = {
+        "data": ",".join(grid.data),
+        "models": ",".join(grid.models),
+        "epsilons": ",".join(grid.epsilons),
+        "folds": grid.folds,
+        "repeats": grid.repeats,
+        "seed": grid.seed,
+        "adjacency": grid.adjacency,
+    }
+    words = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in flags.items())
+    return f"discreet {version}: discreet compare {words} --out FOLDER"
+
+
+def describe(
+    grid: Grid, found: Sequence[Cell], charges: Charges, remarks: Sequence[str], version: str, *, drawn: bool = True
+) -> Document:
+    """The report of a comparison; without pictures if not `drawn`, for who has no matplotlib."""
+    source = origin(grid, version)
+    sections = [
+        Section("Accuracy", [*_accuracy_text(grid), *_accuracy_tables(found, source)]),
+        Section("Which models differ", _difference_tables(found, source)),
+    ]
+    if drawn:
+        sections = _with_pictures(sections, found, charges, source)
+    title = f"{len(grid.models)} models on {len(grid.data)} data sets" if len(grid.data) > 1 else grid.data[0]
+    return Document(f"Comparison: {title}", [each for each in sections if each.parts], [PUBLIC, *remarks], source)
+
+
+def _accuracy_text(grid: Grid) -> list[Part]:
+    times = "" if grid.repeats == 1 else f", shuffled {grid.repeats} times"
+    return [
+        Paragraph(
+            f"Stratified {grid.folds}-fold cross-validation{times}; all models are tested on the same folds. Shown are "
+            "the mean, the deviation of single runs, and the ratio to the same model without noise (ε = ∞)."
+        )
+    ]
+
+
+def _accuracy_tables(found: Sequence[Cell], source: str) -> list[Part]:
+    tables: list[Part] = []
+    for data in dict.fromkeys(cell.data for cell in found):
+        own = [cell for cell in found if cell.data == data]
+        losses = sorted({cell.epsilon for cell in own}, key=as_number)
+        rows = []
+        for model in dict.fromkeys(cell.model for cell in own):
+            at = {cell.epsilon: cell for cell in own if cell.model == model}
+            rows.append([model, *(described(at[each]) if each in at else "–" for each in losses)])
+        tables.append(Table(data, ["model", *(f"ε = {shown(each)}" for each in losses)], rows, source))
+    return tables
+
+
+def _difference_tables(found: Sequence[Cell], source: str) -> list[Part]:
+    parts: list[Part] = []
+    ranks, pairs = ranked(found)
+    if len(ranks) > 1:
+        gap = critical_difference(len(ranks), pairs)
+        caption = f"Average rank over {pairs} data sets and ε (1 is best; ranks {gap:.2f} apart differ, Nemenyi, 0.05)"
+        parts.append(
+            Table(caption, ["model", "rank"], [[model, f"{rank:.2f}"] for model, rank in ranks.items()], source)
+        )
+    if tested := differences(found):
+        heads = ["first", "second", "pairs", "first better", "second better", "p"]
+        rows = [[*map(str, each[:5]), f"{each.p_value:.2g}"] for each in tested]
+        parts.append(Table("Wilcoxon signed-rank test, two-sided, zeros divided evenly", heads, rows, source))
+    return parts
+
+
+def _with_pictures(sections: list[Section], found: Sequence[Cell], charges: Charges, source: str) -> list[Section]:
+    """The sections with pictures in front of their tables, and two more."""
+    accuracy, difference = sections
+    curves = Picture("accuracy", "Accuracy against ε; bands are one deviation wide", picture.draw(found), source)
+    tests: list[Part] = []
+    if len(average_ranks(found)) > 1:
+        ranks = difference_picture.draw_ranks(found)
+        heat = difference_picture.draw_p_values(found)
+        tests = [
+            Picture("ranks", "Average ranks; two models differ if their bars do not overlap", ranks, source),
+            Picture("p-values", "p-values of the Wilcoxon test between every two models", heat, source),
+        ]
+    more: list[Section] = []
+    if any(as_number(cell.epsilon) < float("inf") for cell in found):
+        figure = spread_picture.draw_spread(found)
+        boxes = Picture("spread", "Accuracy and its ratio to no noise, at each ε", figure, source)
+        more.append(Section("Spread at each ε", [boxes]))
+    where, asked = charges
+    if asked:
+        caption = "What each query costs, and the noise of its answer"
+        noise = Picture("noise", caption, noise_picture.draw_noise(asked, where), source)
+        more.append(Section("Budget and noise of each query", [noise]))
+    return [
+        Section(accuracy.title, [accuracy.parts[0], curves, *accuracy.parts[1:]]),
+        Section(difference.title, [*tests, *difference.parts]),
+        *more,
+    ]
+
+
+def has_pictures() -> bool:
+    """Whether matplotlib is there."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def missing_pictures() -> str:
+    """What to say where there are none."""
+    return f"No picture: {MissingExtra('plot')}"
