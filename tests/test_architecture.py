@@ -56,7 +56,10 @@ ORDER = [
     "federated",
     "audit",
     "papers",
+    "report",
     "comparison",
+    "reproduce",
+    "advice",
     "cli",
     "",
 ]
@@ -126,7 +129,7 @@ def test_imports_have_no_circle():
 
 def test_only_papers_and_the_command_line_import_papers():
     users = {layer(name) for name, tree in TREES.items() for imported in imports(tree) if layer(imported) == "papers"}
-    assert users <= {"papers", "cli"}
+    assert users <= {"papers", "reproduce", "cli"}
 
 
 def calls(tree, method):

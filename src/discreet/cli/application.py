@@ -24,6 +24,7 @@ from discreet.cli import (
     federated_simulate,
     perturb,
     predict,
+    reproduce,
     schema,
     score,
     train,
@@ -139,6 +140,7 @@ app.command("perturb")(perturb.perturb)
 app.add_typer(parties, name="federated", help="Train one model with parties that share no rows.")
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
+app.command("reproduce")(reproduce.reproduce)
 app.command("card")(card.card)
 app.command("explain")(explain.explain)
 app.command("plot")(explain.plot)

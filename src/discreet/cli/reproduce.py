@@ -1,0 +1,81 @@
+"""`discreet reproduce`: the tables and figures of a paper, ours beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet import __version__
+from discreet.cli.outputs import advise, emit, say, tabulate
+from discreet.cli.progress import progress_bars
+from discreet.errors import ParameterError
+
+PAPERS = ("lopuhaa2021", "zorarpaci2019", "vaidya2013", "zafarani2020", "marchioro2022")
+"""The studies by name, so that help does not have to load them."""
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(help=f"One of: {', '.join(PAPERS)}.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="The folder for runs, report and pictures.", show_default=False)] = ...,  # type: ignore[assignment]
+    full: Annotated[bool, typer.Option("--full", help="All that the paper has: minutes to an hour.")] = False,
+    directory: Annotated[
+        Path | None, typer.Option(help="A folder with schemas.json and data sets; default: DISCREET_DATA.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Make the tables and figures of a paper again, as published and with our guarantees, beside its printed figures.
+
+    Without --full it is the quick part: fewer repeats on small data. Each run is kept as it ends; started again, the
+    command goes on where it was stopped. Writes report.html (one file that needs no network), report.md and pictures.
+    On public data only.
+
+    \b
+    Examples:
+      discreet reproduce vaidya2013 --out vaidya
+      discreet reproduce lopuhaa2021 --full --jobs 2 --out lopuhaa
+    """
+    from discreet.report.folder import write_report
+    from discreet.reproduce import STUDIES
+    from discreet.reproduce import run as runs
+
+    if paper not in STUDIES:
+        raise ParameterError(f"paper {paper!r} is not known; need one of: {', '.join(STUDIES)}")
+    place = None if directory is None else str(directory)
+    advise(runs.PUBLIC)
+    try:
+        with progress_bars() as progress:
+            done = runs.reproduce(
+                STUDIES[paper](), out, version=__version__, full=full, directory=place, jobs=jobs, progress=progress
+            )
+    except KeyboardInterrupt:
+        advise(f"interrupted; what was run is in {out}: the same command goes on from there")
+        raise typer.Exit(130) from None
+    written = write_report(done.document, out)
+    runs.write_cells(done.found, out / "cells.csv")
+    if done.absent:
+        advise(f"Not on this machine, and so left out: {', '.join(done.absent)}")
+    for run, message in done.failures[:5]:
+        advise(f"{run.model} at epsilon {run.epsilon} on {run.data} failed: {message}")
+    if len(done.failures) > 5:
+        advise(f"{len(done.failures) - 5} more runs failed")
+    if as_json:
+        emit(_report(done, [*written, out / "cells.csv"]))
+        return
+    rows = [["✓" if holds else "✗", what] for what, holds in done.checks.items()]
+    tabulate("What was found", ["", "statement"], rows)
+    say(f"Written: {out / 'report.html'}, {out / 'report.md'}, {out / 'cells.csv'} and {len(written) - 2} pictures")
+
+
+def _report(done: Any, written: list[Path]) -> dict[str, Any]:
+    return {
+        "title": done.document.title,
+        "origin": done.document.origin,
+        "checks": dict(done.checks),
+        "cells": {name: [cell._asdict() for cell in own] for name, own in done.found.items()},
+        "failures": [{**each.run._asdict(), "message": each.message} for each in done.failures],
+        "absent": list(done.absent),
+        "files": [str(path) for path in written],
+    }
