@@ -152,6 +152,7 @@ def test_a_model_that_fails_is_named(monkeypatch):
         "\n", " "
     )
     assert len(json.loads(shown.stdout)["failures"]) == 4
+    assert "4 runs failed and are left out" in Path("out/report.md").read_text(encoding="utf-8")
 
 
 def test_mistakes_are_one_line_that_lists_what_is_known():

@@ -101,7 +101,7 @@ def test_many_queries_are_summed_up():
     widths = [bar.get_width() for bar in left.patches]
     assert len(widths) == noise_picture.ROWS
     assert math.isclose(sum(widths), 1)
-    assert left.get_yticklabels()[-1].get_text() == "55 more, together"
+    assert left.get_yticklabels()[-1].get_text() == "55 more: sum, mean noise"
     assert right.get_lines()[0].get_xdata()[-1] == pytest.approx(64)
 
 

@@ -103,6 +103,7 @@ def test_the_picture_has_a_panel_a_line_and_a_band_for_each():
     assert lines["a"].get_marker() != lines["b"].get_marker()
     assert len(figure.axes[0].collections) == 2
     assert figure.axes[0].get_xscale() == "log"
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["0.1", "1"]
 
 
 def test_many_models_and_one_panel_can_be_told_apart():

@@ -62,7 +62,8 @@ def test_runs_are_kept_and_not_made_again():
     assert first.checks == {"naive Bayes is better than nothing": True}
     assert first.document.title == "A small paper"
     assert first.document.origin == "discreet 1: discreet reproduce small2000 --out FOLDER; seed 0, 3"
-    assert "Quick mode" in first.document.notices[1]
+    assert "a seeded model has no guarantee" in first.document.notices[1]
+    assert "Quick mode" in first.document.notices[2]
 
 
 def test_absent_data_are_left_out_and_named():
@@ -127,6 +128,7 @@ def test_a_model_that_fails_is_named(monkeypatch):
     shown = invoke("small2000", "--out", "out")
     assert "ZeroDivisionError: by nothing" in shown.stderr.replace("\n", " ")
     assert "5 more runs failed" in shown.stderr
+    assert "10 runs failed and are left out" in Path("out/report.md").read_text(encoding="utf-8")
 
 
 def test_an_unknown_paper_lists_the_known():

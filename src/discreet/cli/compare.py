@@ -83,6 +83,8 @@ def compare(
         raise typer.Exit(130) from None
     cells = summary.cells(found.measured)
     remarks = _remarks(families)
+    if found.failures:
+        remarks.append(f"{len(found.failures)} runs failed and are left out of the means.")
     written = [out / "runs.csv", *_write(wanted, families, cells, remarks, out, place)]
     if parquet:
         written.append(_parquet(out))

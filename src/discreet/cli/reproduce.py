@@ -65,7 +65,8 @@ def reproduce(
         emit(_report(done, [*written, out / "cells.csv"]))
         return
     rows = [["✓" if holds else "✗", what] for what, holds in done.checks.items()]
-    tabulate("What was found", ["", "statement"], rows)
+    if rows:
+        tabulate("What was found", ["", "statement"], rows)
     say(f"Written: {out / 'report.html'}, {out / 'report.md'}, {out / 'cells.csv'} and {len(written) - 2} pictures")
 
 

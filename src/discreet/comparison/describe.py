@@ -13,7 +13,11 @@ from discreet.comparison.summary import ranked_pairs as ranked
 from discreet.errors import MissingExtra
 from discreet.report import Document, Paragraph, Part, Picture, Section, Table
 
-PUBLIC = "Public data: these scores are exact functions of the records, and not private."
+PUBLIC = (
+    "Public data: these scores are exact functions of the records, and not private. Every run has a seed, so that it "
+    "can be repeated; a seeded model has no guarantee."
+)
+HINT = "pairs of one data set are not independent, so that this is a hint"
 
 Charges = tuple[str, Mapping[str, Sequence[Charge]]]
 
@@ -36,7 +40,7 @@ def origin(grid: Grid, version: str) -> str:
 def describe(
     grid: Grid, found: Sequence[Cell], charges: Charges, remarks: Sequence[str], version: str, *, drawn: bool = True
 ) -> Document:
-    """The report of a comparison; without pictures if not `drawn`, for who has no matplotlib."""
+    """The report of a comparison; without pictures if not `drawn`, for those who have no matplotlib."""
     source = origin(grid, version)
     sections = [
         Section("Accuracy", [*_accuracy_text(grid), *_accuracy_tables(found, source)]),
@@ -76,14 +80,15 @@ def _difference_tables(found: Sequence[Cell], source: str) -> list[Part]:
     ranks, pairs = ranked(found)
     if len(ranks) > 1:
         gap = critical_difference(len(ranks), pairs)
-        caption = f"Average rank over {pairs} data sets and ε (1 is best; ranks {gap:.2f} apart differ, Nemenyi, 0.05)"
-        parts.append(
-            Table(caption, ["model", "rank"], [[model, f"{rank:.2f}"] for model, rank in ranks.items()], source)
+        caption = (
+            f"Average rank over {pairs} data sets and ε, 1 is best; {gap:.2f} apart differ (Nemenyi, 0.05; {HINT})"
         )
+        rows = [[model, f"{rank:.2f}"] for model, rank in ranks.items()]
+        parts.append(Table(caption, ["model", "rank"], rows, source))
     if tested := differences(found):
         heads = ["first", "second", "pairs", "first better", "second better", "p"]
         rows = [[*map(str, each[:5]), f"{each.p_value:.2g}"] for each in tested]
-        parts.append(Table("Wilcoxon signed-rank test, two-sided, zeros divided evenly", heads, rows, source))
+        parts.append(Table(f"Wilcoxon signed-rank test, two-sided, zeros divided evenly ({HINT})", heads, rows, source))
     return parts
 
 
@@ -96,8 +101,8 @@ def _with_pictures(sections: list[Section], found: Sequence[Cell], charges: Char
         ranks = difference_picture.draw_ranks(found)
         heat = difference_picture.draw_p_values(found)
         tests = [
-            Picture("ranks", "Average ranks; two models differ if their bars do not overlap", ranks, source),
-            Picture("p-values", "p-values of the Wilcoxon test between every two models", heat, source),
+            Picture("ranks", f"Average ranks; two models differ if their bars do not overlap ({HINT})", ranks, source),
+            Picture("p-values", f"p-values of the Wilcoxon test between every two models ({HINT})", heat, source),
         ]
     more: list[Section] = []
     if any(as_number(cell.epsilon) < float("inf") for cell in found):

@@ -12,7 +12,7 @@ from discreet.comparison.picture import COLOURS
 from discreet.errors import MissingExtra
 
 ROWS = 10
-"""Queries shown of each model; the rest is summed up in one row."""
+"""Queries shown of each model; the rest is one row: the sum of their ε, the geometric mean of their noise."""
 
 
 def draw_noise(charges: Mapping[str, Sequence[Charge]], title: str) -> Any:
@@ -52,7 +52,7 @@ def _rows(charges: Sequence[Charge]) -> list[tuple[str, float, float]]:
     known = sorted(known, key=lambda row: -row[1])
     rest = known[ROWS - 1 :]
     middle = math.exp(sum(math.log(max(row[2], 1e-12)) for row in rest) / len(rest))
-    return [*known[: ROWS - 1], (f"{len(rest)} more, together", sum(row[1] for row in rest), middle)]
+    return [*known[: ROWS - 1], (f"{len(rest)} more: sum, mean noise", sum(row[1] for row in rest), middle)]
 
 
 def _shortened(text: str, most: int = 60) -> str:

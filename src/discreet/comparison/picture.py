@@ -13,6 +13,9 @@ from discreet.errors import MissingExtra
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Told apart by who sees few colours (Okabe and Ito); markers and dashes differ too, for print."""
 
+FEW = 5
+"""So many epsilons are named on the axis, each; of more the powers of ten."""
+
 MARKERS, DASHES = "osD^vPX", ("-", "--", "-.", ":")
 
 
@@ -44,6 +47,10 @@ def _draw_panel(panel: Any, own: Sequence[Cell], models: Sequence[str]) -> None:
     panel.set_xlabel("ε")
     panel.set_ylabel("accuracy")
     panel.grid(alpha=0.3)
+    losses = sorted({as_number(cell.epsilon) for cell in own} - {math.inf})
+    if len(losses) <= FEW:  # a logarithmic axis would name others, or none
+        panel.set_xticks(losses, [f"{loss:g}" for loss in losses])
+    panel.tick_params(axis="x", which="minor", labelbottom=False)
     for place, model in enumerate(models):
         points = sorted((cell for cell in own if cell.model == model), key=lambda cell: as_number(cell.epsilon))
         private = [cell for cell in points if cell.epsilon != NOT_PRIVATE]

@@ -18,6 +18,10 @@ from discreet.reproduce.study import Context, Experiment, Study
 from discreet.writing import whole_file
 
 PUBLIC = "Public data: these scores are exact functions of the records, and not private."
+SEEDED = (
+    "Every run has a seed, so that it can be repeated; a seeded model has no guarantee. What is said of the ε of our "
+    "models holds for the same models without a seed, for one record, under the adjacency that is named."
+)
 QUICK = "Quick mode: fewer repeats and smaller data than in the paper. For all of it, add --full."
 
 Progress = Callable[[str, int, int], None]
@@ -77,12 +81,14 @@ def reproduce(
         found[name] = cells(results.measured)
         failures += results.failures
     context = Context(found, _origin(study, full, version), full, directory)
-    return Reproduced(document(study, context, absent), study.checks(context), found, failures, absent)
+    return Reproduced(document(study, context, absent, len(failures)), study.checks(context), found, failures, absent)
 
 
-def document(study: Study, context: Context, absent: Sequence[str] = ()) -> Document:
+def document(study: Study, context: Context, absent: Sequence[str] = (), failed: int = 0) -> Document:
     """The report of a study whose experiments were run."""
-    notices = [PUBLIC] if context.full else [PUBLIC, QUICK]
+    notices = [PUBLIC, SEEDED] if context.full else [PUBLIC, SEEDED, QUICK]
+    if failed:
+        notices.append(f"{failed} runs failed and are left out of the means.")
     if absent:
         notices.append(f"Not on this machine, and so not in this report: {', '.join(absent)}.")
     return Document(study.title, study.sections(context), notices, context.origin)
