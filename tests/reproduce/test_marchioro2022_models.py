@@ -1,4 +1,4 @@
-"""The models of Marchioro et al. 2022 beside ours, the sensitivities of nodes, and the errors of means."""
+"""The models of Marchioro et al. 2022 beside ours, sensitivities, errors of means, and where an advantage is from."""
 
 import math
 
@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 from discreet import NaiveBayes, Numeric, Schema, datasets
+from discreet.comparison.grid import MAJORITY, NOT_PRIVATE
+from discreet.comparison.summary import Cell
 from discreet.papers.marchioro2022_exchange import answer, partition
 from discreet.papers.published import ExactRecords
 from discreet.randomness import as_rng
 from discreet.reproduce.marchioro2022 import models, nodes
+from discreet.reproduce.marchioro2022.accuracy import _leak_verdict
+from discreet.reproduce.marchioro2022.curves import EPSILONS, Curves
 
 
 @pytest.fixture(scope="module")
@@ -181,3 +185,34 @@ def test_the_published_error_is_that_of_the_published_messages():
 def test_tails_tell_a_laplace_law_from_a_normal_one(law, tails):
     values = getattr(np.random.default_rng(0), law)(size=200_000)
     assert nodes.Errors("", 1, values).tails == pytest.approx(tails, rel=0.02)
+
+
+# what is said of noise alone and public bounds
+
+
+def leak_text(central, whole, noise, bounded, deviation=0.01, guess=0.7):
+    """The verdict on an advantage of 1000 nodes over central; all below the largest class."""
+    found = [Cell("adult", MAJORITY, NOT_PRIVATE, 100, guess, 0.0, None)]
+    names = (models.CENTRAL, *(f"{name}1000" for name in (models.PUBLISHED, models.NOISE, models.BOUNDED)))
+    means = zip(names, (central, whole, noise, bounded), strict=True)
+    found += [Cell("adult", name, EPSILONS[0], 100, mean, deviation, None) for name, mean in means]
+    return _leak_verdict(Curves(found), "adult", 1000)
+
+
+def test_the_advantage_is_over_central_not_over_the_largest_class():
+    """The paper compares many nodes with central; that both are below the largest class changes nothing."""
+    text = leak_text(central=0.4, whole=0.6, noise=0.6, bounded=0.4)
+    assert "noise alone gives 100% of what many nodes are above central" in text
+    assert "the advantage is gone" in text
+    assert "gives 120% of" in leak_text(0.4, 0.6, 0.64, 0.4)
+    assert "gives -50% of" in leak_text(0.4, 0.6, 0.3, 0.4)
+    assert "an advantage stays" in leak_text(0.4, 0.6, 0.6, 0.43)
+
+
+def test_no_advantage_over_central_is_not_explained():
+    """Above the largest class or not, within a hundredth or two standard errors of both."""
+    for text in (leak_text(0.8, 0.805, 0.75, 0.8), leak_text(0.5, 0.525, 0.6, 0.5, deviation=0.1)):
+        assert "no advantage to explain" in text
+        assert "of what many nodes are above" not in text
+    assert "no advantage" not in leak_text(0.5, 0.525, 0.6, 0.5, deviation=0.01)
+    assert "no advantage" not in leak_text(0.5, 0.515, 0.6, 0.5, deviation=0.001)

@@ -16,7 +16,7 @@ from discreet.papers.published import ExactRecords
 from discreet.report import Paragraph, Picture, Table
 from discreet.reproduce.printed import printed
 from discreet.reproduce.study import Context
-from discreet.reproduce.vaidya2013.scores import Scores, facts
+from discreet.reproduce.vaidya2013.scores import INDEPENDENT, Facts, Scores, facts
 from discreet.reproduce.zafarani2020 import findings, generated, models, scale, sections
 from discreet.reproduce.zafarani2020.generated import Measured
 from discreet.reproduce.zafarani2020.models import GLOBAL, RIGOROUS, SMOOTH, AllocatedNaiveBayes, AllocatedSmooth
@@ -249,6 +249,24 @@ def test_useful_from_counts_only_what_stays_above():
     assert findings.useful_from(Scores(high), "a", SMOOTH) == "1"
 
 
+def test_useful_table_has_both_the_margin_and_none():
+    cells = made({("a", SMOOTH): {"1": 0.51, "10": 0.9}, ("a", "majority"): {"inf": 0.5}})
+    parts = sections.figures(Scores(cells), context({}))
+    (table,) = [part for part in parts if isinstance(part, Table) and part.caption.startswith("ε from which on")]
+    assert table.caption.endswith("by more than 0.02 / at all")
+    assert table.rows == [["a", "10 / 1", "–", "–", "–"]]
+
+
+def test_standard_errors_and_thresholds_are_qualified():
+    parts = sections.figures(Scores(made({("a", SMOOTH): {"1": 0.5}})), context({}))
+    (picture,) = [part for part in parts if isinstance(part, Picture)]
+    assert INDEPENDENT in picture.caption
+    (text,) = [part.text for part in parts if isinstance(part, Paragraph) and "is called clear" in part.text]
+    assert INDEPENDENT in text
+    assert "set after a first look" in text
+    assert all("which share records" in p.caption for p in parts if isinstance(p, Table) and "±" in p.caption)
+
+
 def test_noise_of_means_gains_nothing_and_that_of_deviations_does():
     """Smooth sensitivity of a mean is at least half the global one, so the ratio is at least √2 / (2 ln 2)."""
     found = findings.noise("breast-cancer", None)
@@ -256,6 +274,15 @@ def test_noise_of_means_gains_nothing_and_that_of_deviations_does():
     assert found.means[1] > 1
     assert found.deviations[1] < 0.5
     assert findings.noise("nowhere", None) is None
+
+
+def test_the_gain_of_deviations_is_told_with_what_was_measured():
+    _, middle, most = findings.noise("iris", None).deviations
+    (why, _) = sections._noise(["iris", "nowhere"], context({}))
+    assert f"iris {middle:.3g} in the median, {most:.3g} at most" in why.text
+    assert most > 1 > middle  # the gain is not everywhere
+    (bare, _) = sections._noise(["nowhere"], context({}))
+    assert "error relative to global" not in bare.text
 
 
 def test_noise_ratios_of_means_by_hand():
@@ -286,20 +313,31 @@ def test_allocation_statements():
 
 
 def test_losses_are_infinite_with_numbers_and_finite_without():
-    rows = sections._loss_rows("iris", ["1"], None)
-    assert [row[1:] for row in rows[:2]] == [[SMOOTH, "add-remove", "∞"], [SMOOTH, "replace-one", "∞"]]
-    assert rows[2][1] == GLOBAL
-    assert float(rows[2][3]) > 2
-    assert sections._loss_rows("mushroom", ["1"], None) == [["mushroom", "–", "–", "–"]]
+    rows = sections._loss_rows("iris", ["1"], context({}))
+    assert [row[1:] for row in rows[:2]] == [[SMOOTH, "add-remove", "any", "∞"], [SMOOTH, "replace-one", "any", "∞"]]
+    assert float(rows[2][4]) > 2
+    assert sections._loss_rows("mushroom", ["1"], context({})) == [["mushroom", "–", "–", "–", "–"]]
+
+
+@pytest.mark.parametrize(("full", "records"), [(False, 33), (True, 45)])
+def test_losses_by_global_sensitivity_are_of_a_training_fold_and_of_any_table(full, records):
+    assert {each.grid.folds for each in Zafarani2020().experiments(full)} == {sections.folds(full)}
+    rows = sections._loss_rows("iris", ["10"], context({}, full))[2:]
+    model = models.global_sensitivity(facts("iris", None).schema, epsilon=10)
+    assert [row[1:4] for row in rows] == [
+        [GLOBAL, "add-remove", f"at least {records}"],
+        [GLOBAL, "add-remove", "any"],
+    ]
+    assert [float(row[4]) for row in rows] == pytest.approx(
+        [model.honest_epsilon(records), model.honest_epsilon(0)], rel=0.01
+    )
 
 
 def test_losses_follow_the_adjacency(monkeypatch):
-    class Known:
-        schema, smallest_class = Schema([Categorical("u", ["p", "q"])], "y", ["a", "b"], records=9), 4
-
-    monkeypatch.setattr(sections, "facts", lambda data, directory: Known)
-    rows = sections._loss_rows("mushroom", ["1"], None)
-    assert [(row[2], row[3]) for row in rows[:2]] == [("add-remove", "0.852"), ("replace-one", "1.7")]
+    known = Facts(Schema([Categorical("u", ["p", "q"])], "y", ["a", "b"], records=9), [4, 5])
+    monkeypatch.setattr(sections, "facts", lambda data, directory: known)
+    rows = sections._loss_rows("mushroom", ["1"], context({}))
+    assert [(row[2], row[4]) for row in rows[:2]] == [("add-remove", "0.852"), ("replace-one", "1.7")]
 
 
 def test_division_draws_the_share_of_numbers(monkeypatch):

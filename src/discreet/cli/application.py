@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from discreet import __version__
 from discreet.cli import (
+    advise,
     card,
     compare,
     demo,
@@ -139,6 +140,7 @@ app.command("predict")(predict.predict)
 app.command("perturb")(perturb.perturb)
 app.add_typer(parties, name="federated", help="Train one model with parties that share no rows.")
 app.command("score")(score.score)
+app.command("advise")(advise.advise)
 app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("card")(card.card)

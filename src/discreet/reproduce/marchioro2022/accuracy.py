@@ -25,7 +25,8 @@ from discreet.reproduce.printed import printed
 from discreet.reproduce.study import Context
 
 PAPER, AUTHORS = "marchioro2022", "authors' program"
-AGREE = 0.05
+AGREE, CHANCE = 0.05, 0.01
+INDEPENDENT = "runs taken as independent; they share records, so that true errors may be larger"
 
 
 def figure_1(context: Context, cells: Sequence[Cell], curves: Curves, nodes: Mapping[str, Sequence[int]]) -> Section:
@@ -51,9 +52,11 @@ def figure_1(context: Context, cells: Sequence[Cell], curves: Curves, nodes: Map
 def _pictures(cells: Sequence[Cell], context: Context) -> list[Picture]:
     """Published and ours, as far as there are runs."""
     drawn = (
-        ("figure-1-published", "The published classifier: central, and N nodes. Mean and one deviation; open markers "
-         "are the authors' own program.", (CENTRAL, PUBLISHED), printed(PAPER, AUTHORS)),
-        ("figure-1-ours", "Ours: at one place, N parties with noise of their own, and a secure sum.",
+        ("figure-1-published", "The published classifier: central, and N nodes. Mean and one deviation of single runs, "
+         "which share records; open markers are the authors' own program.",
+         (CENTRAL, PUBLISHED), printed(PAPER, AUTHORS)),
+        ("figure-1-ours", "Ours: at one place, N parties with noise of their own, and a secure sum. Mean and one "
+         "deviation of single runs, which share records.",
          (OURS, LOCAL, SUMMED), ()),
     )  # fmt: skip
     return [
@@ -94,34 +97,37 @@ def leak(context: Context, cells: Sequence[Cell], curves: Curves, nodes: Mapping
             Paragraph(words.LEAK),
             Table("Accuracy at small ε", heads, rows, context.origin),
             *(Paragraph(_leak_verdict(curves, data, most)) for data, most in here.items()),
-            Picture("leak", "The exchange with the most nodes: as published, without the data, with public bounds.",
+            Picture("leak", "The exchange with the most nodes: as published, without the data, with public bounds. "
+                    "Mean and one deviation of single runs, which share records.",
                     pictures.draw_accuracies(own), context.origin),
         ],
     )  # fmt: skip
 
 
 def _leak_verdict(curves: Curves, data: str, most: int) -> str:
-    guess = curves.mean(data, MAJORITY, NOT_PRIVATE)
-    central, whole, noise, bounded = (
-        curves.mean(data, model, EPSILONS[0])
-        for model in (CENTRAL, *(f"{name}{most}" for name in (PUBLISHED, NOISE, BOUNDED)))
-    )
+    """How much of what many nodes are above central, at the smallest epsilon, is there without the data."""
+    models = (CENTRAL, *(f"{name}{most}" for name in (PUBLISHED, NOISE, BOUNDED)))
+    central, whole, noise, bounded = (curves.mean(data, model, EPSILONS[0]) for model in models)
     start = f"{data} at ε = {EPSILONS[0]}: "
     if any(map(math.isnan, (central, whole, noise, bounded))):
         return start + "not all runs are there."
-    margin = max(0.01, 2 * curves.error(data, f"{NOISE}{most}", EPSILONS[0]))
-    if min(noise, whole) <= guess + margin:
-        return start + (
-            f"the noise alone scores {noise:.3f}, with the data it is {whole:.3f}, and the largest class {guess:.3f}: "
-            "many nodes have no advantage that the scales could explain."
-        )
-    share = (noise - guess) / (whole - guess)
+    start += f"many nodes score {whole:.3f}, central {central:.3f}"
+    chance = f"{CHANCE} and two standard errors; {INDEPENDENT}"
+    if whole <= central + _margin(curves, data, models[1]):
+        return start + f": no advantage to explain ({chance}). Noise alone scores {noise:.3f}."
+    share = (noise - central) / (whole - central)
+    gone = bounded <= central + _margin(curves, data, models[3])
+    guess = curves.mean(data, MAJORITY, NOT_PRIVATE)
     return start + (
-        f"messages that hold no data but the scale of their noise score {noise:.3f}; those with the data {whole:.3f}, "
-        f"the largest class {guess:.3f}. The scales give {min(share, 1):.0%} of what is above the largest class. With "
-        f"the noise that the claim needs, it is {bounded:.3f}, and the central classifier has {central:.3f}: "
-        f"{'the advantage is gone' if bounded <= central + 0.05 else 'an advantage stays'}."
+        f", the largest class {_number(guess)}. Messages that hold no data but the scale of their noise score "
+        f"{noise:.3f}: noise alone gives {share:.0%} of what many nodes are above central. With the noise that the "
+        f"claim needs, it is {bounded:.3f}: {'the advantage is gone' if gone else 'an advantage stays'} ({chance})."
     )
+
+
+def _margin(curves: Curves, data: str, model: str) -> float:
+    """How far above central a model may be by chance at the smallest epsilon."""
+    return max(CHANCE, 2 * math.hypot(*(curves.error(data, each, EPSILONS[0]) for each in (model, CENTRAL))))
 
 
 def program(context: Context, curves: Curves) -> Section:
@@ -138,7 +144,9 @@ def program(context: Context, curves: Curves) -> Section:
                     error = math.hypot(row.deviation / math.sqrt(20), ours.deviation / math.sqrt(ours.runs))
                     known, near = known + 1, near + (abs(row.value - ours.mean) <= max(AGREE, 2 * error))
             rows.append([data, model, *entries])
-    verdict = f"They agree within {AGREE} or two standard errors in {near} of {known} cells that are here."
+    verdict = (
+        f"They agree within {AGREE} or two standard errors ({INDEPENDENT}) in {near} of {known} cells that are here."
+    )
     heads = ["data set", "model", *(f"ε = {shown(epsilon)}" for epsilon in EPSILONS)]
     table = Table("The authors' program (20 runs) / our reproduction of it", heads, rows, context.origin)
     return Section(
@@ -188,7 +196,8 @@ def _ahead(curves: Curves, nodes: Mapping[str, Sequence[int]], context: Context)
         ahead = sum(lead > 2 for *_, lead in known)
         rows.append([name, str(len(known)), str(ahead), str(sum(lead < -2 for *_, lead in known)), where])
     heads = ["first / second", "cells", "first better", "second better", "where the second is better"]
-    return Table("Who is ahead by two standard errors at the same ε", heads, rows, context.origin)
+    caption = f"Who is ahead by two standard errors at the same ε ({INDEPENDENT})"
+    return Table(caption, heads, rows, context.origin)
 
 
 def _epsilons(data: str, known: Sequence[tuple[str, str, float]]) -> str:
@@ -206,7 +215,7 @@ def _accuracies(curves: Curves, nodes: Mapping[str, Sequence[int]], context: Con
                 [data, model, *("–" if each is None else f"{each.mean:.3f} ± {each.deviation:.3f}" for each in found)]
             )
     heads = ["data set", "model", *(f"ε = {shown(epsilon)}" for epsilon in EPSILONS), "no noise"]
-    return Table("Accuracy, mean ± deviation of single runs", heads, rows, context.origin)
+    return Table("Accuracy, mean ± deviation of single runs, which share records", heads, rows, context.origin)
 
 
 def _number(value: float) -> str:

@@ -104,7 +104,12 @@ class Marchioro2022(Study):
                 more, chance = gap(data, f"{PUBLISHED}{most}", f"{NOISE}{most}", first)
                 found["adult: at the smallest ε many nodes tell no more than their noise"] = more, more < chance
                 more, chance = gap(data, f"{BOUNDED}{most}", CENTRAL, first)
-                found["adult: with public bounds many nodes have no advantage"] = more, more < chance
+                found[
+                    f"adult: with public bounds many nodes are at most {SMALL} and two standard errors above central"
+                ] = (
+                    more,
+                    more < chance,
+                )
         return {sentence: holds for sentence, (more, holds) in found.items() if not math.isnan(more)}
 
 

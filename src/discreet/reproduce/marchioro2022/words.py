@@ -25,25 +25,27 @@ CHOICES = (
 FIGURE_1 = (
     "Accuracy against ε for the central classifier and for N nodes. A statement agrees if our runs of the published "
     "algorithm show it; where the statement has no threshold, we set one, after a first look at our runs: read the "
-    "number beside a verdict before the verdict."
+    "number beside a verdict before the verdict. Standard errors take runs as independent; runs share records, so that "
+    "true errors may be larger."
 )
 AHEAD = (
     "Equal ε does not mean equal privacy: with numeric columns the published classifier guarantees nothing (see the "
-    "last section), ours does. Where the published one is ahead on data without numeric columns, at large ε, it is "
-    "because it does not smooth: a category that a class does not have is next to impossible there, and on Mushroom "
-    "that is right. Ours gives every category the weight that the noise makes necessary, which pays at small ε. "
-    "Secure sum and one place differ by chance: one in about twenty cells is expected to be out, half of them on each "
-    "side; a secure sum that allows for one dishonest party has slightly more noise than one place."
+    "last section), ours does. Where the published one is ahead on data without numeric columns, at large ε, we put it "
+    "down to its not smoothing, untested: a category that a class does not have is next to impossible there, and on "
+    "Mushroom that is right. Ours gives every category the weight that the noise makes necessary, which should pay at "
+    "small ε. Secure sum and one place differ by chance: a few cells are expected to be out, on either side; a secure "
+    "sum that allows for one dishonest party has slightly more noise than one place."
 )
 LEAK = (
-    "The paper finds on two data sets with numbers that many nodes beat one place, and explains it by smaller local "
-    "sensitivities. We ran the exchange with the most nodes in two more ways. Noise alone: each exact count and sum "
-    "is set to zero, and only the noise is sent, at the scale that the node's largest value sets. Nothing about the "
-    "data is left but these scales, so that a classifier made of them should be a guess. Public bounds: as published, "
-    "but with the largest value that the schema allows in place of the largest that the node holds; this is what the "
-    "claim of ε needs. If the first is accurate and the second is not, the accuracy is the leak: a class with larger "
-    "values has more noise in its squares, negative sums of squares are raised to zero, and the aggregator reads the "
-    "noise as a larger variance of that class. More nodes only average it better."
+    "The paper finds on two data sets with numbers that many nodes beat the central classifier, and explains it by "
+    "smaller local sensitivities. We ran the exchange with the most nodes in two more ways. Noise alone: each exact "
+    "count and sum is set to zero, and only the noise is sent, at the scale that the node's largest value sets. "
+    "Nothing about the data is left but these scales, so that a classifier made of them should be a guess. Public "
+    "bounds: as published, but with the largest value that the schema allows in place of the largest that the node "
+    "holds; this is what the claim of ε needs. If the first is above the central classifier and the second is not, the "
+    "advantage is the leak. How we think it comes about, untested: a class with larger values has more noise in its "
+    "squares, negative sums of squares are raised to zero, and the aggregator reads the noise as a larger variance of "
+    "that class. More nodes only average it better."
 )
 PROGRAM = (
     "Mean accuracies of the authors' published program, 20 runs each, with its own split and equal shares. Ours are "

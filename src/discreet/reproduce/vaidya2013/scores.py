@@ -22,6 +22,12 @@ from discreet.schema import Schema
 MISSING = "–"
 """What a table shows where nothing was measured."""
 
+INDEPENDENT = "runs taken as independent; they share records, so that true errors may be larger"
+"""Of standard errors over folds and repeats."""
+
+DEVIATIONS = "mean ± deviation of single runs, which share records"
+"""Of tables."""
+
 
 class Scores:
     """The cells that were found, by data set, model and epsilon."""
@@ -94,6 +100,13 @@ class Facts:
     def smallest_class(self) -> int:
         """Records in the smallest class."""
         return min(self.counts)
+
+    def smallest_trained(self, folds: int) -> int:
+        """Records that a training fold has at least in each class.
+
+        A stratified test fold takes at most a class's records over the number of folds, rounded up.
+        """
+        return self.smallest_class - math.ceil(self.smallest_class / folds)
 
 
 @lru_cache(maxsize=16)

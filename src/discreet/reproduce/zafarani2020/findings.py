@@ -21,7 +21,10 @@ from discreet.reproduce.vaidya2013.scores import MISSING, Scores
 from discreet.reproduce.zafarani2020.models import GLOBAL, RATIOS, SMOOTH
 
 CHANCE = 0.02
-"""Differences of means below this are left to chance, and so are those below two standard errors."""
+"""Differences of means below this are left to chance, and so are those below two standard errors.
+
+Both were set after a first look at our runs.
+"""
 
 
 class Gap(NamedTuple):
@@ -64,13 +67,13 @@ def improvement(scores: Scores, data: str) -> Finding:
     return Finding(statement, text, better > worse and average(found) > 0)
 
 
-def useful_from(scores: Scores, data: str, model: str) -> str:
-    """The epsilon from which on the model is above the largest class, of those it was run at; for people."""
+def useful_from(scores: Scores, data: str, model: str, margin: float = CHANCE) -> str:
+    """The epsilon from which on the model is above the largest class by a margin, of those it was run at."""
     least = scores.mean(data, MAJORITY, NOT_PRIVATE)
     means = [(each, mean) for each in scores.epsilons if (mean := scores.mean(data, model, each)) is not None]
     if least is None or not means:
         return MISSING
-    above = [mean > least + CHANCE for _, mean in means]
+    above = [mean > least + margin for _, mean in means]
     if not above[-1]:
         return f"above {shown(means[-1][0])}"
     first = len(above) - next((i for i, each in enumerate(reversed(above)) if not each), len(above))

@@ -21,8 +21,8 @@ def parts(found: Sequence[Measured], origin: str) -> list[Part]:
             f"The census extracts cannot be had here. In their place stands a generated table of their shape: "
             f"{generated.NUMBERS} numbers and {len(generated.CATEGORIES)} categories, two classes, as many records as "
             "Table 1 gives for the states. Nothing in it is a person's. Attributes are independent within a class, so "
-            "that accuracies are not those of the paper; how they depend on n and ε is. Models are trained once for "
-            f"each n and ε and tested on {generated.TESTED:,} other records, not by cross-validation."
+            "that accuracies are not those of the paper; how they depend on n and ε may be. Models are trained once "
+            f"for each n and ε and tested on {generated.TESTED:,} other records, not by cross-validation."
         ),
         Picture(
             "zafarani2020-records",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
-from discreet.comparison.grid import Grid
+from discreet.comparison.grid import NOT_PRIVATE, Grid
 from discreet.models import DecisionTree, NaiveBayes, OneRule
 from discreet.papers.zorarpaci2019 import Zorarpaci2019NaiveBayes
 from discreet.papers.zorarpaci2019_one_rule import Zorarpaci2019OneRule
@@ -17,6 +17,7 @@ from discreet.reproduce.zorarpaci2019 import private_columns as columns
 from discreet.reproduce.zorarpaci2019 import private_losses as losses
 from discreet.reproduce.zorarpaci2019 import private_slips as slips
 from discreet.reproduce.zorarpaci2019 import private_tables as tables
+from discreet.reproduce.zorarpaci2019.caveats import INDEPENDENT
 from discreet.reproduce.zorarpaci2019.private_models import (
     BestThenCounted,
     ChosenThenFitted,
@@ -46,11 +47,14 @@ SEARCHED: Mapping[str, Factory] = {
 }
 """Apart, as a search takes far longer than a fit: fewer repeats."""
 
+SMALL_DEVIATION = 0.003
 PROTOCOL = (
-    "The thesis averages ten runs of ten-fold cross-validation. Its deviations are those of the ten averages, as they "
-    "vanish without noise; ± beside ours is the standard error of the mean over all folds. Our folds are stratified, "
-    "the neighbouring tables differ by one record more or less, and numbers of records are declared as in the "
-    "schemas. Noise is in the counts of the training records alone; records are tested as they are."
+    "The thesis averages ten runs of ten-fold cross-validation. It does not say whether its deviations are of folds or "
+    "of the ten averages. We infer the latter: {small} of {all} without noise are at most {limit}, where single folds "
+    "would differ more. ± beside ours is the standard error of the mean over all folds "
+    "({independent}). Our folds are stratified, the neighbouring tables differ by one record more or less, as in the "
+    "thesis, and numbers of records are declared as in the schemas. Noise is in the counts of the training records "
+    "alone; records are tested as they are."
 )
 SILENCE = (
     "The thesis does not say how numbers (Heart, Credit, Breast) became the values that are counted: ours are in ten "
@@ -60,6 +64,13 @@ SILENCE = (
     "search on all records before they are split, so that the columns were chosen with the records they are tested "
     "on; ours sees the training records of a fold alone. Wherever it ran, it read the exact records and paid nothing."
 )
+
+
+def protocol() -> str:
+    """How both sides were run; what ± is in the thesis is an inference, from how many deviations vanish."""
+    clear = [cells.thesis(data, row, NOT_PRIVATE).deviation or 0.0 for data in cells.PLACES for row in cells.PUBLISHED]
+    small = sum(deviation <= SMALL_DEVIATION for deviation in clear)
+    return PROTOCOL.format(small=small, all=len(clear), limit=SMALL_DEVIATION, independent=INDEPENDENT)
 
 
 class Zorarpaci2019Private(Study):
@@ -91,7 +102,7 @@ class Zorarpaci2019Private(Study):
             Section(
                 "Private 1R and naive Bayes (Tables 5.16 to 5.22)",
                 [
-                    Paragraph(PROTOCOL),
+                    Paragraph(protocol()),
                     Paragraph(SILENCE),
                     *(tables.beside(data, found, context.origin) for data in found.data),
                     *picture,
@@ -106,10 +117,10 @@ class Zorarpaci2019Private(Study):
         ]
 
     def checks(self, context: Context) -> Mapping[str, bool]:
-        """In every cell the best of our three is above all four of the thesis."""
+        """In every cell the best of our three, picked after the fact, is above all four of the thesis."""
         found = cells.Accuracies(context.found.get(each.name, ()) for each in self.experiments(context.full))
         margins = [bar.margin(tables.CONTENDERS) for bar in found.bars()]
         return {
-            "one-rule, naive-bayes or naive-bayes select is above the thesis's best figure in every cell": bool(margins)
-            and all(margin is not None and margin > 0 for margin in margins)
+            "the best of one-rule, naive-bayes and naive-bayes select, picked after the fact, is above the thesis's "
+            "best figure in every cell": bool(margins) and all(margin is not None and margin > 0 for margin in margins)
         }

@@ -98,7 +98,7 @@ def number(data: str, place: str, model: str) -> float:
 
 
 def standard_error(cell: Cell) -> float:
-    """Of the mean over folds, as if they were independent."""
+    """Of the mean over folds, as if they were independent (`caveats.INDEPENDENT`)."""
     return cell.deviation / math.sqrt(cell.runs)
 
 

@@ -8,6 +8,7 @@ from discreet.comparison.grid import as_number
 from discreet.comparison.picture import COLOURS, DASHES, MARKERS
 from discreet.errors import MissingExtra
 from discreet.report import Picture
+from discreet.reproduce.zorarpaci2019.caveats import INDEPENDENT
 from discreet.reproduce.zorarpaci2019.private_cells import (
     EPSILONS,
     ONE_RULE,
@@ -38,8 +39,9 @@ def curves(found: Accuracies, origin: str) -> Picture:
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(3, width + 1), frameon=False)
     caption = (
-        "Accuracy against ε. Dotted in black: the best of the thesis's four rows. Ours with a proof: "
-        f"{', '.join(SHOWN[:3])}. The published algorithms after the search in the clear, run by us: the other two."
+        "Accuracy against ε. Dotted in black: the best of the thesis's four rows at each ε. Ours with a proof: "
+        f"{', '.join(SHOWN[:3])}. The published algorithms after the search in the clear, run by us: the other two. "
+        f"Bars are two standard errors ({INDEPENDENT})."
     )
     return Picture("zorarpaci2019-private", caption, figure, origin)
 

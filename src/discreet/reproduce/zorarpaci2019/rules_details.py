@@ -19,6 +19,7 @@ from discreet.reproduce.zorarpaci2019 import rules_iris as noise
 from discreet.reproduce.zorarpaci2019 import rules_pictures as pictures
 from discreet.reproduce.zorarpaci2019 import rules_prose as prose
 from discreet.reproduce.zorarpaci2019 import rules_tables as tables
+from discreet.reproduce.zorarpaci2019.caveats import INDEPENDENT
 from discreet.reproduce.zorarpaci2019.rules_models import DATA, Rules, as_numbers
 from discreet.reproduce.zorarpaci2019.rules_tables import EPSILONS, Means
 
@@ -83,8 +84,8 @@ def moves(context: Context, means: Means) -> Section:
             + ". "
             + (
                 f"Over F our accuracies spread by {found[0]:.3f} on average, with a standard error of {found[1]:.3f} "
-                "each: the largest and the smallest of ten such numbers are some three standard errors apart by "
-                "luck alone."
+                f"each ({INDEPENDENT}): the largest and the smallest of ten such numbers are some three standard "
+                "errors apart by luck alone."
                 if found
                 else "Ours was not run."
             )

@@ -8,6 +8,7 @@ from discreet.comparison.grid import MAJORITY
 from discreet.comparison.picture import COLOURS, MARKERS
 from discreet.errors import MissingExtra
 from discreet.report import Picture
+from discreet.reproduce.zorarpaci2019.caveats import INDEPENDENT
 from discreet.reproduce.zorarpaci2019.rules_models import DATA, LEARNERS
 from discreet.reproduce.zorarpaci2019.rules_tables import CENTRAL, EPSILONS, LOCAL, Means, printed_scores, theirs
 
@@ -87,7 +88,10 @@ def moves(means: Means, origin: str) -> Picture:
         panel.set_xlabel("F")
         panel.set_ylabel("accuracy")
     _legend(figure, panels)
-    caption = "1-rule ABC by F: as printed in Table 5.11 (dashed), and ours with bars of two standard errors."
+    caption = (
+        "1-rule ABC by F: as printed in Table 5.11 (dashed), and ours with bars of two standard errors "
+        f"({INDEPENDENT})."
+    )
     return Picture("zorarpaci2019-rules-f", caption, figure, origin)
 
 

@@ -8,12 +8,14 @@ from statistics import mean
 
 from discreet.report import Paragraph, Part, Section, Table
 from discreet.reproduce.study import Context
+from discreet.reproduce.zorarpaci2019 import rules_noise as noise
 from discreet.reproduce.zorarpaci2019 import rules_pictures as pictures
 from discreet.reproduce.zorarpaci2019 import rules_prose as prose
 from discreet.reproduce.zorarpaci2019 import rules_tables as tables
+from discreet.reproduce.zorarpaci2019.caveats import AFTER_A_LOOK
 from discreet.reproduce.zorarpaci2019.rules_counterparts import COUNTERPARTS
-from discreet.reproduce.zorarpaci2019.rules_models import DATA, LEARNERS
-from discreet.reproduce.zorarpaci2019.rules_tables import CENTRAL, EPSILONS, LOCAL, Means
+from discreet.reproduce.zorarpaci2019.rules_models import LEARNERS
+from discreet.reproduce.zorarpaci2019.rules_tables import EPSILONS, LOCAL, Means
 
 
 def choices(context: Context, means: Means) -> Section:
@@ -48,6 +50,7 @@ def clear(context: Context, means: Means) -> Section:
     known = [name for name, each in COUNTERPARTS.items() if each.factory is not None]
     parts: list[Part] = [
         tables.accuracies(means, "inf", context.origin),
+        Paragraph(f"The limit of {tables.NEAR} within which accuracies are said to agree was {AFTER_A_LOOK}."),
         Paragraph(tables.verdict(means, "Table 5.1", known).sentence("Well-known classifiers")),
         Paragraph(tables.verdict(means, "Table 5.1", LEARNERS).sentence("Learners of rules, plainest decisions")),
         Paragraph(tables.verdict(means, "Table 5.1", LEARNERS, LOCAL).sentence("Learners of rules, our defaults")),
@@ -83,7 +86,8 @@ def deviations_sentence() -> str:
     ]
     return (
         "A fold of n records on which a classifier is right with probability p has an accuracy of deviation "
-        "√(p(1-p)/n), whatever the learner. The thesis prints less than half of that for: "
+        "√(p(1-p)/n), about, for folds at random; stratified ones have somewhat less. The "
+        "thesis prints less than half of that for: "
         + ", ".join(low)
         + ". Deviations of means of ten folds, beside deviations of single folds in the same table, would look so."
     )
@@ -101,8 +105,9 @@ def perturbed(context: Context, means: Means) -> Section:
             Paragraph(tables.verdict(means, place, LEARNERS).sentence("Learners of rules, noise as published")),
             Paragraph(tables.verdict(means, place, LEARNERS, LOCAL).sentence("Learners of rules, local privacy")),
         ]
-    parts += [Paragraph(text) for text in (heart_sentence(means), *lead_sentences(means), *prose.EXPLAINED)]
-    parts += [Paragraph(central_sentence(means)), pictures.accuracies(means, context.origin)]
+    parts += [Paragraph(text) for text in (heart_sentence(means), *lead_sentences(means), *noise.sentences(means))]
+    parts += map(Paragraph, prose.EXPLAINED)
+    parts += [Paragraph(noise.central_sentence(means)), pictures.accuracies(means, context.origin)]
     return Section("Perturbed records (Tables 5.3, 5.5 and 5.7)", parts)
 
 
@@ -138,8 +143,8 @@ def lead_sentences(means: Means) -> Iterator[str]:
             else "ours was not run"
         )
         yield (
-            f"At ε = {epsilon} the best learner of rules is ahead of the best well-known classifier on "
-            f"{sum(lead > 0 for lead in theirs)} of {len(theirs)} data sets of the thesis (on average "
+            f"At ε = {epsilon} the best learner of rules is ahead of the best well-known classifier (each picked after "
+            f"the fact) on {sum(lead > 0 for lead in theirs)} of {len(theirs)} data sets of the thesis (on average "
             f"{mean(theirs):+.3f}); {said}."
         )
     scores = tables.printed_scores()
@@ -149,23 +154,3 @@ def lead_sentences(means: Means) -> Iterator[str]:
             f"More accurate after noise than without: {words} in {theirs_helped[0]} of {theirs_helped[1]} cells of the "
             f"thesis, ours in {ours_helped[0]} of {ours_helped[1]}."
         )
-
-
-def central_sentence(means: Means) -> str:
-    """What the same epsilon buys where noise is added to counts."""
-    said = []
-    for epsilon in EPSILONS[1:]:
-        pairs = []
-        for data in DATA:
-            central = [cell.mean for name in CENTRAL if (cell := means.get((data, name, epsilon)))]
-            local = [cell.mean for name in LEARNERS if (cell := means.get((data, name + LOCAL, epsilon)))]
-            published = [each for key, each in tables.printed_scores().items() if key[0] == data and key[2] == epsilon]
-            if central and local:
-                pairs.append((max(central) > max(local), max(central) > max(published)))
-        if pairs:
-            beaten, above = (sum(column) for column in zip(*pairs, strict=True))
-            said.append(
-                f"at ε = {epsilon} above all learners on locally private records on {beaten} of {len(pairs)} data "
-                f"sets, and above every figure that the thesis prints for its table without guarantee on {above}"
-            )
-    return f"Our naive Bayes or 1R, private by counts with noise: {'; '.join(said) or 'not run'}."

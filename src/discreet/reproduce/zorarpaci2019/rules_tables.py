@@ -16,6 +16,7 @@ from discreet.reproduce.zorarpaci2019.rules_models import DATA, LEARNERS, PAPER
 NEAR = 0.03
 """Accuracies that are no further apart than this are said to agree."""
 NOTHING = "–"
+DEVIATIONS = "ours: of single folds; the thesis does not say"
 EPSILONS = ("inf", "1", "2", "3")
 ACCURACIES = dict(zip(EPSILONS, ("Table 5.1", "Table 5.3", "Table 5.5", "Table 5.7"), strict=True))
 NUMBERS = dict(zip(EPSILONS, ("Table 5.2", "Table 5.4", "Table 5.6", "Table 5.8"), strict=True))
@@ -91,7 +92,7 @@ def accuracies(means: Means, epsilon: str, origin: str) -> Table:
     rows.append(_row("largest class", MAJORITY, {}, means, "inf"))
     what = "clear records" if epsilon == "inf" else f"records perturbed at ε = {epsilon}"
     heads = ["method", *(f"{data}: {whose}" for data in DATA for whose in ("thesis", "ours"))]
-    return Table(f"{place}: accuracy after training on {what}, mean ± deviation of single folds", heads, rows, origin)
+    return Table(f"{place}: accuracy after training on {what}, mean ± deviation ({DEVIATIONS})", heads, rows, origin)
 
 
 def _row(name: str, model: str, known: Mapping[tuple[str, str, str], Printed], means: Means, epsilon: str) -> list[str]:
@@ -172,7 +173,11 @@ def moves(means: Means, origin: str) -> Table:
     ]
     heads = ["F", *(f"{each}: {whose}" for each in data for whose in ("thesis", "ours"))]
     return Table(
-        "Table 5.11: accuracy of 1-rule ABC by the probability F of a change of conditions", heads, rows, origin
+        "Table 5.11: accuracy of 1-rule ABC by the probability F of a change of conditions, mean ± deviation "
+        f"({DEVIATIONS})",
+        heads,
+        rows,
+        origin,
     )
 
 
@@ -210,4 +215,6 @@ def other_colonies(means: Means, origin: str) -> Table:
         ours = [means.get((data, model + suffix, "inf")) for suffix in ("", LOCAL) for model in LEARNERS]
         rows.append([data, *(_printed(known.get((data, model, "inf"))) for model in models), *map(_measured, ours)])
     heads = ["data set", *models, *(f"{model}, {how}" for how in ("ours", "our defaults") for model in LEARNERS)]
-    return Table("Table 5.24: rules found by bees, clear records", heads, rows, origin)
+    return Table(
+        f"Table 5.24: rules found by bees, clear records, mean ± deviation ({DEVIATIONS})", heads, rows, origin
+    )

@@ -1,0 +1,47 @@
+"""Expected accuracy against epsilon: a panel for each model, with its range."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from discreet.advice.advisor import Advice
+from discreet.advice.cases import MODELS
+from discreet.comparison.picture import COLOURS, MARKERS
+from discreet.errors import MissingExtra, ParameterError
+
+
+def draw(advice: Advice) -> Any:
+    """A matplotlib figure: the middle and the range of each model, over those of all others in grey."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("plot") from None
+    choices = [choice for choice in advice.choices if choice.epsilon != math.inf]
+    if not choices:
+        raise ParameterError("nothing to draw: every epsilon is infinite; give a finite one")
+    epsilons = [choice.epsilon for choice in choices]
+    curves = {
+        model: [next(each for each in choice.expectations if each.model == model) for choice in choices]
+        for model in MODELS
+    }
+    figure = Figure(figsize=(10, 6), layout="constrained")
+    panels = figure.subplots(2, 3, sharex=True, sharey=True).ravel()
+    for place, (panel, model) in enumerate(zip(panels, MODELS, strict=True)):
+        for other in MODELS:
+            panel.plot(epsilons, [each.accuracy for each in curves[other]], color="0.8", linewidth=1)
+        own, colour = curves[model], COLOURS[place]
+        panel.fill_between(
+            epsilons, [each.low for each in own], [each.high for each in own], color=colour, alpha=0.2, linewidth=0
+        )
+        panel.plot(epsilons, [each.accuracy for each in own], marker=MARKERS[place], color=colour, markersize=5)
+        panel.set_title(model)
+        panel.set_xscale("log")
+        panel.set_ylim(0, 1)
+        panel.grid(alpha=0.3)
+        if advice.facts.largest is not None:
+            panel.axhline(advice.facts.largest, color="0.5", linewidth=1, linestyle=(0, (1, 2)))
+    figure.supxlabel("ε")
+    figure.supylabel("expected accuracy")
+    figure.suptitle(f"From public facts alone: about {advice.facts.records:,} records, range of four in five tables")
+    return figure

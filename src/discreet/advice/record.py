@@ -1,0 +1,33 @@
+"""How often such advice was good: each case in turn is advised on by all others, and what was measured decides."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from discreet.advice.advisor import CLOSE, standing
+from discreet.advice.cases import Case
+
+
+class Record(NamedTuple):
+    """How many choices were the best or within a point of it, and of how many."""
+
+    good: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        """Good ones among all; 0 if there were none."""
+        return self.good / max(1, self.of)
+
+
+@lru_cache(maxsize=4)
+def track_record(cases: tuple[Case, ...]) -> Record:
+    """The record of first choices over all cases and epsilons, without simulation."""
+    good = []
+    for case in cases:
+        others = [other for other in cases if other is not case]
+        for signal, measured in zip(case.signals.tolist(), case.accuracies.T, strict=True):
+            first = int(standing(case.facts, signal, others).loss.argmin())
+            good.append(bool(measured.max() - measured[first] <= CLOSE + 1e-9))
+    return Record(sum(good), len(good))

@@ -1,0 +1,108 @@
+"""Simulation from the noise model: the real models, with their real noise, on made-up tables of the same schema.
+
+What noise does to a model depends on the signal, the number of records times epsilon: so a smaller table will do, with
+an epsilon that is larger by as much.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from discreet.advice.cases import MODELS, Case, Values, rising
+from discreet.advice.facts import Facts
+from discreet.advice.twins import twins
+from discreet.advice.worlds import WORLDS, Table, drawn, numbered
+from discreet.budget import as_epsilon
+from discreet.models import MODELS as FAMILIES
+from discreet.models.settings import configured
+from discreet.schema import Schema
+
+SIGNALS = tuple(float(signal) for signal in np.geomspace(1, 30_000, 8))
+"""Where curves are simulated: from noise alone to hardly any."""
+TABLES = 2
+"""Tables of each world."""
+DRAWS, WEAK = 5, 100.0
+"""So many draws of the noise where the signal is weak and the noise decides; else one, as for the SVM everywhere."""
+ROWS, TESTED = 600, 500
+"""A table has so many rows at most, and so many more are tested on."""
+COLUMNS, CELLS = 20, 60
+"""So many columns at most, spread evenly over the schema; and so many columns times classes, which take time."""
+SLOW = "svm"
+"""Takes ten times as long as any other: it is tried at every second signal, and between these lies in the middle."""
+MOST_CLASSES = 40
+"""With more classes nothing is simulated."""
+
+
+def families() -> dict[str, Any]:
+    """How each advised model is made."""
+    return {name: configured(name, FAMILIES) for name in MODELS}
+
+
+def simulate(schema: Schema, facts: Facts, progress: Callable[[int, int], None] = lambda done, of: None) -> list[Case]:
+    """A case for each world, with curves that never fall, the same each time.
+
+    None for a schema with very many classes, or a table with one row.
+    """
+    rows = min(facts.records, ROWS)
+    if facts.classes > MOST_CLASSES or rows < 2:
+        return []
+    alike = numbered(schema, spread(schema, facts.classes), rows)
+    epsilons = [_allowed(signal * facts.distance / rows) for signal in (*SIGNALS, math.inf)]
+    curves = np.zeros((len(WORLDS), TABLES, len(MODELS), len(epsilons)))
+    largest = np.zeros((len(WORLDS), TABLES))
+    for place, (world, number) in enumerate(np.ndindex(len(WORLDS), TABLES)):
+        progress(place, len(WORLDS) * TABLES)
+        table = drawn(WORLDS[world], alike, rows + TESTED, facts.largest, seed(world, number))
+        curves[world, number] = _curves(alike, table, rows, epsilons, seed(world, number))
+        largest[world, number] = (table.y[rows:] == np.bincount(table.y[:rows]).argmax()).mean()
+    progress(len(WORLDS) * TABLES, len(WORLDS) * TABLES)
+    means = curves.mean(axis=1)
+    return [
+        rising(Case(world.__name__, facts, np.array(SIGNALS), mean[:, :-1], mean[:, -1], float(share)))
+        for world, mean, share in zip(WORLDS, means, largest.mean(axis=1), strict=True)
+    ]
+
+
+def spread(schema: Schema, classes: int) -> list[str]:
+    """The columns that are simulated: all, or some spread evenly."""
+    width = min(len(schema.columns), COLUMNS, max(1, CELLS // classes))
+    return [schema.names[(2 * place + 1) * len(schema.names) // (2 * width)] for place in range(width)]
+
+
+def _curves(schema: Schema, table: Table, rows: int, epsilons: list[float], noise: int) -> Values:
+    """The accuracy of each model (rows) at each epsilon; twins have one run for both."""
+    found = np.full((len(MODELS), len(epsilons)), np.nan)
+    for column, epsilon in enumerate(epsilons):
+        same = twins(schema, as_epsilon(epsilon))
+        for row, model in enumerate(MODELS):
+            if model not in same and (model != SLOW or column % 2 or epsilon == math.inf):
+                draws = DRAWS if epsilon * rows < WEAK and model != SLOW else 1
+                seeds = [seed(noise, row, column, draw) for draw in range(draws)]
+                found[row, column] = np.mean([_accuracy(schema, table, rows, model, epsilon, each) for each in seeds])
+        for model, simpler in same.items():
+            found[MODELS.index(model), column] = found[MODELS.index(simpler), column]
+    slow = found[MODELS.index(SLOW)]
+    known = np.flatnonzero(~np.isnan(slow))
+    slow[:] = np.interp(np.arange(len(slow)), known, slow[known])
+    return found
+
+
+def _accuracy(schema: Schema, table: Table, rows: int, model: str, epsilon: float, noise: int) -> float:
+    estimator = families()[model](schema, epsilon=epsilon, random_state=noise)
+    predicted = estimator.fit(table.X[:rows], table.y[:rows]).predict(table.X[rows:])
+    return float((predicted == table.y[rows:]).mean())
+
+
+def _allowed(epsilon: float) -> float:
+    """Models take no finite epsilon beyond 10,000."""
+    return epsilon if epsilon <= 10_000 else math.inf
+
+
+def seed(*numbers: int) -> int:
+    """A seed of its own for each combination."""
+    return zlib.crc32(repr(numbers).encode())

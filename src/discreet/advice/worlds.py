@@ -1,0 +1,153 @@
+"""Made-up tables with a given schema: what the private one might be like, without a look at it.
+
+Each world is a way in which columns may tell the class. A table of a world follows from the schema, a number of rows
+and a seed. Nothing in it comes from records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.columns import Categorical, Column, Numeric
+from discreet.randomness import search_generator
+from discreet.schema import Schema
+
+Matrix = NDArray[np.float64]
+Labels = NDArray[np.intp]
+Draws: TypeAlias = Any
+"""A generator of `randomness.search_generator`: what it draws protects no record."""
+
+SEPARATION = 4.0
+"""The least distance of two classes, in deviations, all columns together: one record in forty is misread at best."""
+READING = 0.5
+"""Deviation of a reading from what it reads. So small that the best column alone is nearly as good as all together,
+which is how it is with most data sets that models are tried on (Holte 1993)."""
+MISLABELLED = 0.05
+"""The share of records whose class a rule does not tell, in the worlds with rules."""
+IMBALANCE = 0.15
+"""How far the largest class is from an even share to all records, where nothing is known."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of a made-up world: attributes in the order of the schema, and classes by number."""
+
+    X: Matrix
+    y: Labels
+
+
+def numbered(schema: Schema, names: Sequence[str], records: int) -> Schema:
+    """A schema of the same shape: columns between 0 and 1 or with categories 0, 1, ..., and numbered classes."""
+    columns: list[Column] = []
+    for name in names:
+        column = schema[name]
+        if isinstance(column, Categorical):
+            columns.append(Categorical(name, range(len(column.categories)), unlisted=column.unlisted))
+        else:
+            columns.append(Numeric(name, 0.0, 1.0))
+    return Schema(columns, schema.target, range(len(schema.classes)), schema.adjacency.value, records)
+
+
+def shares(classes: int, largest: float | None) -> Matrix:
+    """The share of each class: the largest as given or moderately more than even, the others alike."""
+    first = 1 / classes + IMBALANCE * (1 - 1 / classes) if largest is None else largest
+    return np.array([first, *[(1 - first) / max(1, classes - 1)] * (classes - 1)])
+
+
+def independent(schema: Schema, y: Labels, rng: Draws) -> Table:
+    """Every column tells something, some more, each by itself: the world of naive Bayes."""
+    strengths = rng.exponential(size=len(schema.columns))
+    centres = _apart(rng.normal(size=(len(schema.classes), len(schema.columns))) * strengths)
+    return Table(_readings(schema, centres[y] + _noise(y, schema, rng), rng), y)
+
+
+def redundant(schema: Schema, y: Labels, rng: Draws) -> Table:
+    """Columns are readings of two hidden quantities that tell the class: what one says, others say again."""
+    centres = _apart(rng.normal(size=(len(schema.classes), 2)))
+    hidden = centres[y] + rng.normal(size=(len(y), 2))
+    angles = rng.uniform(0, 2 * np.pi, size=len(schema.columns))
+    scores = hidden @ [np.cos(angles), np.sin(angles)] + READING * _noise(y, schema, rng)
+    return Table(_readings(schema, scores, rng), y)
+
+
+def dominant(schema: Schema, y: Labels, rng: Draws) -> Table:
+    """One column tells nearly all, the others nothing: the world of one rule."""
+    scores = _noise(y, schema, rng)
+    places = rng.permutation(len(schema.classes))
+    scores[:, rng.integers(len(schema.columns))] += SEPARATION * places[_mistaken(y, schema, rng)]
+    return Table(_readings(schema, scores, rng), y)
+
+
+def ruled(schema: Schema, y: Labels, rng: Draws) -> Table:
+    """Columns tell the class together, not one by one: the world of trees, with questions drawn at random."""
+    X = _readings(schema, _noise(y, schema, rng), rng)
+    answers = np.column_stack([_answers(X[:, place], each) for place, each in enumerate(schema.columns)])
+    depth = max(2, math.ceil(math.log2(len(schema.classes))))
+    asked = rng.integers(len(schema.columns), size=2**depth)
+    leaves = np.ones(len(y), dtype=np.intp)
+    for _ in range(depth):
+        leaves = 2 * leaves + answers[np.arange(len(y)), asked[leaves]]
+    order = rng.permutation(2**depth)
+    rule = np.sort(y)[(order * len(y)) >> depth]  # as many leaves for each class as its share asks for
+    return Table(X, _mistaken(rule[leaves - 2**depth], schema, rng))
+
+
+def _answers(values: Matrix, column: Column) -> Labels:
+    """A question to a column: above its middle, or its most frequent category."""
+    if isinstance(column, Categorical):
+        return np.asarray(values == np.bincount(values.astype(np.intp)).argmax(), dtype=np.intp)
+    return np.asarray(values > np.median(values), dtype=np.intp)
+
+
+def _apart(centres: Matrix) -> Matrix:
+    """Centres of classes, stretched until the nearest two are `SEPARATION` apart."""
+    gaps = [np.linalg.norm(first - second) for first, second in combinations(centres, 2)]
+    return np.asarray(centres * SEPARATION / max(min(gaps, default=1.0), 1e-9))
+
+
+def unrelated(schema: Schema, y: Labels, rng: Draws) -> Table:
+    """No column tells anything: nothing can be better than the largest class."""
+    return Table(_readings(schema, _noise(y, schema, rng), rng), y)
+
+
+World = Callable[[Schema, Labels, Draws], Table]
+WORLDS: tuple[World, ...] = (independent, redundant, dominant, ruled)
+"""The worlds in which the class can be told."""
+
+
+def drawn(world: World, schema: Schema, rows: int, largest: float | None, seed: int) -> Table:
+    """A table of a world."""
+    rng = search_generator(seed)
+    y = np.asarray(rng.choice(len(schema.classes), size=rows, p=shares(len(schema.classes), largest)), dtype=np.intp)
+    return world(schema, y, rng)
+
+
+def _noise(y: Labels, schema: Schema, rng: Draws) -> Matrix:
+    return np.asarray(rng.normal(size=(len(y), len(schema.columns))))
+
+
+def _mistaken(y: Labels, schema: Schema, rng: Draws) -> Labels:
+    """The classes, some of them exchanged for any."""
+    return np.where(rng.random(len(y)) < MISLABELLED, rng.integers(len(schema.classes), size=len(y)), y)
+
+
+def _readings(schema: Schema, scores: Matrix, rng: Draws) -> Matrix:
+    """Scores as values of the columns: a part of the range of numbers, or categories, some of them rare."""
+    scores = (scores - scores.mean(axis=0)) / np.maximum(scores.std(axis=0), 1e-9)
+    for place, column in enumerate(schema.columns):
+        if isinstance(column, Categorical):
+            size = len(column.categories)
+            edges = np.cumsum(rng.dirichlet(np.ones(size)))[:-1]
+            cuts = np.quantile(scores[:, place], edges)
+            scores[:, place] = rng.permutation(size)[np.searchsorted(cuts, scores[:, place])]
+        else:
+            middle, spread = rng.uniform(0.3, 0.7), rng.uniform(0.05, 0.2)
+            scores[:, place] = np.clip(middle + spread * scores[:, place], 0, 1)
+    return scores

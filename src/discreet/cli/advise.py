@@ -1,0 +1,147 @@
+"""`discreet advise`: which model at which epsilon, before anything is spent and without the data."""
+
+from __future__ import annotations
+
+import io
+import math
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli import inputs
+from discreet.cli.explain import PICTURES
+from discreet.cli.outputs import advise as remark
+from discreet.cli.outputs import check_out, emit, say, tabulate
+from discreet.cli.progress import progress_bars
+from discreet.errors import ParameterError
+from discreet.writing import whole_file
+
+
+def advise(
+    schema: Annotated[str, typer.Argument(help="A schema file, or schemas.json#name.", show_default=False)],
+    records: Annotated[
+        int | None, typer.Option(help="About how many records there are; default: as the schema says.")
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(help="Privacy losses, such as 0.1,1.  [default: 0.01,0.1,1,5]", show_default=False)
+    ] = None,
+    adjacency: Annotated[
+        str | None, typer.Option(help="add-remove or replace-one; default: as the schema says.")
+    ] = None,
+    majority_share: Annotated[
+        float | None, typer.Option(help="The share of the largest class, if it is public, such as 0.7.")
+    ] = None,
+    simulation: Annotated[
+        bool, typer.Option("--simulation/--no-simulation", help="Try the models on made-up tables too.")
+    ] = True,
+    plot: Annotated[
+        Path | None, typer.Option(help="A picture to write: .png, .svg or .pdf.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say which model to train at which epsilon, from public facts alone.
+
+    Reads a schema and numbers, and no data: the advice costs no privacy. It rests on how the models did on public
+    data sets of similar size and shape, and on made-up tables with your schema; it says how sure it is.
+
+    \b
+    Examples, after `discreet demo`:
+      discreet advise discreet-demo/schema.json
+      discreet advise discreet-demo/schema.json --records 12000 --epsilon 0.1,1 --plot advice.png
+    """
+    from discreet.advice import advisor
+
+    if plot is not None:
+        if plot.suffix.lower() not in PICTURES:
+            raise ParameterError(f"--plot={plot}; need a name that ends in {', '.join(PICTURES)}")
+        check_out(plot, Path(schema.partition("#")[0]))
+    public = inputs.load_schema(schema, adjacency)
+    if not public.is_public:
+        remark(
+            f"{schema} is a draft: {len(public.from_data)} entries were read off the data. Until a person has "
+            "confirmed them, neither it nor this advice is public."
+        )
+    wanted = advisor.EPSILONS if epsilon is None else [part.strip() for part in epsilon.split(",") if part.strip()]
+    with progress_bars() as told:
+        advice = advisor.advise(
+            public,
+            wanted,
+            records=records,
+            majority_share=majority_share,
+            simulated=simulation,
+            progress=partial(told, "simulating"),
+        )
+    if plot is not None:
+        _save(advice, plot)
+    if as_json:
+        emit(report(advice, public.adjacency.value))
+        return
+    _show(advice)
+    if plot is not None:
+        remark(f"Picture written to {plot}")
+
+
+def _save(advice: Any, path: Path) -> None:
+    from discreet.advice.picture import draw
+
+    content = io.BytesIO()
+    draw(advice).savefig(content, format=path.suffix.lower().removeprefix("."), dpi=150)
+    with whole_file(path, binary=True) as file:
+        file.write(content.getvalue())
+
+
+def report(advice: Any, adjacency: str) -> dict[str, Any]:
+    """The advice as plain data; null stands for an infinite epsilon."""
+    from discreet.advice.record import track_record
+    from discreet.advice.wording import options, sentence
+
+    record = track_record(advice.cases)
+    return {
+        "facts": {**vars(advice.facts), "adjacency": adjacency},
+        "choices": [
+            {
+                "epsilon": _finite(choice.epsilon),
+                "train": choice.first.model,
+                "options": options(choice.first.model),
+                "is_guess": choice.is_guess,
+                "cases": choice.cases,
+                "sentence": sentence(advice, choice),
+                "models": [vars(each) for each in choice.expectations],
+            }
+            for choice in advice.choices
+        ],
+        "useful_from": [{name: _finite(value) for name, value in vars(each).items()} for each in advice.useful],
+        "nearest_cases": list(advice.nearest),
+        "record": {**record._asdict(), "share": record.share},
+    }
+
+
+def _finite(value: Any) -> Any:
+    return None if value == math.inf else value
+
+
+def _show(advice: Any) -> None:
+    from discreet.advice.cases import MODELS
+    from discreet.advice.wording import from_where, options, rounded, sentences
+
+    heads = ["model", *(f"ε = {rounded(choice.epsilon)}" for choice in advice.choices)]
+    found = {
+        (choice.epsilon, each.model): f"{'* ' if each is choice.first else ''}{_per_cent(each)}"
+        for choice in advice.choices
+        for each in choice.expectations
+    }
+    body = [[model, *(found[choice.epsilon, model] for choice in advice.choices)] for model in MODELS]
+    tabulate("Expected accuracy in per cent, with a range (* the first choice)", heads, body, right=heads[1:])
+    where = [[each.model, from_where(each)] for each in advice.useful]
+    tabulate("Useful from about which ε", ["model", "ε (most tables)"], where)
+    for text in sentences(advice):
+        say(text)
+    chosen = dict.fromkeys(choice.first.model for choice in advice.choices)
+    say(f"To train: discreet train DATA --schema SCHEMA --epsilon E --out M {' or '.join(map(options, chosen))}")
+    say(f"Cases that count most: {', '.join(advice.nearest[:5])}. No data were read.")
+
+
+def _per_cent(each: Any) -> str:
+    return f"{100 * each.accuracy:.0f} ({100 * each.low:.0f}–{100 * each.high:.0f})"

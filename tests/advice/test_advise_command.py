@@ -1,0 +1,155 @@
+"""`discreet advise`: from a schema and numbers, one line for each mistake, and no data."""
+
+import builtins
+import json
+import math
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from discreet import Categorical, Numeric, Schema
+from discreet.advice import simulation
+from discreet.advice.cases import MODELS
+from discreet.cli import advise
+from discreet.cli.application import CarefulGroup
+
+app = typer.Typer(cls=CarefulGroup)
+app.callback()(lambda: None)
+app.command("advise")(advise.advise)
+
+QUICK = "--no-simulation"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    columns = [Numeric("age", 0, 99), *(Categorical(f"c{i}", list("abcd")) for i in range(5))]
+    Schema(columns, "ill", ["no", "yes"], records=4000).save("s.json")
+    Schema(columns, "ill", ["no", "yes"]).save("unknown.json")
+    Schema(columns, "ill", ["no", "yes"], records=4000, from_data=["age.lower"]).save("draft.json")
+
+
+def run(*arguments, status=0):
+    result = CliRunner().invoke(app, ["advise", *arguments])
+    assert result.exit_code == status, (result.exit_code, result.stdout, result.stderr, result.exception)
+    return result
+
+
+def content(*arguments):
+    return json.loads(run(*arguments, "--json").stdout)
+
+
+def refused(*arguments, words):
+    result = run(*arguments, status=2)
+    assert result.stdout == ""
+    line = result.stderr.splitlines()[-1]
+    assert line.startswith("error: ")
+    for word in words:
+        assert word in line, line
+
+
+def test_a_table_and_a_sentence():
+    shown = run("s.json", QUICK, "--epsilon", "0.1,1").stdout
+    assert "Expected accuracy" in shown
+    assert "Useful from" in shown
+    assert "At epsilon 0.1 with about 4,000 records" in shown
+    assert ", train " in shown
+    assert "left out" in shown
+    assert "discreet train DATA" in shown
+    assert "No data were read" in shown
+    for model in MODELS:
+        assert model.partition("(")[0] in shown
+
+
+def test_json_holds_all_of_it():
+    found = content("s.json", QUICK, "--epsilon", "1, 0.1, inf")
+    assert found["facts"] == {
+        "records": 4000,
+        "classes": 2,
+        "numeric": 1,
+        "categorical": 5,
+        "categories": 25,
+        "distance": 1,
+        "largest": None,
+        "adjacency": "add-remove",
+    }
+    assert [each["epsilon"] for each in found["choices"]] == [0.1, 1.0, None]
+    for choice in found["choices"]:
+        assert {each["model"] for each in choice["models"]} == set(MODELS)
+        assert choice["train"] == choice["models"][0]["model"]
+        losses = [each["loss"] for each in choice["models"]]
+        assert losses == sorted(losses)
+        for each in choice["models"]:
+            assert 0 <= each["low"] <= each["accuracy"] <= each["high"] <= 1
+        assert choice["is_guess"] is False
+        assert "expect" in choice["sentence"]
+    assert {each["model"] for each in found["useful_from"]} == set(MODELS)
+    assert len(found["nearest_cases"]) == 10
+    assert 0.5 < found["record"]["share"] < 1
+
+
+def test_the_default_asks_about_several_epsilons():
+    assert len(content("s.json", QUICK)["choices"]) == 4
+
+
+def test_simulation_changes_the_losses_and_is_repeatable(monkeypatch):
+    monkeypatch.setattr(simulation, "TABLES", 1)
+    monkeypatch.setattr(simulation, "SIGNALS", (10.0, 1000.0))
+    first = content("s.json", "--epsilon", "0.1")
+    assert content("s.json", "--epsilon", "0.1") == first
+    assert content("s.json", "--epsilon", "0.1", QUICK)["choices"] != first["choices"]
+
+
+def test_records_and_adjacency_can_be_given():
+    assert content("unknown.json", QUICK, "--records", "900")["facts"]["records"] == 900
+    assert content("s.json", QUICK, "--records", "900")["facts"]["records"] == 900
+    found = content("s.json", QUICK, "--adjacency", "replace-one")["facts"]
+    assert (found["adjacency"], found["distance"]) == ("replace-one", 2)
+
+
+def test_no_data_are_read(monkeypatch):
+    """The only files that are opened are the schema and those of the package; a data file beside it is not touched."""
+    Path("data.csv").write_text("age,ill\n1,no\n")
+    opened, usual = [], builtins.open
+    monkeypatch.setattr(builtins, "open", lambda *a, **k: (opened.append(str(a[0])), usual(*a, **k))[1])
+    monkeypatch.setattr(Path, "open", lambda self, *a, **k: (opened.append(str(self)), usual(self, *a, **k))[1])
+    monkeypatch.setattr("discreet.sources.memory.MemorySource.count", None)
+    monkeypatch.setattr("discreet.sources.memory.MemorySource.rows", None)
+    content("s.json", QUICK)
+    assert not [name for name in opened if "data.csv" in name]
+
+
+def test_a_draft_is_not_public_and_that_is_said():
+    assert "draft" in run("draft.json", QUICK).stderr
+    assert "draft" not in run("s.json", QUICK).stderr
+
+
+def test_a_picture(monkeypatch):
+    pytest.importorskip("matplotlib")
+    shown = run("s.json", QUICK, "--plot", "p.svg")
+    assert "p.svg" in shown.stderr
+    assert "<svg" in Path("p.svg").read_text(encoding="utf-8")
+    refused("s.json", QUICK, "--plot", "p.svg", "--epsilon", "inf", words=["finite"])
+    refused("s.json", QUICK, "--plot", "p.gif", words=["--plot", ".png"])
+    refused("s.json", QUICK, "--plot", "nowhere/p.png", words=["nowhere"])
+
+
+def test_mistakes_are_one_line():
+    refused("unknown.json", QUICK, words=["number of records", "--records"])
+    refused("s.json", "--records", "0", words=["records=0"])
+    refused("s.json", "--epsilon", "0", words=["epsilon"])
+    refused("s.json", "--epsilon", "nan", words=["epsilon"])
+    refused("s.json", "--epsilon", "-1", words=["epsilon"])
+    refused("s.json", "--epsilon", ",", words=["epsilon"])
+    refused("s.json", "--majority-share", "1.5", words=["majority_share"])
+    refused("s.json", "--adjacency", "none", words=["adjacency"])
+    refused("none.json", words=["none.json"])
+    Path("one.json").write_text(Path("s.json").read_text().replace('"no",\n', ""))
+    refused("one.json", words=["one class"])
+
+
+def test_infinite_epsilons_are_null(monkeypatch):
+    assert advise._finite(math.inf) is None
+    assert advise._finite(0.5) == 0.5
