@@ -73,3 +73,22 @@ def test_index_of_proofs_names_tests_that_exist() -> None:
     sources = {name: (ROOT / "tests" / name).read_text(encoding="utf-8") for name in set(re.findall(pattern, text))}
     for name, test in re.findall(rf"{pattern}::(test_\w+)", text):
         assert f"def {test}(" in sources[name], f"{name} has no {test}"
+
+
+@pytest.mark.slow
+def test_commands_of_the_document_on_comparing(tmp_path: Path) -> None:
+    """The first commands for compare, reproduce and advise."""
+    texts = blocks("docs/comparing.md", "sh")
+    commands = [line for text in texts for line in text.splitlines() if line.startswith("discreet ")]
+    assert {line.split()[1] for line in commands} == {"compare", "reproduce", "advise"}
+    quick = "\n".join(line for line in commands if "--full" not in line)
+    script = f'discreet() {{ "{sys.executable}" -m discreet.cli "$@"; }}\nset -e\ndiscreet demo\n{quick}'
+    source = str(Path(discreet.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": source, "DISCREET_DATA": ""}
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=environment, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "comparison" / "report.html").exists()
+    assert (tmp_path / "vaidya" / "report.html").exists()
+    assert (tmp_path / "advice.png").exists()

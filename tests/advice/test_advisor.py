@@ -151,7 +151,7 @@ def test_a_guess_is_said_to_be_one():
     assert "this is a guess" in sentence(advice, advice.choices[0])
     plain = advise(SCHEMA, [1], simulated=False)
     assert not plain.choices[0].is_guess
-    assert f"{track_record(committed()).share:.0%}".replace("%", " %") in sentence(plain, plain.choices[0])
+    assert f"in about {10 * track_record(committed()).share:.0f} of 10 trials" in sentence(plain, plain.choices[0])
 
 
 def test_the_sentence_says_what_to_train_and_what_to_expect():

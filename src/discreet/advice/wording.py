@@ -53,7 +53,7 @@ def _record(advice: Advice, choice: Choice) -> str:
     if choice.is_guess:
         return "The table is unlike all cases that are known: this is a guess"
     share = track_record(advice.cases).share
-    return f"How sure is that? First choices were that good in {share:.0%} of trials on public data sets left out"
+    return f"How sure is that? First choices were that good in about {10 * share:.0f} of 10 trials on public data sets"
 
 
 def _warning(advice: Advice, choice: Choice) -> str:

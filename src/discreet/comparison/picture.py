@@ -59,7 +59,7 @@ def _draw_panel(panel: Any, own: Sequence[Cell], models: Sequence[str]) -> None:
         dashes = DASHES[place // len(COLOURS) % len(DASHES)]
         panel.plot(x, y, dashes, marker=MARKERS[place % len(MARKERS)], markersize=4, label=model, **style)
         low, high = ([cell.mean + sign * cell.deviation for cell in private] for sign in (-1, 1))
-        panel.fill_between(x, low, high, alpha=0.15, linewidth=0, **style)
+        panel.fill_between(x, low, high, alpha=min(0.15, 0.6 / len(models)), linewidth=0, **style)
         for cell in points[len(private) :]:
             panel.plot([1.0], [cell.mean], marker=0, transform=panel.get_yaxis_transform(), clip_on=False, **style)
     panel.plot([], [], marker=0, color="0.3", linestyle="none", label="without noise")
