@@ -54,10 +54,11 @@ def test_a_table_and_a_sentence():
     shown = run("s.json", QUICK, "--epsilon", "0.1,1").stdout
     assert "Expected accuracy" in shown
     assert "Useful from" in shown
-    assert "At epsilon 0.1 with about 4,000 records" in shown
-    assert ", train " in shown
-    assert "left out" in shown
-    assert "discreet train DATA" in shown
+    assert " with about 4,000 records, train " in shown
+    assert "discreet train DATA --schema s.json --epsilon 0.1 --out M --model" in shown
+    assert "--adjacency" not in shown
+    assert "* the first choice: the least average loss" in " ".join(shown.split())
+    assert "range in four of five cases" in shown
     assert "No data were read" in shown
     for model in MODELS:
         assert model.partition("(")[0] in shown
@@ -72,7 +73,6 @@ def test_json_holds_all_of_it():
         "categorical": 5,
         "categories": 25,
         "distance": 1,
-        "largest": None,
         "adjacency": "add-remove",
     }
     assert [each["epsilon"] for each in found["choices"]] == [0.1, 1.0, None]
@@ -124,6 +124,33 @@ def test_no_data_are_read(monkeypatch):
 def test_a_draft_is_not_public_and_that_is_said():
     assert "draft" in run("draft.json", QUICK).stderr
     assert "draft" not in run("s.json", QUICK).stderr
+    assert "This command read no data; the draft's entries were read off the data." in run("draft.json", QUICK).stdout
+    assert "No data were read." not in run("draft.json", QUICK).stdout
+    assert content("draft.json", QUICK)["draft"] is True
+    assert content("s.json", QUICK)["draft"] is False
+
+
+def test_a_model_that_is_not_private_is_not_offered_as_one():
+    assert "To train, without privacy: discreet train " in run("s.json", QUICK, "--epsilon", "inf").stdout
+    assert "without privacy" not in run("s.json", QUICK, "--epsilon", "1").stdout
+
+
+def test_what_is_not_worth_training_is_not_offered():
+    assert "discreet train" not in run("s.json", QUICK, "--epsilon", "0.00001").stdout
+    found = content("s.json", QUICK, "--epsilon", "0.00001,1")["choices"]
+    assert [each["is_worth_training"] for each in found] == [False, True]
+
+
+def test_the_command_names_an_adjacency_that_is_not_the_schema_s():
+    assert "--adjacency replace-one" in run("s.json", QUICK, "--adjacency", "replace-one").stdout
+    assert "--adjacency" not in run("s.json", QUICK, "--adjacency", "add-remove").stdout
+
+
+def test_a_column_of_very_many_categories_is_not_waited_for():
+    Schema([Categorical("zip", range(20_000))], "ill", ["no", "yes"], records=4000).save("zip.json")
+    words = "Nothing was simulated, since the columns have too many categories"
+    assert words in run("zip.json").stdout
+    assert words not in run("zip.json", QUICK).stdout
 
 
 def test_a_picture(monkeypatch):
@@ -143,7 +170,6 @@ def test_mistakes_are_one_line():
     refused("s.json", "--epsilon", "nan", words=["epsilon"])
     refused("s.json", "--epsilon", "-1", words=["epsilon"])
     refused("s.json", "--epsilon", ",", words=["epsilon"])
-    refused("s.json", "--majority-share", "1.5", words=["majority_share"])
     refused("s.json", "--adjacency", "none", words=["adjacency"])
     refused("none.json", words=["none.json"])
     Path("one.json").write_text(Path("s.json").read_text().replace('"no",\n', ""))

@@ -17,8 +17,8 @@ def schema(**changes):
 
 
 def test_facts_are_those_of_the_schema():
-    assert Facts.of(schema()) == Facts(500, 2, 1, 2, 6, 1, None)
-    assert Facts.of(schema(), 70, 0.5) == Facts(70, 2, 1, 2, 6, 1, 0.5)
+    assert Facts.of(schema()) == Facts(500, 2, 1, 2, 6, 1)
+    assert Facts.of(schema(), 70) == Facts(70, 2, 1, 2, 6, 1)
     assert Facts.of(schema()).columns == 3
 
 
@@ -41,16 +41,6 @@ def test_without_a_number_of_records_there_is_nothing_to_say():
 def test_strange_numbers_of_records_are_refused(records):
     with pytest.raises(ParameterError, match="records="):
         Facts.of(schema(), records)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 1.0, math.nan, math.inf, -1, True, "half"])
-def test_impossible_shares_are_refused(share):
-    with pytest.raises(ParameterError, match="majority_share="):
-        Facts.of(schema(), largest=share)
-
-
-def test_the_least_share_is_an_even_one():
-    assert Facts.of(schema(classes=["a", "b", "c"]), largest=1 / 3).largest == 1 / 3
 
 
 def test_one_class_and_no_columns_are_refused():

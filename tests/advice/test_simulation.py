@@ -64,6 +64,27 @@ def test_too_many_classes_or_one_record_are_not_simulated():
     assert simulation.simulate(SCHEMA, Facts.of(SCHEMA, 1)) == []
 
 
+def test_columns_with_very_many_categories_are_not_simulated(monkeypatch):
+    most = simulation.MOST_CATEGORIES
+    columns = [Categorical(name, range(size)) for name, size in (("all", most), ("more", most + 1), ("vast", 20_000))]
+    schema = Schema([*columns, Numeric("x", 0, 1)], "y", ["no", "yes"], records=100)
+    assert simulation.spread(schema, 2) == ["all", "x"]
+    assert simulation.hindrance(schema, Facts.of(schema)) == ""
+    monkeypatch.setattr(simulation, "drawn", None)
+    none = schema.replace(columns=columns[1:])
+    assert simulation.simulate(none, Facts.of(none)) == []
+    assert "too many categories" in simulation.hindrance(none, Facts.of(none))
+
+
+def test_categories_of_all_columns_together_are_bounded():
+    columns = [Categorical(f"c{i}", range(150 + i)) for i in range(15)]
+    schema = Schema([*columns, Numeric("x", 0, 1)], "y", ["no", "yes"], records=100)
+    for classes in (2, 3, 30):
+        names = simulation.spread(schema, classes)
+        assert sum(len(schema[name].categories) for name in names if name != "x") * classes <= simulation.LEVELS
+    assert simulation.spread(schema, 2) == ["c0", "c1", "c2", "c3", "c4", "c5", "x"]
+
+
 def test_two_records_are_enough_to_simulate():
     assert len(simulation.simulate(SCHEMA, Facts.of(SCHEMA, 2))) == len(WORLDS)
 

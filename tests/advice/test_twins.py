@@ -14,7 +14,7 @@ from discreet.budget import as_epsilon
 @pytest.mark.parametrize("classes", [2, 5])
 def test_twins_do_the_same(classes, epsilon):
     schema = Schema([Numeric(f"x{i}", 0, 1) for i in range(6)], "y", range(classes), records=300)
-    table = drawn(independent, schema, 300, None, 0)
+    table = drawn(independent, schema, 300, 0)
     same = twins(schema, as_epsilon(epsilon))
     forest = RandomForest(schema, epsilon=epsilon, random_state=1).fit(table.X, table.y)
     tree = DecisionTree(schema, epsilon=epsilon, random_state=1).fit(table.X, table.y)

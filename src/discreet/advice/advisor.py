@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from discreet.advice.cases import MODELS, Case, committed
 from discreet.advice.facts import Facts
 from discreet.advice.neighbours import Values, distances, peers, quantile, weights
 from discreet.advice.ranges import expected
-from discreet.advice.simulation import simulate
+from discreet.advice.simulation import hindrance, simulate
 from discreet.advice.twins import twins
 from discreet.budget import as_epsilon
 from discreet.errors import ParameterError
@@ -27,6 +27,9 @@ COMPARABLE = 10
 FAR = 2.0
 """A table is unlike all cases if the nearest is so far."""
 
+Strange = Literal["few records", "many classes", "far"]
+"""Ways to be unlike all cases: fewer records than any has, more classes than any has, or another shape."""
+
 
 @dataclass(frozen=True)
 class Expectation:
@@ -36,7 +39,7 @@ class Expectation:
     ----------
     accuracy, low, high : the middle and the ends of a range that holds the accuracy in about four of five tables.
     loss : how far below the best model it is expected.
-    close : in which share of the cases with as many classes it was the best or within a point of it.
+    close : in which share of the cases with as many classes it was the best or within one percentage point of it.
     close_in : in how many of the nearest cases it was that.
     """
 
@@ -72,12 +75,14 @@ class Choice:
     expectations : of all models, best first.
     cases : how many cases were counted, the nearest.
     apart : how far the nearest of them is.
+    strange : in which ways the table is unlike all cases.
     """
 
     epsilon: float
     expectations: tuple[Expectation, ...]
     cases: int
     apart: float
+    strange: tuple[Strange, ...]
 
     @property
     def first(self) -> Expectation:
@@ -87,7 +92,7 @@ class Choice:
     @property
     def is_guess(self) -> bool:
         """Whether the table is unlike all cases, so that they say little about it."""
-        return self.apart > FAR
+        return bool(self.strange)
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,8 @@ class Advice:
     """The cases that count most, the nearest first."""
     cases: tuple[Case, ...]
     """All cases that were listened to."""
+    hindered: str = ""
+    """Why nothing was simulated, if that was wanted."""
 
 
 def advise(
@@ -108,7 +115,6 @@ def advise(
     epsilons: Sequence[Any] = EPSILONS,
     *,
     records: int | None = None,
-    majority_share: float | None = None,
     simulated: bool = True,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Advice:
@@ -119,7 +125,6 @@ def advise(
     schema : columns, classes and adjacency.
     epsilons : privacy losses to choose among.
     records : the nominal number of records; default: as the schema declares.
-    majority_share : the share of the largest class, if it is public.
     simulated : whether to try the models on made-up tables as well, which takes some seconds.
     progress : is told how much of that is done, and of how much.
 
@@ -131,12 +136,13 @@ def advise(
     >>> advice.choices[0].first.low < advice.choices[0].first.high
     True
     """
-    facts = Facts.of(schema, records, majority_share)
+    facts = Facts.of(schema, records)
     losses = [float(as_epsilon(each)) for each in epsilons]
     if not losses or len(set(losses)) < len(losses):
         raise ParameterError("epsilons: need at least one, and each once")
     worlds = simulate(schema, facts, progress) if simulated else []
-    return consider(facts, sorted(losses), committed(), worlds, schema.replace(records=facts.records))
+    advice = consider(facts, sorted(losses), committed(), worlds, schema.replace(records=facts.records))
+    return replace(advice, hindered=hindrance(schema, facts)) if simulated else advice
 
 
 def consider(
@@ -209,7 +215,22 @@ def _choice(
         Expectation(MODELS[each], middle[each], low[each], high[each], loss[each], close[each], close_in[each])
         for each in order
     )
-    return Choice(epsilon, expectations, found.cases, found.apart)
+    return Choice(epsilon, expectations, found.cases, found.apart, strangeness(facts, cases, found.apart))
+
+
+def strangeness(facts: Facts, cases: Sequence[Case], apart: float) -> tuple[Strange, ...]:
+    """In which ways a table is unlike all cases, the nearest of which is so far.
+
+    Few records are harder than n times epsilon tells: what noise leaves is not all, a model also has to generalise.
+    """
+    found: list[Strange] = []
+    if facts.records < min(case.facts.records for case in cases):
+        found.append("few records")
+    if facts.classes > max(case.facts.classes for case in cases):
+        found.append("many classes")
+    if apart > FAR:
+        found.append("far")
+    return tuple(found)
 
 
 def useful(facts: Facts, cases: Sequence[Case], worlds: Sequence[Case]) -> tuple[Useful, ...]:

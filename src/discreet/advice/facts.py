@@ -26,7 +26,6 @@ class Facts:
     classes, numeric, categorical : how many classes and columns there are.
     categories : of all categorical columns together.
     distance : 1 if a record is added or removed, 2 if one is replaced: what every noise of discreet is a multiple of.
-    largest : the share of the largest class, if it is public.
     """
 
     records: int
@@ -35,10 +34,9 @@ class Facts:
     categorical: int
     categories: int
     distance: int = 1
-    largest: float | None = None
 
     @classmethod
-    def of(cls, schema: Schema, records: int | None = None, largest: float | None = None) -> Facts:
+    def of(cls, schema: Schema, records: int | None = None) -> Facts:
         """The facts of a schema; `records` counts before the number that the schema declares.
 
         >>> schema = Schema([Categorical("smoker", ["no", "yes"], unlisted=False)], "ill", ["no", "yes"], records=900)
@@ -62,7 +60,6 @@ class Facts:
             len(categorical),
             sum(column.size for column in categorical),
             1 if schema.adjacency is Adjacency.ADD_REMOVE else 2,
-            _checked_share(largest, len(schema.classes)),
         )
 
     @property
@@ -82,13 +79,3 @@ class Facts:
         """
         shape = [math.log(self.records) / 3, math.log(self.classes), math.log(self.columns)]
         return np.array([*shape, self.numeric / self.columns])
-
-
-def _checked_share(largest: float | None, classes: int) -> float | None:
-    if largest is None:
-        return None
-    if isinstance(largest, bool) or not isinstance(largest, int | float) or not 1 / classes - 1e-9 <= largest < 1:
-        raise ParameterError(
-            f"majority_share={largest!r}; the largest of {classes} classes has a share from 1/{classes} to below 1"
-        )
-    return float(largest)

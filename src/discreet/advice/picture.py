@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.advice.advisor import Advice
 from discreet.advice.cases import MODELS
+from discreet.advice.wording import amount
 from discreet.comparison.picture import COLOURS, MARKERS
 from discreet.errors import MissingExtra, ParameterError
 
@@ -39,9 +40,7 @@ def draw(advice: Advice) -> Any:
         panel.set_xscale("log")
         panel.set_ylim(0, 1)
         panel.grid(alpha=0.3)
-        if advice.facts.largest is not None:
-            panel.axhline(advice.facts.largest, color="0.5", linewidth=1, linestyle=(0, (1, 2)))
     figure.supxlabel("ε")
     figure.supylabel("expected accuracy")
-    figure.suptitle(f"From public facts alone: about {advice.facts.records:,} records, range of four in five tables")
+    figure.suptitle(f"From public facts alone: {amount(advice.facts.records)}, range of four in five tables")
     return figure

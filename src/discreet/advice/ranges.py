@@ -1,7 +1,6 @@
 """The accuracy to expect: what comparable cases had, made as wide as it takes to be right four times in five.
 
-Accuracies are compared on a scale from 0, what a table gives away for nothing, to 1, no mistakes. The former is the
-share of the largest class if that is public, else what guessing among the classes gets.
+Accuracies are compared on a scale from 0, what guessing among the classes gets, to 1, no mistakes.
 
 Ranges from cases alone would be too narrow, since the next table may be unlike all of them. How much too narrow is
 measured by leaving out one case after another: the widening is the least that would have made the ranges hold in four
@@ -11,7 +10,6 @@ of five (conformalised quantiles: Romano, Patterson and Candès 2019; with so fe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -26,34 +24,33 @@ NOMINAL = 0.8
 
 def expected(facts: Facts, signal: float, cases: Sequence[Case]) -> Values:
     """Low end, middle and high end of the accuracy of each model (rows)."""
-    wider = widening(tuple(cases), facts.largest is not None)
+    wider = widening(tuple(cases))
     ranges = quantiles(facts, signal, cases) + np.array([-wider, 0.0, wider])
-    floor = 1 / facts.classes if facts.largest is None else facts.largest
+    floor = 1 / facts.classes
     return np.asarray(np.clip(floor + (1 - floor) * ranges, 0.0, 1.0))
 
 
 def quantiles(facts: Facts, signal: float, cases: Sequence[Case]) -> Values:
     """The same on the scale from 0 to 1, as the cases have it."""
     weight = weights(facts, cases)
-    scaled = np.array([_scaled(case, rising(case).at(signal), facts.largest is not None) for case in cases])
+    scaled = np.array([_scaled(case, rising(case).at(signal)) for case in cases])
     shares = ((1 - NOMINAL) / 2, 0.5, (1 + NOMINAL) / 2)
     return np.array([[quantile(scaled[:, model], weight, share) for share in shares] for model in range(len(MODELS))])
 
 
-def _scaled(case: Case, accuracies: Values, known: bool) -> Values:
-    floor = case.largest if known else 1 / case.facts.classes
+def _scaled(case: Case, accuracies: Values) -> Values:
+    floor = 1 / case.facts.classes
     return (accuracies - floor) / (1 - floor)
 
 
 @lru_cache(maxsize=64)
-def widening(cases: tuple[Case, ...], known: bool) -> float:
+def widening(cases: tuple[Case, ...]) -> float:
     """How far both ends have to move for the ranges to hold as often as they should, were each case the next table."""
     missed: list[float] = []
     for place, left_out in enumerate(cases):
         others = [*cases[:place], *cases[place + 1 :]]
-        facts = replace(left_out.facts, largest=left_out.largest if known else None)
         for signal in left_out.signals.tolist():
-            low, _, high = quantiles(facts, signal, others).T
-            accuracies = _scaled(left_out, left_out.at(signal), known)
+            low, _, high = quantiles(left_out.facts, signal, others).T
+            accuracies = _scaled(left_out, left_out.at(signal))
             missed += np.maximum(low - accuracies, accuracies - high).tolist()
     return float(np.quantile(missed, NOMINAL)) if missed else 0.0

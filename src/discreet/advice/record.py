@@ -10,7 +10,7 @@ from discreet.advice.cases import Case
 
 
 class Record(NamedTuple):
-    """How many choices were the best or within a point of it, and of how many."""
+    """How many choices were the best or within one percentage point of it, and of how many."""
 
     good: int
     of: int

@@ -18,6 +18,7 @@ from discreet.advice.facts import Facts
 from discreet.advice.twins import twins
 from discreet.advice.worlds import WORLDS, Table, drawn, numbered
 from discreet.budget import as_epsilon
+from discreet.columns import Categorical, Column
 from discreet.models import MODELS as FAMILIES
 from discreet.models.settings import configured
 from discreet.schema import Schema
@@ -36,6 +37,8 @@ SLOW = "svm"
 """Takes ten times as long as any other: it is tried at every second signal, and between these lies in the middle."""
 MOST_CLASSES = 40
 """With more classes nothing is simulated."""
+MOST_CATEGORIES, LEVELS = 200, 2000
+"""So many categories of a column at most, and of all columns times classes: more would take minutes."""
 
 
 def families() -> dict[str, Any]:
@@ -46,18 +49,18 @@ def families() -> dict[str, Any]:
 def simulate(schema: Schema, facts: Facts, progress: Callable[[int, int], None] = lambda done, of: None) -> list[Case]:
     """A case for each world, with curves that never fall, the same each time.
 
-    None for a schema with very many classes, or a table with one row.
+    None where something hinders it.
     """
-    rows = min(facts.records, ROWS)
-    if facts.classes > MOST_CLASSES or rows < 2:
+    if hindrance(schema, facts):
         return []
+    rows = min(facts.records, ROWS)
     alike = numbered(schema, spread(schema, facts.classes), rows)
     epsilons = [_allowed(signal * facts.distance / rows) for signal in (*SIGNALS, math.inf)]
     curves = np.zeros((len(WORLDS), TABLES, len(MODELS), len(epsilons)))
     largest = np.zeros((len(WORLDS), TABLES))
     for place, (world, number) in enumerate(np.ndindex(len(WORLDS), TABLES)):
         progress(place, len(WORLDS) * TABLES)
-        table = drawn(WORLDS[world], alike, rows + TESTED, facts.largest, seed(world, number))
+        table = drawn(WORLDS[world], alike, rows + TESTED, seed(world, number))
         curves[world, number] = _curves(alike, table, rows, epsilons, seed(world, number))
         largest[world, number] = (table.y[rows:] == np.bincount(table.y[:rows]).argmax()).mean()
     progress(len(WORLDS) * TABLES, len(WORLDS) * TABLES)
@@ -68,10 +71,27 @@ def simulate(schema: Schema, facts: Facts, progress: Callable[[int, int], None] 
     ]
 
 
+def hindrance(schema: Schema, facts: Facts) -> str:
+    """Why nothing is simulated; empty if it is."""
+    if facts.classes > MOST_CLASSES:
+        return f"there are more than {MOST_CLASSES} classes"
+    if facts.records < 2:
+        return "there is one record"
+    return "" if spread(schema, facts.classes) else "the columns have too many categories"
+
+
 def spread(schema: Schema, classes: int) -> list[str]:
-    """The columns that are simulated: all, or some spread evenly."""
-    width = min(len(schema.columns), COLUMNS, max(1, CELLS // classes))
-    return [schema.names[(2 * place + 1) * len(schema.names) // (2 * width)] for place in range(width)]
+    """The columns that are simulated: all that have not very many categories, or some of these, spread evenly."""
+    quick = [each.name for each in schema.columns if _categories(each) <= MOST_CATEGORIES]
+    width = min(len(quick), COLUMNS, max(1, CELLS // classes))
+    chosen = [quick[(2 * place + 1) * len(quick) // (2 * width)] for place in range(width)]
+    while sum(_categories(schema[name]) for name in chosen) * classes > LEVELS:
+        chosen.remove(max(chosen, key=lambda name: _categories(schema[name])))
+    return chosen
+
+
+def _categories(column: Column) -> int:
+    return len(column.categories) if isinstance(column, Categorical) else 0
 
 
 def _curves(schema: Schema, table: Table, rows: int, epsilons: list[float], noise: int) -> Values:

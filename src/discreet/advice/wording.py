@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from itertools import groupby
+import shlex
+from collections.abc import Sequence
+from itertools import takewhile
 
-from discreet.advice.advisor import Advice, Choice, Useful
+from discreet.advice.advisor import Advice, Choice, Strange, Useful
 from discreet.advice.record import track_record
 from discreet.models.settings import split_names
 
@@ -18,6 +20,18 @@ NAMES = {
     "svm": "a linear SVM",
 }
 """What the models are called."""
+STRANGE: dict[Strange, str] = {
+    "few records": "There are fewer records than in any case that is known, so that accuracies may well be lower than "
+    "this range",
+    "many classes": "There are more classes than in any case that is known",
+    "far": "The table is unlike all cases that are known",
+}
+"""In which ways a table is unlike all cases."""
+WITHIN = "within one percentage point"
+WIDE = 0.4
+"""A range that is wider says little."""
+SAME = 0.005
+"""Accuracies that are closer are as good."""
 
 
 def options(model: str) -> str:
@@ -26,43 +40,123 @@ def options(model: str) -> str:
     return f"--model {name}" + "".join(f" --with {each}" for each in split_names(settings))
 
 
+def command(advice: Advice, model: str, schema: str, adjacency: str | None = None) -> str:
+    """How to train a model of the advice, to be pasted up to DATA and M; empty where it is advised not to train.
+
+    Of the epsilons it is advised for, it takes the least; infinity, which is not private, only if there is no other.
+    """
+    epsilons = [each.epsilon for each in advice.choices if each.first.model == model and not hopeless(advice, each)]
+    if not epsilons:
+        return ""
+    changed = "" if adjacency is None else f" --adjacency {adjacency}"
+    return (
+        f"discreet train DATA --schema {shlex.quote(schema)} --epsilon {min(epsilons):.12g} --out M "
+        f"{options(model)}{changed}"
+    )
+
+
 def sentences(advice: Advice) -> list[str]:
-    """A sentence for each run of epsilons at which the same is to be trained, about the least of them."""
-    runs = [list(run) for _, run in groupby(advice.choices, key=lambda choice: choice.first.model)]
-    return [sentence(advice, run[0], run[-1].epsilon) for run in runs]
+    """A paragraph for each model that is a first choice, about all epsilons at which it is, and what holds besides."""
+    models = dict.fromkeys(choice.first.model for choice in advice.choices)
+    found = [sentence(advice, [each for each in advice.choices if each.first.model == model]) for model in models]
+    return [*found, *_enough(advice)]
 
 
-def sentence(advice: Advice, choice: Choice, until: float | None = None) -> str:
-    """What to train at one epsilon, what to expect, and how sure that is; the same holds until another one."""
-    first, records = choice.first, f"{advice.facts.records:,}"
-    where = (
-        "Without noise" if choice.epsilon == math.inf else f"At epsilon {choice.epsilon:g} with about {records} records"
-    )
-    if until not in (None, choice.epsilon):
-        where += f" (and more, up to {rounded(until or 0)})"
-    counted = f"in {first.close_in} of the {choice.cases} most comparable cases it was the best or within a point of it"
-    text = (
-        f"{where}, train {NAMES[first.model]}: expect {first.low:.0%} to {first.high:.0%} of records right; {counted}. "
-        f"{_record(advice, choice)}."
-    )
-    return text.replace("%", " %") + _warning(advice, choice)
+def sentence(advice: Advice, group: Sequence[Choice]) -> str:
+    """Whether and what to train at epsilons that have one first choice, what to expect, and how sure that is."""
+    never = [each for each in group if hopeless(advice, each)]
+    rest = [each for each in group if not hopeless(advice, each)]
+    name, records = NAMES[group[0].first.model], amount(advice.facts.records)
+    parts = []
+    if never:
+        parts.append(f"Do not train {_at(never)}: always answering the largest class is expected to do as well.")
+    where = f"{_at(rest)} with {records}, train {name}" if rest else f"With {records}, the least bad is {name}"
+    parts.append(f"{where[0].upper()}{where[1:]}: expect {_expected(group)}{_counted(group)}.")
+    parts += [_record(advice, group[0]), *_little_said(group), *_little_left(advice, rest)]
+    if group[-1].epsilon == math.inf:
+        parts.append("At epsilon inf there is no noise: the model is not private.")
+    return " ".join(parts).replace("%", " %")
+
+
+def hopeless(advice: Advice, choice: Choice) -> bool:
+    """Whether the first choice is below the low end of where it is useful: then nothing should be trained."""
+    return choice.epsilon < _useful(advice, choice).low
+
+
+def _useful(advice: Advice, choice: Choice) -> Useful:
+    return next(each for each in advice.useful if each.model == choice.first.model)
+
+
+def amount(records: int) -> str:
+    """How many records there are, in words.
+
+    >>> amount(1), amount(12000)
+    ('1 record', 'about 12,000 records')
+    """
+    return "1 record" if records == 1 else f"about {records:,} records"
+
+
+def _at(choices: Sequence[Choice]) -> str:
+    """Where something holds: "at epsilon 0.1 and 1"."""
+    return f"at epsilon {_listed([f'{each.epsilon:g}' for each in choices])}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def _expected(group: Sequence[Choice]) -> str:
+    """The range at each epsilon."""
+    spans = [f"{each.first.low:.0%} to {each.first.high:.0%}" for each in group]
+    if len(group) == 1:
+        return f"{spans[0]} of records right"
+    others = [f"{span} at {each.epsilon:g}" for span, each in zip(spans[1:], group[1:], strict=True)]
+    return ", ".join([f"{spans[0]} of records right at epsilon {group[0].epsilon:g}", *others])
+
+
+def _counted(group: Sequence[Choice]) -> str:
+    """In how many cases the model was good; of a guess they say nothing."""
+    if group[0].is_guess:
+        return ""
+    numbers = [str(each.first.close_in) for each in group]
+    told = _listed(numbers if len(set(numbers)) > 1 else numbers[:1])
+    return f"; in {told} of the {group[0].cases} most comparable cases it was the best or {WITHIN} of it"
 
 
 def _record(advice: Advice, choice: Choice) -> str:
     """How sure that is: how often first choices were good on data sets that they were made without."""
     if choice.is_guess:
-        return "The table is unlike all cases that are known: this is a guess"
-    share = track_record(advice.cases).share
-    return f"How sure is that? First choices were that good in about {10 * share:.0f} of 10 trials on public data sets"
+        return f"{'. '.join(STRANGE[each] for each in choice.strange)}: this is a guess."
+    share = f"about {10 * track_record(advice.cases).share:.0f} of 10 trials on public data sets"
+    return f"How sure is that? First choices were the best or {WITHIN} of it in {share}."
 
 
-def _warning(advice: Advice, choice: Choice) -> str:
-    """What to say where noise leaves little."""
-    needed = min(each.epsilon for each in advice.useful)
-    if choice.epsilon >= needed:
-        return ""
-    better = "no epsilon" if needed == math.inf else f"an epsilon of about {rounded(needed)}"
-    return f" Noise will leave little: it takes {better} for a model to be clearly better than the largest class."
+def _little_said(group: Sequence[Choice]) -> list[str]:
+    """Where a range is so wide that it says little."""
+    wide = [each for each in group if each.first.high - each.first.low > WIDE]
+    return [f"Little can be said {_at(wide)}: the range is wider than {100 * WIDE:.0f} points."] if wide else []
+
+
+def _little_left(advice: Advice, choices: Sequence[Choice]) -> list[str]:
+    """Where noise leaves little in some of the cases."""
+    some = [each for each in choices if each.epsilon < _useful(advice, each).high and each.epsilon != math.inf]
+    if not some:
+        return []
+    needed = _useful(advice, some[0])
+    where = f"from an epsilon of about {rounded(needed.epsilon)} on" if needed.epsilon < math.inf else "at no epsilon"
+    return [
+        f"Noise may leave little {_at(some)}: the model is clearly better than the largest class {where} "
+        f"({_range(needed)} in four of five cases)."
+    ]
+
+
+def _enough(advice: Advice) -> list[str]:
+    """The least epsilon that is expected to do as well as the largest that was asked about."""
+    worth = [each for each in advice.choices if not hopeless(advice, each)]
+    as_good = list(takewhile(lambda each: abs(each.first.accuracy - worth[-1].first.accuracy) < SAME, reversed(worth)))
+    if len(as_good) < 2:
+        return []
+    return [f"A smaller epsilon, {as_good[-1].epsilon:g}, is expected to do as well."]
 
 
 def from_where(each: Useful) -> str:

@@ -32,7 +32,7 @@ which is how it is with most data sets that models are tried on (Holte 1993)."""
 MISLABELLED = 0.05
 """The share of records whose class a rule does not tell, in the worlds with rules."""
 IMBALANCE = 0.15
-"""How far the largest class is from an even share to all records, where nothing is known."""
+"""How far the largest class is from an even share to all records."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ def numbered(schema: Schema, names: Sequence[str], records: int) -> Schema:
     return Schema(columns, schema.target, range(len(schema.classes)), schema.adjacency.value, records)
 
 
-def shares(classes: int, largest: float | None) -> Matrix:
-    """The share of each class: the largest as given or moderately more than even, the others alike."""
-    first = 1 / classes + IMBALANCE * (1 - 1 / classes) if largest is None else largest
+def shares(classes: int) -> Matrix:
+    """The share of each class: the largest moderately more than even, the others alike."""
+    first = 1 / classes + IMBALANCE * (1 - 1 / classes)
     return np.array([first, *[(1 - first) / max(1, classes - 1)] * (classes - 1)])
 
 
@@ -122,10 +122,10 @@ WORLDS: tuple[World, ...] = (independent, redundant, dominant, ruled)
 """The worlds in which the class can be told."""
 
 
-def drawn(world: World, schema: Schema, rows: int, largest: float | None, seed: int) -> Table:
+def drawn(world: World, schema: Schema, rows: int, seed: int) -> Table:
     """A table of a world."""
     rng = search_generator(seed)
-    y = np.asarray(rng.choice(len(schema.classes), size=rows, p=shares(len(schema.classes), largest)), dtype=np.intp)
+    y = np.asarray(rng.choice(len(schema.classes), size=rows, p=shares(len(schema.classes))), dtype=np.intp)
     return world(schema, y, rng)
 
 

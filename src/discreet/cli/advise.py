@@ -18,6 +18,9 @@ from discreet.cli.progress import progress_bars
 from discreet.errors import ParameterError
 from discreet.writing import whole_file
 
+STAR = "* the first choice: the least average loss against the best model in comparable cases"
+DRAFTED = "This command read no data; the draft's entries were read off the data."
+
 
 def advise(
     schema: Annotated[str, typer.Argument(help="A schema file, or schemas.json#name.", show_default=False)],
@@ -29,9 +32,6 @@ def advise(
     ] = None,
     adjacency: Annotated[
         str | None, typer.Option(help="add-remove or replace-one; default: as the schema says.")
-    ] = None,
-    majority_share: Annotated[
-        float | None, typer.Option(help="The share of the largest class, if it is public, such as 0.7.")
     ] = None,
     simulation: Annotated[
         bool, typer.Option("--simulation/--no-simulation", help="Try the models on made-up tables too.")
@@ -57,10 +57,10 @@ def advise(
         if plot.suffix.lower() not in PICTURES:
             raise ParameterError(f"--plot={plot}; need a name that ends in {', '.join(PICTURES)}")
         check_out(plot, Path(schema.partition("#")[0]))
-    public = inputs.load_schema(schema, adjacency)
+    declared, public = inputs.load_schema(schema), inputs.load_schema(schema, adjacency)
     if not public.is_public:
         remark(
-            f"{schema} is a draft: {len(public.from_data)} entries were read off the data. Until a person has "
+            f"{schema} is a draft: {len(public.from_data)} of its entries came from the data. Until a person has "
             "confirmed them, neither it nor this advice is public."
         )
     wanted = advisor.EPSILONS if epsilon is None else [part.strip() for part in epsilon.split(",") if part.strip()]
@@ -69,16 +69,20 @@ def advise(
             public,
             wanted,
             records=records,
-            majority_share=majority_share,
             simulated=simulation,
             progress=partial(told, "simulating"),
         )
     if plot is not None:
         _save(advice, plot)
     if as_json:
-        emit(report(advice, public.adjacency.value))
+        emit(report(advice, public.adjacency.value, not public.is_public))
         return
     _show(advice)
+    _advise_commands(advice, schema, None if public.adjacency is declared.adjacency else public.adjacency.value)
+    if advice.hindered:
+        say(f"Nothing was simulated, since {advice.hindered}: the public data sets alone speak.")
+    drafted = "No data were read." if public.is_public else DRAFTED
+    say(f"Cases that count most: {', '.join(advice.nearest[:5])}. {drafted}")
     if plot is not None:
         remark(f"Picture written to {plot}")
 
@@ -92,22 +96,24 @@ def _save(advice: Any, path: Path) -> None:
         file.write(content.getvalue())
 
 
-def report(advice: Any, adjacency: str) -> dict[str, Any]:
+def report(advice: Any, adjacency: str, draft: bool) -> dict[str, Any]:
     """The advice as plain data; null stands for an infinite epsilon."""
     from discreet.advice.record import track_record
-    from discreet.advice.wording import options, sentence
+    from discreet.advice.wording import hopeless, options, sentence
 
     record = track_record(advice.cases)
     return {
+        "draft": draft,
         "facts": {**vars(advice.facts), "adjacency": adjacency},
         "choices": [
             {
                 "epsilon": _finite(choice.epsilon),
                 "train": choice.first.model,
+                "is_worth_training": not hopeless(advice, choice),
                 "options": options(choice.first.model),
                 "is_guess": choice.is_guess,
                 "cases": choice.cases,
-                "sentence": sentence(advice, choice),
+                "sentence": sentence(advice, [choice]),
                 "models": [vars(each) for each in choice.expectations],
             }
             for choice in advice.choices
@@ -124,7 +130,7 @@ def _finite(value: Any) -> Any:
 
 def _show(advice: Any) -> None:
     from discreet.advice.cases import MODELS
-    from discreet.advice.wording import from_where, options, rounded, sentences
+    from discreet.advice.wording import from_where, rounded, sentences
 
     heads = ["model", *(f"ε = {rounded(choice.epsilon)}" for choice in advice.choices)]
     found = {
@@ -133,14 +139,20 @@ def _show(advice: Any) -> None:
         for each in choice.expectations
     }
     body = [[model, *(found[choice.epsilon, model] for choice in advice.choices)] for model in MODELS]
-    tabulate("Expected accuracy in per cent, with a range (* the first choice)", heads, body, right=heads[1:])
+    tabulate(f"Expected accuracy in per cent, with a range\n{STAR}", heads, body, right=heads[1:])
     where = [[each.model, from_where(each)] for each in advice.useful]
-    tabulate("Useful from about which ε", ["model", "ε (most tables)"], where)
+    tabulate("Useful from about which ε", ["model", "ε (range in four of five cases)"], where)
     for text in sentences(advice):
         say(text)
+
+
+def _advise_commands(advice: Any, schema: str, adjacency: str | None) -> None:
+    """A command for each model of the advice."""
+    from discreet.advice.wording import command
+
     chosen = dict.fromkeys(choice.first.model for choice in advice.choices)
-    say(f"To train: discreet train DATA --schema SCHEMA --epsilon E --out M {' or '.join(map(options, chosen))}")
-    say(f"Cases that count most: {', '.join(advice.nearest[:5])}. No data were read.")
+    for line in filter(None, (command(advice, model, schema, adjacency) for model in chosen)):
+        say(f"To train{', without privacy' if '--epsilon inf ' in line else ''}: {line}")
 
 
 def _per_cent(each: Any) -> str:
