@@ -321,3 +321,10 @@ def test_labels_that_numbers_and_texts_would_read_differently_are_refused(label)
         Categorical("c", ["a", label])
     with pytest.raises(SchemaError, match="spells"):
         Schema([Numeric("n", 0, 1)], "y", ["a", label])
+
+
+def test_a_file_from_windows(tmp_path):
+    schema = Schema([Numeric("größe", 0, 1)], "t", ["a", "b"])
+    text = json.dumps(schema.to_dict(), ensure_ascii=False)
+    (tmp_path / "s.json").write_text(text, encoding="utf-8-sig")
+    assert Schema.load(tmp_path / "s.json") == schema

@@ -207,7 +207,7 @@ def content_hash(content: Any) -> str:
 def read_json(path: str | Path) -> dict[str, Any]:
     """Read a JSON object; every way to fail is one clear error."""
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refused)
+        content = json.loads(Path(path).read_text(encoding="utf-8-sig"), parse_constant=_refused)
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None
     except json.JSONDecodeError as error:

@@ -37,14 +37,14 @@ def _here(tmp_path, monkeypatch):
         cache.cache_clear()
 
 
-def run(*arguments, status=0):
-    result = CliRunner().invoke(app, ["compare", *arguments, "--out", "out"])
+def run(*arguments, status=0, out="out"):
+    result = CliRunner().invoke(app, ["compare", *arguments, "--out", out])
     assert result.exit_code == status, (result.exit_code, result.stdout, result.stderr, result.exception)
     return result
 
 
-def refused(*arguments, words):
-    result = run(*arguments, status=2)
+def refused(*arguments, words, out="out"):
+    result = run(*arguments, status=2, out=out)
     assert result.stdout == ""
     line = result.stderr.splitlines()[-1]
     assert line.startswith("error: ")
@@ -158,7 +158,8 @@ def test_a_model_that_fails_is_named(monkeypatch):
 def test_mistakes_are_one_line_that_lists_what_is_known():
     refused("--models", "one-rule", "--epsilons", "1", words=["--data"])
     refused(words=["--data"])
-    refused("--data", "nowhere", *GRID[2:], words=["'nowhere'", "iris", "wine"])
+    refused("--data", "nowhere", *GRID[2:], words=["'nowhere'", "iris", "wine", "--directory"])
+    assert "download" not in run("--data", "nowhere", *GRID[2:], status=2).stderr
     refused(*GRID[:2], "--models", "magic", *GRID[4:], words=["'magic'", "naive-bayes", "Lopuhaa2021NaiveBayes"])
     refused(*GRID[:4], "--epsilons", "0", words=["epsilon"])
     refused(*GRID[:6], "--folds", "1", words=["folds"])
@@ -202,6 +203,11 @@ def test_runs_of_others_are_shown_beside():
         refused(*GRID[:6], *changed, "--beside", "rivals.csv", words=["rivals.csv has no run that is a pair"])
     refused(*GRID[:4], "--epsilons", "2", "--folds", "2", "--data", "wine", "--beside", "rivals.csv", words=["pair"])
     refused(*GRID, "--beside", "none.csv", words=["none.csv"])
+    refused(*GRID, "--beside", "out", words=["out is a folder"])
+    refused(*GRID, "--beside", "out/runs.csv", words=["names of its models clash", "(naive-bayes, one-rule)"])
+    for text in ("", rows.splitlines()[0] + "\n"):
+        Path("empty.csv").write_text(text)
+        refused(*GRID, "--beside", "empty.csv", words=["empty.csv is empty"])
 
 
 @quickly
@@ -221,3 +227,82 @@ def test_help_has_examples():
     shown = CliRunner().invoke(app, ["compare", "--help"]).stdout
     assert "discreet compare grid.toml" in shown
     assert "public data only" in " ".join(shown.split())
+
+
+def test_a_file_and_an_empty_name_are_no_folder():
+    Path("afile").write_text("x")
+    for out in ("afile", "afile/below"):
+        refused(*GRID, out=out, words=["afile is a file; need a folder"])
+    refused(*GRID, out="", words=["--out", "name is empty"])
+    assert [path.name for path in Path().iterdir()] == ["afile"]
+
+
+@quickly
+def test_fewer_processes_than_asked_are_named(monkeypatch):
+    monkeypatch.setattr(engine, "processors", lambda: 1)
+    assert "1 of 1000 processes were used" in run(*GRID, "--jobs", "1000").stderr
+    assert "processes" not in run(*GRID, "--jobs", "1000").stderr, "nothing was missing"
+
+
+def table(folder, labels, name="visits"):
+    """A folder with one data set of an attribute and these labels."""
+    folder.mkdir(exist_ok=True)
+    lines = ["x,kind", *(f"{place % 5},{label}" for place, label in enumerate(labels))]
+    (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    columns = [
+        {"name": "x", "kind": "numeric", "lower": 0, "upper": 5},
+        {"name": "kind", "kind": "categorical", "categories": ["a", "b"]},
+    ]
+    (folder / "schemas.json").write_text(json.dumps({name: {"target": "kind", "columns": columns}}))
+    for cache in (engine._loaded, engine._folds):
+        cache.cache_clear()
+
+
+OWN = ["--data", "visits", "--models", "one-rule", "--epsilons", "1", "--folds", "2", "--directory", "secret-place"]
+
+
+@quickly
+def test_rows_of_other_records_are_kept_and_named():
+    table(Path("secret-place"), "ab" * 10)
+    assert "other records" not in run(*OWN).stderr
+    table(Path("secret-place"), "ab" * 11)
+    assert "6 runs in out/runs.csv were made with other records of the same name; kept, and not" in run(*OWN).stderr
+    assert len(ResultsFile("out/runs.csv").read()) == 12
+
+
+@quickly
+def test_a_report_says_which_records_and_never_where_they_were():
+    table(Path("secret-place"), "ab" * 10 + "?")
+    run(*OWN)
+    text = Path("out/report.md").read_text(encoding="utf-8")
+    assert "--directory DIR" in text
+    assert "secret-place" not in text + Path("out/report.html").read_text(encoding="utf-8")
+    digest = engine.data_hash("visits", "secret-place")
+    (row,) = [line for line in text.splitlines() if digest in line]
+    assert [cell.strip() for cell in row.strip("|").split("|")] == ["visits", "21", "1", digest]
+    assert text.index(digest) < text.index("one-rule |")
+    run(*GRID)
+    assert "--directory" not in Path("out/report.md").read_text(encoding="utf-8")
+
+
+@quickly
+def test_records_without_a_class_are_named_and_without_any_refused():
+    table(Path("secret-place"), "ab" * 10 + "???")
+    assert "3 of 23 records of visits have no known class" in run(*OWN).stderr
+    table(Path("secret-place"), "a" * 10)
+    assert "all records of visits have the same class" in run(*OWN).stderr
+    table(Path("secret-place"), "?" * 10)
+    refused(*OWN, words=["'visits'", "none of its 10 records", "'kind'"], out="new")
+    table(Path("secret-place"), "")
+    refused(*OWN, words=["visits"], out="new")
+    table(Path("secret-place"), "ab" * 2 + "?" * 10)
+    refused(*OWN[:6], "--folds", "3", *OWN[8:], words=["need at most 2"], out="new")
+    assert not Path("new").exists()
+
+
+def test_pictures_of_an_earlier_run_do_not_stay():
+    run(*GRID)
+    Path("out/own.png").write_text("of the user")
+    run("--data", "iris", "--models", "one-rule", "--epsilons", "1", "--folds", "2")
+    names = {path.stem for path in Path("out").iterdir()}
+    assert names == {"runs", "report", "accuracy", "spread", "noise", "own"}

@@ -175,8 +175,12 @@ def test_rows_of_other_data_do_not_count(tmp_path, counted, monkeypatch):
     changed["petal_width"][3] += 0.1
     monkeypatch.setattr(datasets, "load", lambda *_: (changed, y, schema))
     engine._loaded.cache_clear()
-    run(tmp_path / "r.csv", models)
+    found = run(tmp_path / "r.csv", models)
     assert counted.fits == 32
+    assert (found.of_other_data, found.of_other_versions) == (20, 0)
+    newer = run(tmp_path / "r.csv", models, version="2")
+    assert (newer.of_other_data, newer.of_other_versions) == (0, 40), "none is counted twice"
+    assert run(tmp_path / "r.csv", models, data=["wine"], epsilons=["inf"]).of_other_data == 0
 
 
 @pytest.mark.parametrize(
@@ -255,3 +259,22 @@ def test_processes_find_the_same(tmp_path):
     accuracies = [{each: m.accuracy for each, m in found.measured.items()} for found in (one, two)]
     assert accuracies[0] == accuracies[1]
     assert list(accuracies[0]) == list(accuracies[1])
+
+
+@pytest.mark.parametrize(("jobs", "processors", "used"), [(1000, 3, 3), (1000, 64, 20), (2, 64, 2), (1, 64, 1)])
+def test_no_more_processes_than_processors_and_runs(tmp_path, monkeypatch, jobs, processors, used):
+    asked = []
+
+    def outcomes(runs, models, directory, jobs):
+        asked.append(jobs)
+        return ((each, Measured(0.5, 0.0, 0.0)) for each in runs)
+
+    monkeypatch.setattr(engine, "processors", lambda: processors)
+    monkeypatch.setattr(engine, "_outcomes", outcomes)
+    assert run(tmp_path / "r.csv", jobs=jobs).processes == used
+    assert run(tmp_path / "r.csv", jobs=jobs).processes == 0
+    assert asked == [used]
+
+
+def test_there_are_processors():
+    assert 1 <= engine.processors() <= (os.cpu_count() or 1)

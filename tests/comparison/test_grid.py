@@ -89,3 +89,14 @@ def test_wrong_files(tmp_path, text, word):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileError, match=r"none\.toml"):
         read_grid(tmp_path / "none.toml")
+
+
+def test_a_file_from_windows(tmp_path):
+    path = tmp_path / "grid.toml"
+    path.write_text('data = ["iris"]\r\nmodels = ["a"]\r\nepsilons = [1]\r\n', encoding="utf-8-sig")
+    assert read_grid(path).data == ("iris",)
+
+
+def test_a_number_that_is_too_large_is_told_the_bound():
+    with pytest.raises(ParameterError, match="need an integer from 2 to 2147483647"):
+        grid(folds=99999999999999999999)

@@ -49,3 +49,16 @@ def test_nothing_is_written_before_all_is_drawn(document, tmp_path):
     with pytest.raises(AttributeError):
         write_report(broken, tmp_path)
     assert os.listdir(tmp_path) == []
+
+
+def test_only_pictures_that_an_earlier_report_showed_are_removed(document, tmp_path):
+    empty = Document("t", [Section("s", [])])
+    (tmp_path / "a.png").write_text("of the user")
+    for _ in range(2):
+        write_report(empty, tmp_path, ["a", "b"])
+    assert sorted(os.listdir(tmp_path)) == ["a.png", "report.html", "report.md"]
+    write_report(document, tmp_path, ["a", "b"])
+    write_report(document, tmp_path, ["a", "b"])
+    assert len(os.listdir(tmp_path)) == 6
+    write_report(empty, tmp_path, ["a"])
+    assert sorted(os.listdir(tmp_path)) == ["b.png", "b.svg", "report.html", "report.md"]

@@ -1,6 +1,7 @@
 """Running a study: what is there is not run again, absent data are named, and the command writes the report."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -139,7 +140,10 @@ def test_an_unknown_paper_lists_the_known():
 
 
 def test_help_has_examples():
-    assert "discreet reproduce lopuhaa2021 --full" in invoke("--help").stdout
+    shown = " ".join(invoke("--help").stdout.split())
+    assert "discreet reproduce lopuhaa2021 --full" in shown
+    assert "under two minutes" in shown
+    assert "10 to 40 minutes" in shown
 
 
 @pytest.mark.parametrize("name", command.PAPERS)
@@ -164,3 +168,33 @@ def test_the_quick_part_of_every_paper_runs_on_what_everyone_has(name):
     page = Path("out/report.html").read_text(encoding="utf-8")
     assert page.count("<table") > 1
     assert page.count("<img") >= 1
+
+
+def test_without_matplotlib_nothing_is_run(monkeypatch):
+    monkeypatch.setitem(reproduce.STUDIES, "small2000", Small)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert "pip install 'discreet[plot]'" in invoke("small2000", "--out", "out", status=2).stderr
+    assert not Path("out").exists()
+
+
+def test_a_file_and_an_empty_name_are_no_folder(monkeypatch):
+    monkeypatch.setitem(reproduce.STUDIES, "small2000", Small)
+    Path("afile").write_text("x")
+    assert "afile is a file; need a folder" in invoke("small2000", "--out", "afile", status=2).stderr
+    assert "name is empty" in invoke("small2000", "--out", "", status=2).stderr
+    assert [path.name for path in Path().iterdir()] == ["afile"]
+
+
+def test_what_there_is_to_say_of_runs_is_said(monkeypatch):
+    monkeypatch.setitem(reproduce.STUDIES, "small2000", Small)
+    monkeypatch.setattr(engine, "processors", lambda: 1)
+    assert invoke("small2000", "--out", "out", "--jobs", "9").stderr.count("1 of 9 processes were used") == 1
+    path = Path("out/second.csv")
+    path.write_text(path.read_text().replace(engine.data_hash("iris", None), "0" * 16))
+    assert "4 runs in out/second.csv were made with other records" in invoke("small2000", "--out", "out").stderr
+
+
+def test_the_origin_has_the_folder_of_data_without_its_name():
+    Path("secret-place").mkdir()
+    found = run.reproduce(Small(), "out", version="1", directory="secret-place")
+    assert found.document.origin == "discreet 1: discreet reproduce small2000 --directory DIR --out FOLDER; seed 0, 3"

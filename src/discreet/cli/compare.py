@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet import __version__
+from discreet.cli.folder import as_folder
 from discreet.cli.outputs import advise, emit, say, tabulate
 from discreet.cli.progress import progress_bars
 from discreet.errors import ParameterError
@@ -22,7 +23,12 @@ def compare(
     grid: Annotated[
         Path | None, typer.Argument(help="A .toml file with data, models, epsilons, ...", show_default=False)
     ] = None,
-    out: Annotated[Path, typer.Option(help="The folder for runs, tables and picture.", show_default=False)] = ...,  # type: ignore[assignment]
+    out: Annotated[
+        Path,
+        typer.Option(
+            parser=as_folder, metavar="FOLDER", help="The folder for runs, tables and pictures.", show_default=False
+        ),
+    ] = ...,  # type: ignore[assignment]
     data: Annotated[str | None, typer.Option(help="Data sets, such as iris,wine.", show_default=False)] = None,
     models: Annotated[
         str | None, typer.Option(help="Models, such as naive-bayes,svm(huber=0.5).", show_default=False)
@@ -35,7 +41,7 @@ def compare(
     directory: Annotated[
         Path | None, typer.Option(help="A folder with schemas.json and data sets; default: DISCREET_DATA.")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes; no more than there are processors.")] = 1,
     beside: Annotated[
         list[Path] | None,
         typer.Option(help="A file of runs of other models on the same folds, to show beside; repeat for more."),
@@ -65,6 +71,7 @@ def compare(
     wanted = _grid(grid, {**lists, **{name: value for name, value in numbers.items() if value is not None}})
     families = {name: configured(name, catalogue()) for name in wanted.models}
     place = None if directory is None else str(directory)
+    _check_data(wanted.data, place)
     advise(PUBLIC)
     try:
         with progress_bars() as told:
@@ -85,11 +92,11 @@ def compare(
     remarks = _remarks(families)
     if found.failures:
         remarks.append(f"{len(found.failures)} runs failed and are left out of the means.")
-    written = [out / "runs.csv", *_write(wanted, families, cells, remarks, out, place)]
+    written = [out / "runs.csv", *_write(wanted, families, found, remarks, out, place)]
     if parquet:
         written.append(_parquet(out))
-    if found.of_other_versions:
-        advise(f"{found.of_other_versions} runs in {out / 'runs.csv'} are of another version; kept, and not counted")
+    for remark in found.remarks(out / "runs.csv", jobs):
+        advise(remark)
     for message, count in _counted(found.failures).items():
         advise(f"{count} runs failed: {message}")
     for remark in remarks:
@@ -136,18 +143,41 @@ def _grid(path: Path | None, flags: dict[str, Any]) -> Any:
     return Grid(**flags)
 
 
+def _check_data(names: Any, directory: str | None) -> None:
+    """An unknown data set is told in the words of the command line."""
+    from discreet import datasets
+
+    known = datasets.known(directory)
+    for name in names:
+        if name not in known:
+            raise ParameterError(
+                f"data set {name!r} is not known; need some of: {', '.join(known)}; for others name a folder with "
+                "schemas.json by --directory or DISCREET_DATA"
+            )
+
+
 def _write(
-    grid: Any, families: dict[str, Any], cells: Any, remarks: list[str], out: Path, directory: str | None
+    grid: Any, families: dict[str, Any], found: Any, remarks: list[str], out: Path, directory: str | None
 ) -> list[Path]:
     """The report, with pictures if matplotlib is there."""
-    from discreet.comparison import describe, engine
+    from discreet.comparison import describe, engine, summary
     from discreet.report.folder import write_report
 
     drawn = describe.has_pictures()
     if not drawn:
         advise(describe.missing_pictures())
     charges = engine.charges(grid, families, directory) if drawn else ("", {})
-    return write_report(describe.describe(grid, cells, charges, remarks, __version__, drawn=drawn), out)
+    document = describe.describe(
+        grid,
+        summary.cells(found.measured),
+        charges,
+        remarks,
+        __version__,
+        drawn=drawn,
+        records=found.records,
+        directory=directory is not None,
+    )
+    return write_report(document, out, describe.PICTURES)
 
 
 def _parquet(out: Path) -> Path:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet import __version__
+from discreet.cli.folder import as_folder
 from discreet.cli.outputs import advise, emit, say, tabulate
 from discreet.cli.progress import progress_bars
 from discreet.errors import ParameterError
@@ -18,19 +19,27 @@ PAPERS = ("lopuhaa2021", "zorarpaci2019", "vaidya2013", "zafarani2020", "marchio
 
 def reproduce(
     paper: Annotated[str, typer.Argument(help=f"One of: {', '.join(PAPERS)}.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="The folder for runs, report and pictures.", show_default=False)] = ...,  # type: ignore[assignment]
-    full: Annotated[bool, typer.Option("--full", help="All that the paper has: minutes to an hour.")] = False,
+    out: Annotated[
+        Path,
+        typer.Option(
+            parser=as_folder, metavar="FOLDER", help="The folder for runs, report and pictures.", show_default=False
+        ),
+    ] = ...,  # type: ignore[assignment]
+    full: Annotated[
+        bool, typer.Option("--full", help="All that the paper has: 10 to 40 minutes on two cores.")
+    ] = False,
     directory: Annotated[
         Path | None, typer.Option(help="A folder with schemas.json and data sets; default: DISCREET_DATA.")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes; no more than there are processors.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Make the tables and figures of a paper again, as published and with our guarantees, beside its printed figures.
 
-    Without --full it is the quick part: fewer repeats on small data. Each run is kept as it ends; started again, the
-    command goes on where it was stopped. Writes report.html (one file that needs no network), report.md and pictures.
-    On public data only.
+    Without --full it is the quick part: fewer repeats on small data, under two minutes for each paper. With --full it
+    takes 10 to 40 minutes on two cores (--jobs 2). Needs matplotlib: pip install 'discreet[plot]'. Each run is kept
+    as it ends; started again, the command goes on where it was stopped. Writes report.html (one file that needs no
+    network), report.md and pictures. On public data only.
 
     \b
     Examples:
@@ -55,6 +64,8 @@ def reproduce(
         raise typer.Exit(130) from None
     written = write_report(done.document, out)
     runs.write_cells(done.found, out / "cells.csv")
+    for remark in done.remarks:
+        advise(remark)
     if done.absent:
         advise(f"Not on this machine, and so left out: {', '.join(done.absent)}")
     for run, message in done.failures[:5]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from discreet.budget import Charge
 from discreet.comparison import difference_picture, noise_picture, picture, spread_picture
 from discreet.comparison.grid import Grid, as_number
+from discreet.comparison.records import Records
 from discreet.comparison.summary import Cell, average_ranks, critical_difference, described, differences, shown
 from discreet.comparison.summary import ranked_pairs as ranked
 from discreet.errors import MissingExtra
@@ -19,11 +20,14 @@ PUBLIC = (
 )
 HINT = "pairs of one data set are not independent, so that this is a hint"
 
+PICTURES = ("accuracy", "ranks", "p-values", "spread", "noise")
+"""The names of all pictures that a report may have."""
+
 Charges = tuple[str, Mapping[str, Sequence[Charge]]]
 
 
-def origin(grid: Grid, version: str) -> str:
-    """The command that makes the numbers again, and the seed."""
+def origin(grid: Grid, version: str, *, directory: bool = False) -> str:
+    """The command that makes the numbers again, and the seed; whose folder of data it was is not told."""
     flags = {
         "data": ",".join(grid.data),
         "models": ",".join(grid.models),
@@ -34,16 +38,32 @@ def origin(grid: Grid, version: str) -> str:
         "adjacency": grid.adjacency,
     }
     words = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in flags.items())
-    return f"discreet {version}: discreet compare {words} --out FOLDER"
+    return f"discreet {version}: discreet compare {words}{' --directory DIR' if directory else ''} --out FOLDER"
 
 
 def describe(
-    grid: Grid, found: Sequence[Cell], charges: Charges, remarks: Sequence[str], version: str, *, drawn: bool = True
+    grid: Grid,
+    found: Sequence[Cell],
+    charges: Charges,
+    remarks: Sequence[str],
+    version: str,
+    *,
+    drawn: bool = True,
+    records: Mapping[str, Records] | None = None,
+    directory: bool = False,
 ) -> Document:
-    """The report of a comparison; without pictures if not `drawn`, for those who have no matplotlib."""
-    source = origin(grid, version)
+    """The report of a comparison.
+
+    Parameters
+    ----------
+    drawn : with pictures; without for those who have no matplotlib.
+    records : of each data set, for a table by which others see whether theirs are the same.
+    directory : whether a folder of data sets was named.
+    """
+    source = origin(grid, version, directory=directory)
+    tables = [*_data_table(records or {}, source), *_accuracy_tables(found, source)]
     sections = [
-        Section("Accuracy", [*_accuracy_text(grid), *_accuracy_tables(found, source)]),
+        Section("Accuracy", [*_accuracy_text(grid), *tables]),
         Section("Which models differ", _difference_tables(found, source)),
     ]
     if drawn:
@@ -60,6 +80,14 @@ def _accuracy_text(grid: Grid) -> list[Part]:
             "the mean, the deviation of single runs, and the ratio to the same model without noise (ε = ∞)."
         )
     ]
+
+
+def _data_table(records: Mapping[str, Records], source: str) -> list[Part]:
+    if not records:
+        return []
+    rows = [[name, str(own.number), str(own.without_class), own.data_hash] for name, own in records.items()]
+    heads = ["data", "records", "without a known class", "hash"]
+    return [Table("Data sets; the hash is of schema and records", heads, rows, source)]
 
 
 def _accuracy_tables(found: Sequence[Cell], source: str) -> list[Part]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,8 @@ from discreet.budget import Charge
 from discreet.columns import Numeric
 from discreet.comparison.beside import beside
 from discreet.comparison.grid import MAJORITY, Grid, Run, as_number
-from discreet.comparison.results import Content, Measured, ResultsFile
+from discreet.comparison.records import Records, counted, strange
+from discreet.comparison.results import Content, Measured, ResultsFile, Rows
 from discreet.encoding import as_floats, class_codes
 from discreet.errors import DiscreetError, ParameterError
 
@@ -34,12 +36,34 @@ class Failure(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The runs of a grid that are there (and those beside), those that failed, and how many rows of the file were of
-    another version."""
+    """The runs of a grid that are there (and those beside), and those that failed.
+
+    of_other_versions : how many rows of the file are of another version.
+    of_other_data : how many are of this version and of other records under the name of a data set of the grid.
+    processes : how many were used; 0 if nothing was missing.
+    records : what there is to say of each data set.
+    """
 
     measured: dict[Run, Measured]
     failures: list[Failure]
     of_other_versions: int
+    of_other_data: int
+    processes: int
+    records: dict[str, Records]
+
+    def remarks(self, path: Path, jobs: int) -> list[str]:
+        """What a person has to know of the run, beyond what was measured: of its file, its processes and its data."""
+        words = []
+        if 0 < self.processes < jobs:
+            words.append(f"{self.processes} of {jobs} processes were used: more than processors or runs are of no use")
+        if self.of_other_versions:
+            words.append(f"{self.of_other_versions} runs in {path} are of another version; kept, and not counted")
+        if self.of_other_data:
+            words.append(
+                f"{self.of_other_data} runs in {path} were made with other records of the same name; kept, and not "
+                "counted"
+            )
+        return [*words, *(each for name, own in self.records.items() for each in strange(name, own))]
 
 
 def compare(
@@ -61,34 +85,49 @@ def compare(
     results : rows that are there are not run again if settings, version and data are the same.
     version : of discreet; rows of another stay in the file and do not count.
     directory : the folder of the data sets; default as for `discreet.datasets.load`.
-    jobs : processes.
+    jobs : processes, at most; never more than there are processors or missing runs.
     others : files with runs of other models on the same folds, which are shown beside.
     progress : is told how many runs are there, and of how many.
     """
     grid.check(models)
     if isinstance(jobs, bool) or jobs < 1:
         raise ParameterError(f"jobs={jobs!r}; need an integer, at least 1")
-    contents = {name: Content(version, data_hash(name, directory)) for name in grid.data}
+    records: dict[str, Records] = {}
     for name in grid.data:
-        _check_folds(name, grid.folds, directory)
+        records[name] = counted(name, _loaded(name, directory), data_hash(name, directory))
+        _check_folds(name, grid.folds, records[name])
         _check_parameters(name, {model: models[model] for model in grid.models}, directory)
+    contents = {name: Content(version, each.data_hash) for name, each in records.items()}
     foreign_runs = {run: each for path in others for run, each in beside(path, grid, contents).items()}
     before, runs = results.read(), grid.runs()
     found = {run: before[run, contents[run.data]] for run in runs if (run, contents[run.data]) in before}
     failures: list[Failure] = []
     progress(len(found), len(runs))
     missing = [run for run in runs if run not in found]
+    processes = min(jobs, len(missing), processors())
     if missing:
         with results.appending() as file:
-            for run, outcome in _outcomes(missing, models, directory, jobs):
+            for run, outcome in _outcomes(missing, models, directory, processes):
                 if isinstance(outcome, str):
                     failures.append(Failure(run, outcome))
                 else:
                     file.add(run, contents[run.data], outcome)
                     found[run] = outcome
                 progress(len(found) + len(failures), len(runs))
-    outdated = sum(content.version != version for _, content in before)
-    return Comparison({run: found[run] for run in runs if run in found} | foreign_runs, failures, outdated)
+    measured = {run: found[run] for run in runs if run in found} | foreign_runs
+    return Comparison(measured, failures, *_not_counted(before, contents, version), processes, records)
+
+
+def _not_counted(before: Rows, contents: Mapping[str, Content], version: str) -> tuple[int, int]:
+    """How many rows are of another version, and how many of this one and other records; none is counted twice."""
+    same = [(run, content) for run, content in before if content.version == version]
+    other = sum(run.data in contents and content != contents[run.data] for run, content in same)
+    return len(before) - len(same), other
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _outcomes(
@@ -173,11 +212,9 @@ def _folds(name: str, directory: str | None, folds: int, seed: int) -> Folds:
         return list(splitter.split(np.zeros((len(codes), 1)), codes))
 
 
-def _check_folds(name: str, folds: int, directory: str | None) -> None:
-    _, y, schema = _loaded(name, directory)
-    largest = int(np.bincount(class_codes(y, schema)).max(initial=0))
-    if folds > largest:
-        raise ParameterError(f"folds={folds}: {name} has no class with so many records; need at most {largest}")
+def _check_folds(name: str, folds: int, records: Records) -> None:
+    if folds > records.largest:
+        raise ParameterError(f"folds={folds}: {name} has no class with so many records; need at most {records.largest}")
 
 
 def _check_parameters(name: str, models: Mapping[str, Any], directory: str | None) -> None:

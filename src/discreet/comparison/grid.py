@@ -78,7 +78,7 @@ class Grid:
         for name, least in (("folds", 2), ("repeats", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < 2**31:
-                raise ParameterError(f"{name}={value!r}; need an integer, at least {least}")
+                raise ParameterError(f"{name}={value!r}; need an integer from {least} to {2**31 - 1}")
         if self.adjacency not in [each.value for each in Adjacency]:
             raise ParameterError(f"adjacency={self.adjacency!r}; need 'add-remove' or 'replace-one'")
 
@@ -111,7 +111,7 @@ def read_grid(path: str | Path) -> Grid:
     """
     known = [field.name for field in fields(Grid)]
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from discreet.errors import FileError
@@ -11,10 +12,12 @@ from discreet.report.drawing import draw_all
 from discreet.writing import whole_file
 
 
-def write_report(document: Document, folder: str | Path) -> list[Path]:
+def write_report(document: Document, folder: str | Path, pictures_of_its_kind: Sequence[str] = ()) -> list[Path]:
     """Write report.html, report.md and the pictures; what was there under these names is replaced, each file whole.
 
-    No file is written until everything is drawn, and the pages come after the pictures that they show.
+    No file is written until everything is drawn, and the pages come after the pictures that they show. Pictures that
+    the report.md of an earlier run shows and this one has no more are removed, if their names are among
+    `pictures_of_its_kind`: they would be taken for pictures of this run. No other file is touched.
 
     Returns
     -------
@@ -30,10 +33,23 @@ def write_report(document: Document, folder: str | Path) -> list[Path]:
     except OSError as error:
         raise FileError(f"cannot make the folder {folder}: {error.strerror}; check the path") from None
     drawings = draw_all(document.pictures())
+    stale = [name for name in _shown_before(folder, pictures_of_its_kind) if name not in drawings]
     pages = {"report.html": html.write(document, drawings), "report.md": markdown.write(document)}
     pictures = {f"{name}.png": drawing.png for name, drawing in drawings.items()}
     pictures |= {f"{name}.svg": drawing.svg for name, drawing in drawings.items()}
     for name, content in (*pictures.items(), *((name, page.encode()) for name, page in pages.items())):
         with whole_file(folder / name, binary=True) as file:
             file.write(content)
+    for name in stale:
+        for kind in ("png", "svg"):
+            (folder / f"{name}.{kind}").unlink(missing_ok=True)
     return [folder / name for name in (*pages, *(f"{name}.{kind}" for name in drawings for kind in ("png", "svg")))]
+
+
+def _shown_before(folder: Path, names: Sequence[str]) -> list[str]:
+    """Those of the names that the report in the folder shows; none if there is none that can be read."""
+    try:
+        text = (folder / "report.md").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return []
+    return [name for name in names if f"({name}.png)" in text]

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from discreet import datasets
 from discreet.comparison import Failure, ResultsFile, compare
+from discreet.comparison.describe import has_pictures
 from discreet.comparison.summary import Cell, cells
-from discreet.errors import FileError, ParameterError
+from discreet.errors import FileError, MissingExtra, ParameterError
 from discreet.report import Document
 from discreet.reproduce.study import Context, Experiment, Study
 from discreet.writing import whole_file
@@ -31,6 +32,7 @@ class Reproduced(NamedTuple):
     """A study that was run: its report, statements that hold or do not, and what could not be run.
 
     absent : data sets that are nowhere on this machine.
+    remarks : what there is to say of files, processes and data.
     """
 
     document: Document
@@ -38,6 +40,7 @@ class Reproduced(NamedTuple):
     found: Mapping[str, Sequence[Cell]]
     failures: Sequence[Failure]
     absent: Sequence[str]
+    remarks: Sequence[str] = ()
 
 
 def reproduce(
@@ -57,7 +60,13 @@ def reproduce(
     full : all that the paper has, or the quick part.
     directory : the folder of the data sets; default as for `discreet.datasets.load`.
     progress : is told the experiment, how many of its runs are there, and of how many.
+
+    Raises
+    ------
+    MissingExtra : there is no matplotlib, which every report needs; nothing was run.
     """
+    if not has_pictures():
+        raise MissingExtra("plot")
     known = set(datasets.known(directory))
     asked = study.experiments(full, directory)
     absent = sorted({name for each in asked for name in each.grid.data} - known)
@@ -69,6 +78,7 @@ def reproduce(
         )
     found: dict[str, Sequence[Cell]] = {each.name: () for each in asked}
     failures: list[Failure] = []
+    remarks: list[str] = []
     for name, grid, models in possible:
 
         def told(done: int, of: int, name: str = name) -> None:
@@ -80,8 +90,10 @@ def reproduce(
         )
         found[name] = cells(results.measured)
         failures += results.failures
-    context = Context(found, _origin(study, full, version), full, directory)
-    return Reproduced(document(study, context, absent, len(failures)), study.checks(context), found, failures, absent)
+        remarks += results.remarks(path, jobs)
+    context = Context(found, _origin(study, full, version, directory), full, directory)
+    report = document(study, context, absent, len(failures))
+    return Reproduced(report, study.checks(context), found, failures, absent, list(dict.fromkeys(remarks)))
 
 
 def document(study: Study, context: Context, absent: Sequence[str] = (), failed: int = 0) -> Document:
@@ -100,9 +112,11 @@ def _without(experiment: Experiment, absent: Sequence[str]) -> Experiment | None
     return experiment._replace(grid=replace(experiment.grid, data=kept)) if kept else None
 
 
-def _origin(study: Study, full: bool, version: str) -> str:
+def _origin(study: Study, full: bool, version: str, directory: str | None) -> str:
+    """The command that makes the numbers again, and the seeds; whose folder of data it was is not told."""
     seeds = sorted({each.grid.seed for each in study.experiments(full)})
-    words = f"discreet reproduce {study.name}{' --full' if full else ''} --out FOLDER"
+    flags = f"{' --full' if full else ''}{'' if directory is None else ' --directory DIR'}"
+    words = f"discreet reproduce {study.name}{flags} --out FOLDER"
     return f"discreet {version}: {words}; seed {', '.join(map(str, seeds))}"
 
 
