@@ -67,7 +67,8 @@ def test_noise_is_said_to_leave_little_only_where_it_does():
         in text
     )
     assert "of about 2.8 on (0.5 to 5 in four of five cases)." in text
-    assert "leave little at epsilon 1 and 10: " in sentences(made(0.6, 0.7, 0.8, low=0.5, high=15))[0]
+    assert "leave little at epsilon 1 and 10: " in sentences(made(0.6, 0.7, 0.8, low=0.5, high=25))[0]
+    assert "leave little at epsilon 1: " in sentences(made(0.6, 0.7, 0.8, low=0.5, high=15))[0]
     clear = sentences(made(0.6, 0.7, 0.8, low=0.01, high=0.1))[0]
     assert "little" not in clear
     assert "Do not train" not in clear

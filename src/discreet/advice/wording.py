@@ -138,8 +138,8 @@ def _little_said(group: Sequence[Choice]) -> list[str]:
 
 
 def _little_left(advice: Advice, choices: Sequence[Choice]) -> list[str]:
-    """Where noise leaves little in some of the cases."""
-    some = [each for each in choices if each.epsilon < _useful(advice, each).high and each.epsilon != math.inf]
+    """Where noise leaves little in most of the cases."""
+    some = [each for each in choices if each.epsilon < _useful(advice, each).epsilon and each.epsilon != math.inf]
     if not some:
         return []
     needed = _useful(advice, some[0])
