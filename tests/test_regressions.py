@@ -1,6 +1,7 @@
 """What hostile reviews found, once each, so that it stays found."""
 
 import json
+import os
 import struct
 
 import numpy as np
@@ -208,3 +209,22 @@ def test_what_was_paid_for_is_what_is_perturbed():
     ((_, labels),) = blocks
     assert 20 < (labels == "yes").sum() < 80
     assert sorted(labels.tolist()) != sorted(ILL)
+
+
+@pytest.mark.skipif("DISCREET_DATA" not in os.environ, reason="DISCREET_DATA is not set")
+def test_the_svm_does_not_go_on_where_floats_gain_nothing(monkeypatch):
+    """A thousand of Newton's steps that changed nothing made some fits a hundred times longer than others."""
+    from discreet.comparison.engine import measure
+    from discreet.comparison.grid import Run
+    from discreet.mechanisms.problem import Objective
+    from discreet.models import LinearSVM
+
+    steps, original = [], Objective.newton
+
+    def counted(self, *arguments):
+        steps.append(1)
+        return original(self, *arguments)
+
+    monkeypatch.setattr(Objective, "newton", counted)
+    measure(Run("nursery", "svm", "1/100", "add-remove", 10, 0, 0, 1), LinearSVM, None)
+    assert len(steps) < 300  # five hyperplanes
