@@ -1,7 +1,9 @@
 """Schemas: what they accept, what they say when they refuse, and that files keep every entry."""
 
 import json
+import math
 import os
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -328,3 +330,13 @@ def test_a_file_from_windows(tmp_path):
     text = json.dumps(schema.to_dict(), ensure_ascii=False)
     (tmp_path / "s.json").write_text(text, encoding="utf-8-sig")
     assert Schema.load(tmp_path / "s.json") == schema
+
+
+def test_a_loss_is_counted_under_another_adjacency():
+    add_remove, replace_one = Adjacency
+    assert (add_remove.distance, replace_one.distance) == (1, 2)
+    for adjacency in Adjacency:
+        assert adjacency.counted(Fraction(1, 3), adjacency) == Fraction(1, 3)
+    assert replace_one.counted(Fraction(1, 3), add_remove) == Fraction(2, 3)
+    assert add_remove.counted(Fraction(1, 3), replace_one) == math.inf
+    assert replace_one.counted(math.inf, add_remove) == math.inf

@@ -17,7 +17,7 @@ from discreet.mechanisms.objective import ObjectivePerturbation
 from discreet.mechanisms.problem import Problem
 from discreet.plan import split_by_weight, split_evenly
 from discreet.randomness import Randomness
-from discreet.schema import Adjacency, Schema
+from discreet.schema import Schema
 from discreet.sources import Source
 from discreet.statistics import NoisyStatistics, NoisyTable, Receipt
 
@@ -89,7 +89,7 @@ def separate(
 
 def _distance(schema: Schema) -> int:
     """How many records come or go between neighbours."""
-    return 1 if schema.adjacency is Adjacency.ADD_REMOVE else 2
+    return schema.adjacency.distance
 
 
 def _names(schema: Schema, query: Hyperplanes) -> list[str]:

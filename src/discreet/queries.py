@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from discreet.columns import Numeric
 from discreet.encoding import Cells
 from discreet.hyperplanes import Hyperplanes
-from discreet.schema import Adjacency, Schema
+from discreet.schema import Schema
 from discreet.trees import LeafCounts
 
 Table = NDArray[np.int64]
@@ -210,8 +210,7 @@ Query: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Mo
 
 def sensitivity(query: Query, schema: Schema) -> int:
     """Largest L1 distance between the tables of two neighbours (proof above)."""
-    moves_once = schema.adjacency is Adjacency.ADD_REMOVE or isinstance(query, Total)
-    return query.unit(schema) * (1 if moves_once else 2)
+    return query.unit(schema) * (1 if isinstance(query, Total) else schema.adjacency.distance)
 
 
 def shape(query: Query, schema: Schema) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -31,6 +32,25 @@ class Adjacency(StrEnum):
     """One record is added or removed; the number of records is private."""
     REPLACE_ONE = "replace-one"
     """One record is replaced by any other, label included; the number of records is public."""
+
+    @property
+    def distance(self) -> int:
+        """How many records come or go between neighbours: one, or two (one goes, another comes)."""
+        return 1 if self is Adjacency.ADD_REMOVE else 2
+
+    def counted(self, epsilon: Fraction | float, paid: Adjacency) -> Fraction | float:
+        """What a release that is epsilon-DP under the adjacency `paid` costs under this one.
+
+        Proof  replacing a record is a removal and then an addition: two steps under add-remove, so twice epsilon.
+               Nothing follows the other way round: what is private under replace-one may publish the number of records.
+        Test   tests/test_schema.py::test_a_loss_is_counted_under_another_adjacency
+
+        >>> Adjacency.REPLACE_ONE.counted(Fraction(1, 2), Adjacency.ADD_REMOVE)
+        Fraction(1, 1)
+        """
+        if paid is self:
+            return epsilon
+        return 2 * epsilon if self is Adjacency.REPLACE_ONE else math.inf
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.columns import Categorical, is_integer
 from discreet.encoding import Cells
-from discreet.schema import Adjacency, Schema
+from discreet.schema import Schema
 
 Table = NDArray[np.int64]
 Places = NDArray[np.intp]
@@ -218,7 +218,7 @@ class LeafLabels(LeafCounts):
 
 def leaf_sensitivity(schema: Schema) -> int:
     """Largest L1 distance between the leaf counts of two neighbours (proof in LeafCounts)."""
-    return 1 if schema.adjacency is Adjacency.ADD_REMOVE else 2
+    return schema.adjacency.distance
 
 
 def majority(counts: Table) -> Table:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.columns import Categorical, is_integer
 from discreet.errors import ParameterError
-from discreet.schema import Adjacency, Schema
+from discreet.schema import Schema
 
 MOST_RECORDS = 10**12
 """More than any table has; beyond it a number of records is taken for a slip of the pen."""
@@ -59,7 +59,7 @@ class Facts:
             len(schema.columns) - len(categorical),
             len(categorical),
             sum(column.size for column in categorical),
-            1 if schema.adjacency is Adjacency.ADD_REMOVE else 2,
+            schema.adjacency.distance,
         )
 
     @property

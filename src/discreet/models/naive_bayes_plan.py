@@ -17,7 +17,7 @@ from discreet.columns import Categorical, Column, Numeric
 from discreet.mechanisms.smooth import SmoothCauchy
 from discreet.plan import Step, laplace_steps, split_by_weight, split_evenly
 from discreet.queries import ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts
-from discreet.schema import Adjacency, Schema
+from discreet.schema import Schema
 
 NUMERIC = ("histogram", "gaussian", "smooth")
 SPLITS = ("weighted", "equal")
@@ -94,7 +94,7 @@ def _shared(queries: list[Query], schema: Schema, epsilon: Epsilon, split: str) 
 
 def effective(epsilon: Epsilon, schema: Schema) -> float:
     """The epsilon that sets the noise: half under replace-one, where a record moves two cells."""
-    return float(epsilon) / (1 if schema.adjacency is Adjacency.ADD_REMOVE else 2)
+    return float(epsilon) / schema.adjacency.distance
 
 
 def attributes_asked(signal: float, attributes: int) -> int:
@@ -142,6 +142,6 @@ def _weight(query: Query, schema: Schema) -> float:
 
 def _step(query: Query, share: Epsilon, schema: Schema) -> Step:
     if isinstance(query, Moments):
-        halved = share if schema.adjacency is Adjacency.ADD_REMOVE or share == math.inf else share / 2
-        return Step(query, SmoothCauchy(halved), share)
+        each = share if share == math.inf else share / schema.adjacency.distance
+        return Step(query, SmoothCauchy(each), share)
     return laplace_steps([query], [share], schema)[0]
