@@ -40,9 +40,7 @@ ORDER = [
     "sources.sql",
     "files",
     "sources",
-    "release",
-    "objective",
-    "growth",
+    "doors",
     "guarantee",
     "local_perturbation",
     "perturbed_table",
@@ -146,46 +144,50 @@ def calls(tree, method):
     return list(visit(tree, None))
 
 
-def test_only_the_door_reads_the_data():
-    """`Source.count` has two arguments. A source made of sources may ask them inside its own `count`."""
-    callers = {
-        name
-        for name, tree in TREES.items()
-        for call, function in calls(tree, "count")
-        if len(call.args) + len(call.keywords) == 2 and function != "count"
-    }
-    assert callers == {"release"}
+def test_only_the_passage_reads_the_data():
+    """`Source.count` and `Source.rows` have two arguments. A source made of sources may ask them inside its own."""
+    for method in ("count", "rows"):
+        callers = {
+            name
+            for name, tree in TREES.items()
+            for call, function in calls(tree, method)
+            if len(call.args) + len(call.keywords) == 2 and function != method
+        }
+        assert callers == set(), method
+    own = {function for method in ("count", "rows") for _, function in calls(TREES["doors.passage"], method)}
+    assert own == {"count", "rows"}
 
 
-def test_only_doors_read_rows():
-    """`Source.rows` has two arguments, as `count` has."""
-    callers = {
-        name.partition(".")[0]
-        for name, tree in TREES.items()
-        for call, function in calls(tree, "rows")
-        if len(call.args) + len(call.keywords) == 2 and function != "rows"
-    }
-    assert callers <= {"objective", "growth"}
-
-
-def test_only_the_door_perturbs_and_charges():
-    perturbing = {name for name, tree in TREES.items() if calls(tree, "perturb")}
+def test_only_the_passage_charges_and_only_doors_perturb():
+    """`papers` go round the doors: they charge infinity, and guarantee nothing."""
     charging = {name for name, tree in TREES.items() if calls(tree, "charge")}
-    assert {layer(name) for name in perturbing} == {"release", "objective", "growth", "papers", "local_perturbation"}
-    assert {layer(name) for name in charging} <= {
-        "release",
-        "objective",
-        "growth",
-        "papers",
-        "local_perturbation",
-        "bees",
+    perturbing = {name for name, tree in TREES.items() if calls(tree, "perturb")}
+    assert charging == {"doors.passage"}
+    assert {layer(name) for name in perturbing} == {"doors", "papers"}
+    paying = {name for name, tree in TREES.items() for node in ast.walk(tree) if _calls_by_name(node, "pay")}
+    assert paying == {"doors.passage", "bees.reading", "papers.reproduction"}
+
+
+def _calls_by_name(node, name):
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
+
+def test_receipts_are_written_by_the_passage_or_vouch_for_no_reading():
+    """A receipt made elsewhere is that of other parties' answers, of a simulation, or of records in the clear."""
+    making = {name for name, tree in TREES.items() for node in ast.walk(tree) if _calls_by_name(node, "Receipt")}
+    assert making == {
+        "doors.passage",
+        "statistics",
+        "federated.aggregator",
+        "federated.simulate",
+        "bees.reading",
     }
 
 
 def test_rows_of_trees_stay_inside_their_door():
     """The records that a tree is grown on are named in the door's own modules alone."""
-    users = {name for name in FILES if "growth.records" in FILES[name].read_text(encoding="utf-8")}
-    assert {layer(name) for name in users} == {"growth"}
+    users = {name for name in FILES if "tree_records import Records" in FILES[name].read_text(encoding="utf-8")}
+    assert {layer(name) for name in users} == {"doors"}
 
 
 def test_exact_statistics_are_known_on_the_private_side_only():
@@ -195,7 +197,7 @@ def test_exact_statistics_are_known_on_the_private_side_only():
         for node in ast.walk(tree)
         if isinstance(node, ast.Name) and node.id == "ExactStatistics"
     }
-    assert users <= {"statistics", "sources", "cli"}
+    assert users <= {"statistics", "sources", "doors", "cli"}
     models = [name for name in FILES if layer(name) in ("models", "guarantee", "model_file", "explanation")]
     for name in models:
         assert "ExactStatistics" not in FILES[name].read_text(encoding="utf-8"), name

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +21,7 @@ from discreet import Categorical, Ledger, load
 from discreet.encoding import Cells
 from discreet.errors import BudgetError, DataError
 from discreet.mechanisms.laplace import DiscreteLaplace
+from discreet.mechanisms.objective import ObjectivePerturbation
 from discreet.mechanisms.selection import PermuteAndFlip
 from discreet.mechanisms.smooth import SmoothCauchy
 from discreet.models.classifier import PrivateClassifier
@@ -226,6 +228,13 @@ def _weak_noise(monkeypatch: pytest.MonkeyPatch) -> None:
             return cls(_original(cls, *arguments, **keywords).scale / 4)
 
         monkeypatch.setattr(kind, "calibrated", classmethod(weakened))
+    objective = ObjectivePerturbation.calibrated.__func__
+
+    def weaker(cls: Any, *arguments: Any) -> Any:
+        strong = objective(cls, *arguments)
+        return replace(strong, scales=tuple(scale / 4 for scale in strong.scales))
+
+    monkeypatch.setattr(ObjectivePerturbation, "calibrated", classmethod(weaker))
     made = SmoothCauchy.__init__
     monkeypatch.setattr(SmoothCauchy, "__init__", lambda self, epsilon: made(self, 4 * epsilon))
 

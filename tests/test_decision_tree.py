@@ -18,8 +18,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discreet import Categorical, Ledger, Numeric, Schema, load
+from discreet.doors.tree_plans import Fixed, Greedy, Labelled
 from discreet.errors import BudgetError, DataError, FileError, ParameterError
-from discreet.growth import Fixed, Greedy, Labelled
 from discreet.model_file import from_dict, to_dict
 from discreet.models import MODELS, tree_plan, tree_text
 from discreet.models.decision_tree import DecisionTree
@@ -249,7 +249,7 @@ def test_the_rule_is_public_and_stable(epsilon, records, classes, expected, dept
     if isinstance(plan, Greedy):
         assert len(plan.levels) == depth
         assert plan.score == ("gini" if records > 10_000 else "max")
-    assert sum(line.epsilon for line in plan.charges(public)) == share
+    assert sum(step.epsilon for step in plan.steps(public)) == share
 
 
 def test_very_wide_tables_are_not_grown_deep():
@@ -267,7 +267,7 @@ def test_the_published_tree_has_a_depth_that_can_be_grown():
     wide = Schema([Categorical("c", list(range(900)))], "y", [0, 1], records=100)
     plan = DecisionTree(wide, structure="published")._plan(wide, Fraction(1), 100, as_rng(0))
     assert len(plan.levels) == tree_plan.MOST_DEPTH
-    assert sum(line.epsilon for line in plan.charges(wide)) == 1
+    assert sum(step.epsilon for step in plan.steps(wide)) == 1
 
 
 def test_a_leaf_without_records_says_so():

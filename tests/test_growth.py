@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Ledger
+from discreet.doors.tree_plans import Asked, Fixed, Greedy, Labelled, Published, labelings
+from discreet.doors.tree_records import Records
+from discreet.doors.trees import grow
 from discreet.errors import BudgetError, DataError, ParameterError
-from discreet.growth import Fixed, Greedy, Labelled, Published, grow
-from discreet.growth.plans import labelings
-from discreet.growth.records import Records
 from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.mechanisms.selection import PermuteAndFlip
 from discreet.models import tree_plan
+from discreet.plan import Step
 from discreet.randomness import SeededRandomness, as_rng
 from discreet.sources.file import open_file
 from discreet.sources.memory import MemorySource
@@ -84,18 +85,18 @@ def test_every_plan_attains_it(kind, adjacency):
 
 def _whole_epsilon_each_level(monkeypatch):
     original = PermuteAndFlip.calibrated.__func__
-    careless = classmethod(lambda cls, _, reach, *, monotone: original(cls, Fraction(1), reach, monotone=monotone))
+    careless = classmethod(lambda cls, _, distance: original(cls, Fraction(1), distance))
     monkeypatch.setattr(PermuteAndFlip, "calibrated", careless)
     return "max", "add-remove"
 
 
 def _replacing_billed_as_removing(monkeypatch):
-    monkeypatch.setattr("discreet.growth.plans._monotone", lambda _: True)
+    monkeypatch.setattr(Asked, "distance", lambda self, _: self.unit)
     return "labels", "replace-one"
 
 
 def _one_cell_for_two(monkeypatch):
-    monkeypatch.setattr("discreet.growth.plans.leaf_sensitivity", lambda _: 1)
+    monkeypatch.setattr(Asked, "distance", lambda self, _: self.unit)
     return "published", "replace-one"
 
 
@@ -116,7 +117,7 @@ def _tables_of_a_level_as_one(monkeypatch):
 def _gini_as_if_it_moved_by_a_half(monkeypatch):
     original = PermuteAndFlip.calibrated.__func__
     careless = classmethod(
-        lambda cls, epsilon, _, *, monotone: cls(original(cls, epsilon, 1, monotone=monotone).scale / 2)
+        lambda cls, epsilon, distance: cls(original(cls, epsilon, distance).scale / 4)
     )
     monkeypatch.setattr(PermuteAndFlip, "calibrated", careless)
     return "gini", "add-remove"
@@ -140,6 +141,7 @@ MUTANTS = [
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
 def test_mutants_are_caught(mutant, monkeypatch):
+    monkeypatch.setattr(Step, "check", lambda *_: None)  # the replay has to notice by itself
     kind, adjacency = mutant(monkeypatch)
     table = MANY if adjacency == "add-remove" else [*MANY, SIDES[1]]
     loss, *_ = replay(lambda rows: grown(rows, kind, adjacency), table, [*MANY, ODD])
@@ -199,16 +201,16 @@ def test_each_record_has_a_lot_of_its_own():
     assert [table.values.sum() for _, table in noisy.tables] == [5, 2, 3]
 
 
-def test_trees_on_all_records_add_up_and_unequal_ones_are_not_dealt():
+def test_trees_on_all_records_add_up_and_dealt_ones_cost_the_dearest():
     source, plans = MemorySource(MANY), [plan_of("counts", Fraction(1, 4)), plan_of("max", Fraction(3, 4))]
     ledger = Ledger(1)
     noisy = grow(source, schema(), plans, ledger, as_rng(0), "forest")
     assert (noisy.receipt.epsilon, ledger.entries) == (1, [("forest", Fraction(1))])
     assert len(noisy.tables) == 2
     ledger = Ledger(1)
-    with pytest.raises(ValueError, match="cost the same"):
-        grow(source, schema(), plans, ledger, as_rng(0), dealt=True)
-    assert ledger.spent == 0
+    dealt = grow(source, schema(), plans, ledger, as_rng(0), dealt=True)
+    assert dealt.receipt.epsilon == ledger.spent == Fraction(3, 4)
+    assert all("each of 2 trees" in line.query for line in dealt.receipt.charges)
 
 
 # Order, accounting, and what is left without noise.
@@ -255,7 +257,7 @@ def test_published_accounting():
         m = len(plan.splits)
         assert (m, len(plan.levels)) == (8, 3)  # two thresholds, three of open, three of closed
         q = 1 + 8 + 7 + 6
-        lines = plan.charges(schema(adjacency))
+        lines = [line for step in plan.steps(schema(adjacency)) for line in step.charges(schema(adjacency))]
         assert [line.epsilon for line in lines] == [Fraction(part, 2 * q) for part in (8, 7, 6, 1)]
         assert [line.scale for line in lines] == pytest.approx([factor * q * 2.0] * 4)
         assert [line.sensitivity for line in lines] == [factor * part for part in (8, 7, 6, 1)]
@@ -351,4 +353,4 @@ def test_many_categories_and_classes_have_room():
     assert isinstance(query, LeafCounts)
     assert (table.values.sum(axis=1) == 1).all()
     assert table.values.sum(axis=0).tolist() == [1, 299]
-    assert isinstance(Published(candidates(wide, 2), (), Fraction(1)).charges(wide), list)
+    assert isinstance(Published(candidates(wide, 2), (), Fraction(1)).steps(wide), list)

@@ -18,8 +18,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discreet import Categorical, Ledger, Numeric, Schema, load
-from discreet import objective as door
 from discreet.audit import lower_bound
+from discreet.doors import hyperplanes as door
 from discreet.errors import BudgetError, DataError, MissingExtra, ParameterError
 from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.mechanisms.objective import ObjectivePerturbation

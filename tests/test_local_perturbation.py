@@ -3,6 +3,7 @@
 import itertools
 import math
 import pickle
+from dataclasses import replace
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 
@@ -15,14 +16,16 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
+from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema, local_perturbation
 from discreet.audit import lower_bound
 from discreet.datasets import built_in
+from discreet.doors import rows
 from discreet.encoding import Cells, class_codes
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.local_perturbation import NOT_RELEASED, UNLISTED, LocalPerturbation, as_texts, decoded, random_order
 from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.mechanisms.response import RandomizedResponse
+from discreet.plan import Step
 from discreet.randomness import as_rng
 
 
@@ -182,8 +185,9 @@ def test_an_attack_on_secure_noise_finds_no_more_than_epsilon():
 class LabelLeftClear(LocalPerturbation):
     """As in Mivule et al. 2012 and Zorarpacı 2019."""
 
-    def _mechanisms(self):
-        return [*super()._mechanisms()[:-1], RandomizedResponse.calibrated(math.inf, 2)]
+    def _steps(self):
+        *columns, label = super()._steps()
+        return [*columns, replace(label, mechanism=RandomizedResponse.calibrated(math.inf, 2))]
 
 
 class EpsilonNotSplit(LocalPerturbation):
@@ -192,39 +196,66 @@ class EpsilonNotSplit(LocalPerturbation):
 
 
 class HalfTheNoise(LocalPerturbation):
-    def _mechanisms(self):
-        return [DiscreteLaplace(m.scale / 2) if isinstance(m, DiscreteLaplace) else m for m in super()._mechanisms()]
-
-
-class ResponseOfTwiceTheLoss(LocalPerturbation):
-    def _mechanisms(self):
-        weak = [RandomizedResponse.calibrated(3 * s, 2) for s in self._shares()]
+    def _steps(self):
         return [
-            m if isinstance(m, DiscreteLaplace) else RandomizedResponse(m.cells, w.kept)
-            for m, w in zip(super()._mechanisms(), weak, strict=True)
+            replace(step, mechanism=DiscreteLaplace(step.mechanism.scale / 2))
+            if isinstance(step.mechanism, DiscreteLaplace)
+            else step
+            for step in super()._steps()
         ]
 
 
-class SameNoiseForAllNumbers(LocalPerturbation):
+class ResponseOfTwiceTheLoss(LocalPerturbation):
+    def _steps(self):
+        return [
+            step
+            if isinstance(step.mechanism, DiscreteLaplace)
+            else replace(step, mechanism=RandomizedResponse.calibrated(3 * step.epsilon, step.query.cells))
+            for step in super()._steps()
+        ]
+
+
+def _same_noise_for_all_numbers(monkeypatch):
     """One draw a record instead of one a component: components are not independent."""
+    original, shifts = rows._perturbed, []
 
-    def _noisy_codes(self, table, labels, rng):
-        codes = super()._noisy_codes(table, labels, rng)
-        shift = codes[0].astype(int) - Cells("v0").codes(table.column("v0"), self.schema)
-        codes[1] = np.clip(Cells("v1").codes(table.column("v1"), self.schema) + shift, 0, 64).astype(np.uint16)
-        return codes
+    def careless(exact, step, chosen, rng):
+        noisy = original(exact, step, chosen, rng)
+        if step.query.column == "v0":
+            shifts[:] = [noisy.astype(int) - exact]
+        if step.query.column == "v1":
+            return np.clip(exact + shifts[0], 0, 64).astype(np.uint16)
+        return noisy
+
+    monkeypatch.setattr(rows, "_perturbed", careless)
 
 
-@pytest.mark.parametrize("mutant", [LabelLeftClear, EpsilonNotSplit, HalfTheNoise, ResponseOfTwiceTheLoss])
-def test_the_attack_catches_mutant(mutant):
+MUTANTS = [LabelLeftClear, EpsilonNotSplit, HalfTheNoise, ResponseOfTwiceTheLoss]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_the_attack_catches_mutant(mutant, monkeypatch):
+    """With the passage's own check and the limit of the fit's own ledger out of the way."""
+    monkeypatch.setattr(Step, "check", lambda *_: None)
+    monkeypatch.setattr(local_perturbation, "as_ledger", lambda *_: Ledger.unlimited())
     assert bound(mutant) > 1
 
 
-def test_the_attack_catches_noise_that_is_used_twice():
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_the_passage_refuses_mutant(mutant):
+    ledger = Ledger(1)
+    with pytest.raises((ParameterError, BudgetError)):
+        mutant(wide(), epsilon=1).fit_resample([ONE] * 3, ledger=ledger)
+    assert ledger.spent == 0
+
+
+def test_the_attack_catches_noise_that_is_used_twice(monkeypatch):
     """If both numbers get one draw, records whose numbers differ in opposite ways are told apart at once."""
     apart = {**ONE, "v1": 1}
-    for make, caught in ((LocalPerturbation, False), (SameNoiseForAllNumbers, True)):
-        samples = [perturbed(r, 5000, 3, make, wide(), epsilon=1) for r in (ONE, apart)]
+    for mutant, caught in ((None, False), (_same_noise_for_all_numbers, True)):
+        if mutant is not None:
+            mutant(monkeypatch)
+        samples = [perturbed(r, 5000, 3, LocalPerturbation, wide(), epsilon=1) for r in (ONE, apart)]
         differences = [codes[:, 0] - codes[:, 1] for codes in samples]
         assert (lower_bound(*differences).epsilon > 1) == caught
 
@@ -415,7 +446,7 @@ def test_shares_sum_to_epsilon_exactly(public, records):
 
 
 def test_weights_give_more_to_some(public):
-    label = [LocalPerturbation(public, weights=weights).charges()[-1].epsilon for weights in (None, {"outcome": 6})]
+    label = [LocalPerturbation(public, weights=weights)._steps()[-1].epsilon for weights in (None, {"outcome": 6})]
     assert label == [Fraction(1, 5), Fraction(6, 10)]
 
 

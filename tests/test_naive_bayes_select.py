@@ -17,6 +17,7 @@ from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.mechanisms.selection import PermuteAndFlip
 from discreet.model_file import card
 from discreet.models import naive_bayes_selection as selection
+from discreet.plan import Step
 from discreet.queries import Counts, ShareScore
 from discreet.sources.memory import MemorySource
 from replay import replay, visible
@@ -282,7 +283,7 @@ def _choice_for_free(monkeypatch):
 
 
 def _rounds_for_one(monkeypatch):
-    monkeypatch.setattr("discreet.release.split_evenly", lambda epsilon, parts: [epsilon] * parts)
+    monkeypatch.setattr("discreet.doors.choice.split_evenly", lambda epsilon, parts: [epsilon] * parts)
 
 
 def _monotone_always(monkeypatch):
@@ -291,7 +292,7 @@ def _monotone_always(monkeypatch):
     monkeypatch.setattr(
         PermuteAndFlip,
         "calibrated",
-        classmethod(lambda cls, epsilon, reach, monotone: original(cls, epsilon, reach, monotone=True)),
+        classmethod(lambda cls, epsilon, distance: original(cls, epsilon, 1)),
     )
 
 
@@ -338,6 +339,7 @@ MUTANTS = {
 def test_replay_catches_mutant(mutant, monkeypatch):
     adjacency = MUTANTS.get(mutant, "add-remove")
     if mutant:
+        monkeypatch.setattr(Step, "check", lambda *_: None)  # the replay has to notice by itself
         mutant(monkeypatch)
     record = {"near": None, "far": None, "open": "a", "closed": "a", "label": "x"}
     told = [record] * 20 + [{**record, "open": "b", "label": "y"}] * 20

@@ -9,12 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Categorical, Ledger, Numeric, Schema
+from discreet.doors.counts import release
+from discreet.doors.hyperplanes import separate
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.hyperplanes import Hyperplanes, feature_of
+from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.mechanisms.minimiser import minimise
 from discreet.mechanisms.objective import ObjectivePerturbation
-from discreet.objective import separate
-from discreet.queries import sensitivity, shape
+from discreet.plan import Step
+from discreet.queries import shape
 from discreet.randomness import as_rng
 from discreet.sources.memory import MemorySource
 from discreet.statistics import NoisyStatistics
@@ -149,9 +152,10 @@ def test_the_answer_is_a_query_with_a_shape_and_a_file(tmp_path):
     again.check(public)
     assert np.array_equal(again[QUERY].values, noisy[QUERY].values)
     assert again[QUERY].values.dtype == np.int64
-    for refused in (lambda: sensitivity(QUERY, public), lambda: QUERY.fold(np.zeros((3, 3)), public)):
-        with pytest.raises(ValueError, match="perturbing an objective"):
-            refused()
+    ledger = Ledger(1)
+    with pytest.raises(ParameterError, match="a door of its own"):
+        release(MemorySource([]), public, [Step(QUERY, DiscreteLaplace(1e9), Fraction(1))], ledger, as_rng(0))
+    assert ledger.spent == 0
 
 
 def test_blocks_of_rows_are_one_problem(monkeypatch):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.audit import lower_bound
+from discreet.doors.counts import release
 from discreet.encoding import Cells
 from discreet.errors import BudgetError, ParameterError
 from discreet.mechanisms import laplace
@@ -19,7 +20,6 @@ from discreet.models import naive_bayes, naive_bayes_plan
 from discreet.plan import Step
 from discreet.queries import Counts, SoftCounts, SplineCounts, bernstein, sensitivity, splines
 from discreet.randomness import SecureRandomness, as_rng
-from discreet.release import release
 from discreet.sources.memory import MemorySource
 from replay import Passage, recorded, replay, visible
 

@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discreet import Categorical, Ledger, Numeric, Schema, load
+from discreet.doors.tree_plans import Fixed, Greedy, Labelled
 from discreet.errors import BudgetError, DataError, ParameterError
-from discreet.growth import Fixed, Greedy, Labelled
 from discreet.models import MODELS
 from discreet.models.random_forest import RandomForest
 from discreet.randomness import as_rng
@@ -54,7 +54,7 @@ def test_greedy_trees_have_all_of_epsilon_and_some_of_the_columns():
     assert len(plans) == 20
     for plan in plans:
         assert isinstance(plan, Greedy)
-        assert sum(line.epsilon for line in plan.charges(public)) == 1
+        assert sum(step.epsilon for step in plan.steps(public)) == 1
         assert len({split.column for split in plan.splits}) == 6
     assert len({plan.splits for plan in plans}) > 5
 
@@ -62,7 +62,7 @@ def test_greedy_trees_have_all_of_epsilon_and_some_of_the_columns():
 def test_random_trees_share_epsilon():
     public, plans = plans_of(structure="random", n_trees=20)
     assert all(isinstance(plan, Fixed) for plan in plans)
-    assert [line.epsilon for plan in plans for line in plan.charges(public)] == [Fraction(1, 20)] * 20
+    assert [step.epsilon for plan in plans for step in plan.steps(public)] == [Fraction(1, 20)] * 20
     assert len({plan.tree for plan in plans}) > 15
 
 
@@ -141,7 +141,7 @@ def test_greedy_trees_on_all_records_would_cost_as_often(monkeypatch):
     original = random_forest.grow
 
     def careless(*arguments, dealt):
-        from discreet.growth import Records
+        from discreet.doors.tree_records import Records
 
         monkeypatch.setattr(Records, "among", lambda self, kept: self)
         return original(*arguments, dealt=dealt)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from discreet import Categorical, Ledger, Numeric, Schema
+from discreet.doors.counts import release
 from discreet.encoding import Cells
 from discreet.errors import BudgetError, DataError
 from discreet.plan import laplace_steps, split_by_weight
 from discreet.queries import ClassCounts, Counts, SoftCounts, Total
 from discreet.randomness import as_rng
-from discreet.release import release
 from discreet.sources.memory import MemorySource
 
 SCHEMA = Schema([Numeric("x", 0, 1, grid=4), Categorical("c", ["a", "b"])], "y", ["no", "yes"])

@@ -200,3 +200,23 @@ def test_secure_integers_use_the_entropy_of_the_system_and_draw_again_what_is_ou
     monkeypatch.setattr("discreet.randomness.os.urandom", entropy)
     assert as_rng(None).integers(3, (3,)).tolist() == [2, 1, 0]
     assert asked == [24, 8]
+
+
+@given(st.fractions(min_value=Fraction(1, 10**6), max_value=50), st.integers(2, 500))
+def test_the_loss_is_the_logarithm_of_the_ratio_never_below_it(epsilon, cells):
+    """Within a part in 10^12 here, where the reference is a float; and never more than was paid for."""
+    response = RandomizedResponse.calibrated(epsilon, cells)
+    assert response.loss(0) == 0
+    assert response.loss(1) == response.loss(7) <= epsilon
+    assert float(response.loss(1)) == pytest.approx(math.log(response.ratio), rel=1e-9, abs=1e-12)
+    more = RandomizedResponse(cells, response.kept + 2)
+    assert more.loss(1) > epsilon * (1 - Fraction(1, 10**9))
+
+
+def test_the_loss_of_no_noise_and_of_one_cell():
+    assert RandomizedResponse(3, WHOLE).loss(1) == math.inf
+    assert RandomizedResponse(3, 0).loss(1) == math.inf
+    assert RandomizedResponse(1, WHOLE).loss(1) == 0
+    for cells, kept in ((0, 1), (2, -1), (2, WHOLE + 1)):
+        with pytest.raises(ParameterError):
+            RandomizedResponse(cells, kept)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from discreet import Categorical, Ledger, Numeric, Schema
+from discreet.doors.choice import select
 from discreet.errors import BudgetError, ParameterError
 from discreet.mechanisms.selection import PermuteAndFlip
 from discreet.queries import MajorityScore, ShareScore
 from discreet.randomness import as_rng
-from discreet.release import select
 from discreet.sources.memory import MemorySource
 from replay import choice_law
 
@@ -35,7 +35,9 @@ def test_the_law_is_a_law():
 def test_loss_bounds_the_worst_ratio(epsilon):
     """On the exact law, over all neighbours of small scores; the bound is reached in the limit."""
     for monotone, steps in ((True, ((0, 1),)), (False, ((-1, 0, 1),))):
-        scale = PermuteAndFlip.calibrated(epsilon, 1, monotone=monotone).scale
+        mechanism = PermuteAndFlip.calibrated(epsilon, 1 if monotone else 2)
+        assert mechanism.loss(1 if monotone else 2) <= Fraction(str(epsilon))
+        scale = mechanism.scale
         worst = 0.0
         for scores in itertools.product(range(0, 60, 20), repeat=3):
             law = choice_law(np.array(scores), scale)
@@ -47,16 +49,17 @@ def test_loss_bounds_the_worst_ratio(epsilon):
 
 @given(st.fractions(min_value=Fraction(1, 10**6), max_value=50))
 def test_calibration_never_exceeds_epsilon(epsilon):
-    for monotone, reach in ((True, 1), (False, 2)):
-        scale = Fraction(PermuteAndFlip.calibrated(epsilon, 1, monotone=monotone).scale)
-        assert reach / scale <= epsilon
+    for reach in (1, 2):
+        mechanism = PermuteAndFlip.calibrated(epsilon, reach)
+        scale = Fraction(mechanism.scale)
+        assert mechanism.loss(reach) == reach / scale <= epsilon
         assert reach / Fraction(math.nextafter(float(scale), 0)) >= epsilon * (1 - Fraction(1, 10**15))
 
 
 def test_too_small_an_epsilon_is_refused_and_no_noise_takes_the_best():
     with pytest.raises(ParameterError, match="too small"):
-        PermuteAndFlip.calibrated(Fraction(1, 10**20), 1, monotone=True)
-    assert PermuteAndFlip.calibrated(math.inf, 1, monotone=True).choose(np.array([1, 5, 5]), as_rng(0)) == 1
+        PermuteAndFlip.calibrated(Fraction(1, 10**20), 1)
+    assert PermuteAndFlip.calibrated(math.inf, 1).choose(np.array([1, 5, 5]), as_rng(0)) == 1
 
 
 @pytest.mark.slow

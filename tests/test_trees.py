@@ -2,14 +2,22 @@
 
 import itertools
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet import Categorical, Numeric, Schema
+from discreet import Categorical, Ledger, Numeric, Schema
+from discreet.doors.counts import release
+from discreet.doors.tree_plans import Asked
 from discreet.encoding import Cells
+from discreet.errors import ParameterError
+from discreet.mechanisms.laplace import DiscreteLaplace
+from discreet.plan import Step
+from discreet.randomness import as_rng
+from discreet.sources.memory import MemorySource
 from discreet.trees import (
     MOST_CATEGORIES,
     MOST_DEPTH,
@@ -20,7 +28,6 @@ from discreet.trees import (
     candidates,
     complete_tree,
     gini_purity,
-    leaf_sensitivity,
     majority,
 )
 
@@ -132,7 +139,7 @@ def test_scores_prefer_the_better_split():
 @pytest.mark.parametrize(("adjacency", "reach"), [("add-remove", 1), ("replace-one", 2)])
 def test_leaf_counts_move_by_one_record(adjacency, reach):
     schema = SCHEMA.replace(adjacency=adjacency)
-    assert leaf_sensitivity(schema) == reach
+    assert Asked("leaves", 1).distance(schema) == reach
     moves = set()
     for first, second in itertools.product(itertools.product(range(4), range(3), range(3)), repeat=2):
         tables = []
@@ -153,9 +160,10 @@ def test_queries_are_plain_data_and_come_back():
         assert query.columns == ("n", "c")
         assert repr(query) == f"{kind.__name__}(4 leaves)"
     assert LeafCounts(TREE.nodes) != LeafLabels(TREE.nodes)
-    for name in ("unit", "fold"):
-        with pytest.raises(ValueError, match="growing"):
-            getattr(LeafCounts(TREE.nodes), name)(*([None] * (2 if name == "fold" else 1)))
+    ledger, asked = Ledger(1), Step(LeafCounts(TREE.nodes), DiscreteLaplace(1e9), Fraction(1))
+    with pytest.raises(ParameterError, match="a door of its own"):
+        release(MemorySource([]), SCHEMA, [asked], ledger, as_rng(0))
+    assert ledger.spent == 0
 
 
 @pytest.mark.parametrize(

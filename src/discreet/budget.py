@@ -72,15 +72,21 @@ class Charge:
     epsilon: Epsilon
     sensitivity: int
     scale: float
+    experimental: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; the epsilon as an exact fraction in text."""
-        return {**self.__dict__, "epsilon": str(self.epsilon), "scale": str(self.scale)}
+        plain = {**self.__dict__, "epsilon": str(self.epsilon), "scale": str(self.scale)}
+        return plain if self.experimental else {name: value for name, value in plain.items() if name != "experimental"}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Charge:
-        """The inverse of `to_dict`."""
-        return cls(**{**content, "epsilon": as_epsilon(content["epsilon"]), "scale": float(content["scale"])})
+        """The inverse of `to_dict`; files of 0.1 say in the mechanism's name what is experimental."""
+        experimental = content.get("experimental", "(experimental)" in content["mechanism"])
+        if not isinstance(experimental, bool):
+            raise TypeError("a charge says whether its noise is experimental")
+        read = {"epsilon": as_epsilon(content["epsilon"]), "scale": float(content["scale"])}
+        return cls(**{**content, **read, "experimental": experimental})
 
 
 class Ledger:
@@ -144,7 +150,7 @@ class Ledger:
         """What may still be spent."""
         return math.inf if self._limit == math.inf else self._limit - self.spent
 
-    def check(self, cost: Epsilon) -> None:
+    def check(self, cost: Epsilon, adjacency: object = None) -> None:
         """Raise BudgetError if a cost would exceed the limit; enters nothing."""
         with self._account():
             self._refuse_above_limit(cost)
@@ -157,7 +163,7 @@ class Ledger:
                 f"{_shown(self._limit)} left; use a smaller epsilon"
             )
 
-    def charge(self, name: str, charges: Sequence[Charge], *, once: bool = False) -> None:
+    def charge(self, name: str, charges: Sequence[Charge], adjacency: object, *, once: bool = False) -> None:
         """Enter the sum of the charges, or raise BudgetError and enter nothing; with `once`, a name is entered once."""
         cost = total([as_epsilon(charge.epsilon) for charge in charges])
         if not charges:

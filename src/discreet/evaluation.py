@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet import files
 from discreet.budget import Ledger, as_epsilon, as_ledger
+from discreet.doors.counts import release
 from discreet.errors import ParameterError
 from discreet.guarantee import NEIGHBOURS, Guarantee, factor, shown_above
 from discreet.models import MODELS
 from discreet.plan import laplace_steps
 from discreet.queries import ClassCounts
 from discreet.randomness import as_rng
-from discreet.release import release
 from discreet.schema import Schema
 from discreet.sources.marked import Labelled, MarkedSource, marks
 from discreet.statistics import Receipt
@@ -151,16 +151,17 @@ def _evaluated(
 ) -> Accuracy:
     check_options(model, epsilon, adjacency, confidence, random_state)
     loss, schema = as_epsilon(epsilon), _public(model, adjacency)
-    source = MarkedSource(model.predict, model.schema_, structure, blocks, singly=not hasattr(model, "noisy_"))
+    source = MarkedSource(model.predict, model.schema_, structure, blocks, singly=not model.by_record)
     marked, query = marks(schema.adjacency), ClassCounts()
     (step,) = laplace_steps([query], [loss], marked)
     purpose = f"accuracy of {model.kind} for {schema.target}"
     noisy = release(source, marked, [step], as_ledger(ledger, loss), as_rng(random_state), purpose)
     charges = tuple(replace(charge, query=ASKED) for charge in noisy.receipt.charges)
-    receipt = replace(noisy.receipt, charges=charges, schema_hash=schema.hash)
+    tested = schema.replace(chosen=None)  # the choice of the columns is the model's, and the model is public
+    receipt = replace(noisy.receipt, charges=charges, schema_hash=tested.hash)
     right, wrong = (int(count) for count in noisy[query].values.ravel())
     margin = noise_margin(step.mechanism.scale, confidence)
-    guarantee = AccuracyGuarantee.of(receipt, schema.replace(chosen=None))  # the choice was the model's, and is public
+    guarantee = AccuracyGuarantee.of(receipt, tested)
     guarantee = replace(guarantee, unit=UNIT, public=("the model", *guarantee.public))
     assert isinstance(guarantee, AccuracyGuarantee)
     bounds = interval(right, wrong, margin)

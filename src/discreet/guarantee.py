@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.budget import Epsilon, as_epsilon, total
+from discreet.errors import ParameterError
 from discreet.schema import Adjacency, Schema
 from discreet.statistics import Receipt
 
@@ -56,24 +57,38 @@ class Guarantee:
 
     @classmethod
     def of(cls, receipt: Receipt, schema: Schema) -> Guarantee:
-        """The guarantee that a receipt and a schema support."""
+        """The guarantee that a receipt and its schema support.
+
+        Guarantee  whatever was made of the release and of the schema is `epsilon`-DP under the receipt's adjacency.
+        Proof      the data enter by the release, at the sum of its charges, and by the choice of the schema's columns,
+                   at what that cost under this adjacency (`Paid.under`); losses add. A receipt of another schema is
+                   refused, so that no choice can be left out.
+        Test       tests/test_stated_and_charged.py
+        """
+        if receipt.schema_hash != schema.hash or receipt.adjacency is not schema.adjacency:
+            raise ParameterError("this receipt is of another schema; a guarantee needs the schema of the release")
+        chosen = Fraction(0) if schema.chosen is None else schema.chosen.under(schema.adjacency)
         reasons = []
         if receipt.epsilon == math.inf:
             reasons.append("epsilon is infinite: no noise was added")
+        if chosen == math.inf:
+            reasons.append(
+                f"what the choice of the columns cost is not bounded under {schema.adjacency.value}, since it was paid "
+                "under another adjacency, or one that is not recorded; choose the columns again"
+            )
         if schema.from_data:
             reasons.append("bounds, categories or classes were read off the data (schema 'from-data' or a draft)")
         if receipt.seeded:
             reasons.append("random_state was set: whoever knows the seed can subtract the noise")
-        experimental = any("experimental" in charge.mechanism for charge in receipt.charges)
+        experimental = any(charge.experimental for charge in receipt.charges)
         public = ["the schema: column names, bounds, categories, classes, adjacency"]
         if schema.records is not None:
             public.append(f"the nominal number of records in the schema ({schema.records})")
         if receipt.adjacency is Adjacency.REPLACE_ONE:
             public.append("the number of records")
-        chosen = Fraction(0) if schema.chosen is None else Fraction(schema.chosen)
-        paid = f"Of this, {shown_above(chosen)} was paid to choose the columns." if chosen else ""
+        paid = f"Of this, {shown_above(chosen)} was paid to choose the columns." if 0 < chosen < math.inf else ""
         return cls(
-            total([receipt.epsilon, chosen]) if chosen else receipt.epsilon,
+            total([receipt.epsilon, chosen]),
             receipt.adjacency,
             not reasons,
             tuple(reasons),

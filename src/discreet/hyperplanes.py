@@ -61,7 +61,7 @@ class Hyperplanes:
     """The weights of a hyperplane for each class against the rest (two classes: one), in steps of 2**-`bits`.
 
     `knots` is the number of places at which the weight of a number is free, with straight lines between; 1 for a
-    straight line throughout. Answered by objective.py alone.
+    straight line throughout. Answered by doors/hyperplanes.py alone.
     """
 
     knots: int
@@ -87,18 +87,6 @@ class Hyperplanes:
     def shape(self, schema: Schema) -> tuple[int, int]:
         """Hyperplanes by coordinates; public."""
         return self.problems(schema), sum(self.groups(schema))
-
-    def cells(self, schema: Schema) -> Cells:
-        """Counts do not answer this query; the cells that are read are those of `features`."""
-        return Cells(schema.names[0])
-
-    def unit(self, schema: Schema) -> int:
-        """A record has no bounded effect on exact weights: without a perturbed objective there is no answer."""
-        raise ValueError("hyperplanes are answered by perturbing an objective, not a table")
-
-    def fold(self, counts: Integers, schema: Schema) -> Integers:
-        """No table of counts answers this query."""
-        raise ValueError("hyperplanes are answered by perturbing an objective, not a table")
 
 
 def feature_of(column: Column, knots: int) -> Feature:

@@ -1,6 +1,6 @@
 """Tables that can be published: every record perturbed on its own, so that any learner may be used afterwards.
 
-This does not pass `release`, which counts: here each record is a release of its own, and the proof stands below.
+The door is doors/rows.py; the proof stands below.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import copy
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -17,35 +16,38 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from discreet.budget import Charge, Epsilon, Ledger, as_epsilon
+from discreet.budget import Epsilon, Ledger, as_epsilon, as_ledger
 from discreet.columns import Column, Label, Numeric, text_of
-from discreet.encoding import Cells, class_codes
-from discreet.errors import DataError, ParameterError
+from discreet.doors.passage import Spending
+from discreet.doors.rows import NOT_RELEASED, NoisyCodes, RowStep, column_step, label_step, perturb_rows
+from discreet.errors import ParameterError
 from discreet.guarantee import NEIGHBOURS, Guarantee, factor, shown_above
-from discreet.mechanisms.laplace import DiscreteLaplace
-from discreet.mechanisms.response import RandomizedResponse
 from discreet.plan import split_by_weight, split_evenly
 from discreet.randomness import Randomness, as_rng
 from discreet.schema import Adjacency, Schema
+from discreet.sources import Source
+from discreet.sources.blocks import BlockSource
+from discreet.sources.memory import MemorySource
 from discreet.statistics import Receipt
-from discreet.tables import Table, as_vector
+from discreet.tables import Table
 
 Columns: TypeAlias = dict[str, NDArray[Any]]
-Mechanism: TypeAlias = DiscreteLaplace | RandomizedResponse
-NoisyCodes: TypeAlias = list[NDArray[np.uint16]]
-"""Perturbed cells, an array a component: the attributes, then the label."""
-
 UNLISTED = "(unlisted)"
 """How the cell of values outside a list is written."""
-NOT_RELEASED = 2**16 - 1
-"""The code of a value that was not chosen to be released; no column has so many cells."""
 ROWS = 50_000
 """Rows of a block."""
 
 
 @dataclass(frozen=True)
 class LocalGuarantee(Guarantee):
-    """The privacy of a table whose records were perturbed one by one."""
+    """The privacy of a table whose records were perturbed one by one.
+
+    Attributes
+    ----------
+    labels : whether the labels were perturbed too; if not, the guarantee is for the attributes alone.
+    """
+
+    labels: bool = True
 
     def statement(self) -> str:
         """One paragraph for a person who has to decide."""
@@ -128,7 +130,8 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> LocalPerturbation:
         """Check parameters and columns. Nothing is learned, no value is read, nothing is charged."""
         self.check_parameters()
-        _opened(X, y, self.schema, needs_labels=False)
+        source = _attributes(X, self.schema) if y is None else MemorySource(X, y)
+        source.check(self.schema)
         return self._prepared()
 
     def fit_resample(self, X: Any, y: Any = None, *, ledger: Ledger | None = None) -> tuple[Columns, NDArray[Any]]:
@@ -137,21 +140,18 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         With y=None the labels are the schema's target column of X.
         """
         self.check_parameters()
-        _opened(X, y, self.schema)
-        return next(self._resampled([(X, y)], self._charged(ledger), most=None))
+        return next(self._resampled(MemorySource(X, y), ledger, most=None))
 
     def resample_blocks(
         self, blocks: Iterable[Mapping[str, Any]], *, ledger: Ledger | None = None
     ) -> Iterator[tuple[Columns, NDArray[Any]]]:
         """The same for a table that comes in blocks, target column included; charged once, before the first is read.
 
-        All rows are read and perturbed, and their order drawn, before the first block is returned; two bytes a value
-        are kept in memory. Blocks of the wrong columns are an error after the charge: check them before.
+        All rows are read and perturbed, and their order drawn, at once; two bytes a value are kept in memory. Blocks of
+        the wrong columns are an error after the charge: check them before.
         """
         self.check_parameters()
-        rng = self._charged(ledger)
-        paid = copy.copy(self)  # what is perturbed later is perturbed as it was paid for, whatever is set meanwhile
-        return paid._resampled(((block, None) for block in blocks), rng, most=ROWS)
+        return self._resampled(BlockSource(blocks), ledger, most=ROWS)
 
     def transform(self, X: Any, *, ledger: Ledger | None = None) -> Columns:
         """The perturbed attributes alone, at their shares of ε, rows in the order of X.
@@ -160,10 +160,8 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         order that tells something, are not covered.
         """
         self.check_parameters()
-        _opened(X, None, self.schema, needs_labels=False)
-        rng = self._charged(ledger, with_label=False)
-        codes = self._noisy_codes(*_opened(X, None, self.schema, needs_labels=False), rng)
-        return {column.name: decoded(code, column) for column, code in zip(self.schema.columns, codes, strict=True)}
+        codes = self._perturbed(_attributes(X, self.schema), ledger, as_rng(self.random_state), labels=False)
+        return self._decoded(codes)
 
     def fit_transform(self, X: Any, y: Any = None, **extra: Any) -> Columns:
         """As `transform`. Refused with labels: as a step of a pipeline this would hand them on in the clear."""
@@ -193,7 +191,7 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "attributes"
             )
         self._check_weights()
-        self._mechanisms()
+        self._steps()
         as_rng(self.random_state)
 
     def _check_weights(self) -> None:
@@ -219,98 +217,65 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return split_evenly(epsilon, len(names))
         return split_by_weight(epsilon, [float(self.weights.get(name, 1)) for name in names])
 
-    def _mechanisms(self) -> list[Mechanism]:
-        """One mechanism a component: a function of public quantities alone."""
+    def _steps(self) -> list[RowStep]:
+        """One step a component, the label last: a function of public quantities alone."""
         *shares, last = self._shares()
         columns = zip(self.schema.columns, shares, strict=True)
-        attributes = [_mechanism(column, share) for column, share in columns]
-        return [*attributes, RandomizedResponse.calibrated(last, len(self.schema.classes))]
+        return [*(column_step(column, share, self.schema) for column, share in columns), label_step(last, self.schema)]
 
-    def charges(self, with_label: bool = True) -> list[Charge]:
-        """What perturbing a table costs, with its labels or without; they sum to ε with them."""
-        schema, mechanisms, shares = self.schema, self._mechanisms(), self._shares()
-        sizes = [*(Cells(name).size(schema) for name in schema.names), len(schema.classes)]
-        queries = [
-            f"Value(column={name!r}, cells={size})"
-            for name, size in zip([*schema.names, schema.target], sizes, strict=True)
-        ]
-        each = [
-            Charge(query, mechanism.name, share, _distance(mechanism, size), mechanism.scale)
-            for query, size, mechanism, share in zip(queries, sizes, mechanisms, shares, strict=True)
-        ]
-        if self.components is not None:
-            drawn = int(self.components) - 1
-            each[:-1] = [
-                Charge(
-                    f"Value({drawn} of {len(schema.columns)} attributes, drawn for each record)",
-                    "discrete Laplace or randomized response",
-                    math.inf if shares[0] == math.inf else drawn * Fraction(shares[0]),
-                    max(charge.sensitivity for charge in each[:-1]),
-                    max(charge.scale for charge in each[:-1]),
-                )
-            ]
-        return each if with_label else each[:-1]
+    @property
+    def _drawn(self) -> int | None:
+        """How many attributes of each record are released; None for all."""
+        return None if self.components is None else int(self.components) - 1
 
     def _prepared(self) -> LocalPerturbation:
         names = [*self.schema.names, self.schema.target]
-        self.mechanisms_ = dict(zip(names, self._mechanisms(), strict=True))
+        self.mechanisms_ = dict(zip(names, (step.mechanism for step in self._steps()), strict=True))
         self.n_features_in_ = len(self.schema.columns)
         self.feature_names_in_ = np.array(self.schema.names, dtype=object)
         return self
 
-    def _charged(self, ledger: Ledger | None, with_label: bool = True) -> Randomness:
-        """Pay for a table, then open the source of noise."""
-        schema, charges = self.schema, tuple(self.charges(with_label))
-        rng = as_rng(self.random_state)
-        if ledger is not None:
-            ledger.charge(f"local perturbation for {schema.target}", charges)
+    def _perturbed(self, source: Source, ledger: Ledger | None, rng: Randomness, *, labels: bool = True) -> NoisyCodes:
+        """Pay for a table and perturb it; what is promised for it is set first, as it is paid for."""
+        schema, (*columns, label) = self.schema, self._steps()
+        spending = Spending(as_ledger(ledger, as_epsilon(self.epsilon)))
+        purpose = f"local perturbation for {schema.target}"
+        response = label if labels else None
+        try:
+            codes, _ = perturb_rows(source, schema, columns, response, self._drawn, spending, rng, purpose)
+        finally:
+            if spending.is_charged:
+                self._promise(spending.receipt, labels)
+        return codes
+
+    def _promise(self, receipt: Receipt, labels: bool) -> None:
         self._prepared()
-        self.receipt_ = Receipt(schema.adjacency, charges, rng.seeded, schema.hash)
-        guarantee = LocalGuarantee.of(self.receipt_, schema)
-        unit = guarantee.unit if with_label else "the attributes of one record, its label and its place apart"
-        self.guarantee_ = replace(guarantee, unit=unit)
-        return rng
+        self.receipt_ = receipt
+        guarantee = LocalGuarantee.of(receipt, self.schema)
+        assert isinstance(guarantee, LocalGuarantee)
+        unit = guarantee.unit if labels else "the attributes of one record, its label and its place apart"
+        self.guarantee_ = replace(guarantee, unit=unit, labels=labels)
 
     def _resampled(
-        self, tables: Iterable[tuple[Any, Any]], rng: Randomness, most: int | None
+        self, source: Source, ledger: Ledger | None, most: int | None
     ) -> Iterator[tuple[Columns, NDArray[Any]]]:
-        """Perturb all tables, draw the order of their rows, and decode at most so many at a time."""
-        schema = self.schema
-        noisy: list[NoisyCodes] = [[np.empty(0, dtype=np.uint16)] * (len(schema.columns) + 1)]
-        noisy += [self._noisy_codes(*_opened(X, y, schema), rng) for X, y in tables]
-        codes = [np.concatenate(parts) for parts in zip(*noisy, strict=True)]
+        """Perturb all records and draw their order; then decode at most this many at a time."""
+        rng, classes = as_rng(self.random_state), as_labels(self.schema.classes)
+        codes = self._perturbed(source, ledger, rng)
         order = random_order(len(codes[-1]), rng)
-        for start in range(0, max(1, len(order)), most or max(1, len(order))):
-            rows = order[start : start + most] if most else order
-            *attributes, label = [code[rows] for code in codes]
-            columns = {
-                column.name: decoded(code, column) for column, code in zip(schema.columns, attributes, strict=True)
-            }
-            yield columns, as_labels(schema.classes)[label]
+        paid = copy.copy(self)  # what is decoded later is decoded as it was perturbed, whatever is set meanwhile
 
-    def _noisy_codes(self, table: Table, labels: NDArray[Any] | None, rng: Randomness) -> NoisyCodes:
-        """The perturbed codes of the attributes that are released, and of the label if labels are given."""
-        schema, (*mechanisms, response) = self.schema, self._mechanisms()
-        chosen = self._chosen(table.rows, rng)
-        noisy = []
-        for position, (column, mechanism) in enumerate(zip(schema.columns, mechanisms, strict=True)):
-            rows = slice(None) if chosen is None else chosen[:, position]
-            exact = Cells(column.name).codes(table.column(column.name)[rows], schema).astype(np.int64)
-            code = np.full(table.rows, NOT_RELEASED, dtype=np.uint16)
-            code[rows] = np.clip(mechanism.perturb(exact, rng), 0, Cells(column.name).size(schema) - 1)
-            noisy.append(code)
-        if labels is not None:
-            exact = class_codes(labels, schema).astype(np.int64)
-            exact[exact == len(schema.classes)] = 0
-            noisy.append(response.perturb(exact, rng).astype(np.uint16))
-        return noisy
+        def decoded_blocks() -> Iterator[tuple[Columns, NDArray[Any]]]:
+            for start in range(0, max(1, len(order)), most or max(1, len(order))):
+                rows = order[start : start + most] if most else order
+                *attributes, label = [code[rows] for code in codes]
+                yield paid._decoded(attributes), classes[label]
 
-    def _chosen(self, rows: int, rng: Randomness) -> NDArray[np.bool_] | None:
-        """Which attributes of each record are released; None for all. Does not look at the data."""
-        if self.components is None:
-            return None
-        keys = rng.integers(2**62, (rows, len(self.schema.columns)))
-        return np.asarray(keys.argsort(axis=1).argsort(axis=1) < int(self.components) - 1)
+        return decoded_blocks()
+
+    def _decoded(self, codes: NoisyCodes) -> Columns:
+        columns = zip(self.schema.columns, codes, strict=True)
+        return {column.name: decoded(code, column) for column, code in columns}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -322,27 +287,9 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _mechanism(column: Column, share: Epsilon) -> Mechanism:
-    if isinstance(column, Numeric):
-        return DiscreteLaplace.calibrated(share, column.grid)
-    return RandomizedResponse.calibrated(share, column.size)
-
-
-def _distance(mechanism: Mechanism, size: int) -> int:
-    """How far apart two values can be: the whole grid for numbers; for categories, one or another."""
-    return size - 1 if isinstance(mechanism, DiscreteLaplace) else 1
-
-
-def _opened(X: Any, y: Any, schema: Schema, *, needs_labels: bool = True) -> tuple[Table, NDArray[Any] | None]:
-    """Attributes and labels, their structure checked; no value is looked at."""
-    table = Table(X, schema)
-    table.check(schema, target=needs_labels and y is None)
-    if y is None:
-        return table, table.column(schema.target) if needs_labels else None
-    labels = as_vector(y)
-    if len(labels) != table.rows:
-        raise DataError("X and y have different lengths; need one label a record")
-    return table, labels
+def _attributes(X: Any, schema: Schema) -> MemorySource:
+    """The attributes alone: every label is missing."""
+    return MemorySource(X, [None] * Table(X, schema).rows)
 
 
 def random_order(rows: int, rng: Randomness) -> NDArray[np.intp]:

@@ -59,7 +59,7 @@ def receipt_path(table: str | Path) -> Path:
 
 def save_receipt(perturbation: LocalPerturbation, table: str | Path) -> Path:
     """Write the receipt of a table that `perturbation` has just made, beside the file that holds it; returns where."""
-    if perturbation.guarantee_.unit != UNIT:
+    if not perturbation.guarantee_.labels:
         raise ParameterError("labels were not perturbed: the table has no guarantee; use fit_resample, not transform")
     content = {
         "format": FORMAT,

@@ -1,45 +1,115 @@
-"""How an epsilon is divided among queries: exact fractions that sum to the whole."""
+"""What a release is made of: steps, each a question with its mechanism and its share of epsilon.
+
+A step states what it may cost, never what it does cost: that follows from its question and its mechanism, and the
+passage (doors/passage.py) compares the two before anything is charged.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any, Generic, Protocol, TypeVar
 
-from discreet.budget import Charge, Epsilon
+from discreet.budget import Charge, Epsilon, total
 from discreet.errors import ParameterError
+from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.mechanisms.laplace import DiscreteLaplace
-from discreet.mechanisms.polya import PolyaShare
-from discreet.mechanisms.smooth import SmoothCauchy
-from discreet.queries import Query, sensitivity
+from discreet.queries import TableQuery
 from discreet.schema import Schema
 
-Mechanism = DiscreteLaplace | SmoothCauchy | PolyaShare
+
+class Question(Protocol):
+    """Something that is asked of the data; its `repr` is what a receipt says of it."""
+
+    def distance(self, schema: Schema) -> int:
+        """How far apart what enters the mechanism can be for neighbours, in the terms of the mechanism's `loss`."""
+        ...
+
+
+Q_co = TypeVar("Q_co", bound=Question, covariant=True)
+M_co = TypeVar("M_co", bound=Mechanism, covariant=True)
 
 
 @dataclass(frozen=True)
-class Step:
-    """One query, the mechanism that answers it, and its share of the epsilon."""
+class Step(Generic[Q_co, M_co]):
+    """One question, the mechanism that answers it, and its share of epsilon.
 
-    query: Query
-    mechanism: Mechanism
+    Guarantee  an answer by a step that passes `check` is `epsilon`-DP under the schema's adjacency.
+    Proof      neighbours enter the mechanism at most `query.distance(schema)` apart (proof in the question), so the
+               answer is `mechanism.loss(distance)`-DP (proof in the mechanism), which `check` finds to be at most
+               `epsilon`, in exact arithmetic.
+    Test       tests/test_passage.py::test_too_little_noise_is_refused_at_every_door
+    """
+
+    query: Q_co
+    mechanism: M_co
     epsilon: Epsilon
 
     def check(self, schema: Schema) -> None:
-        """Raise ParameterError if the mechanism costs more than the step's epsilon."""
-        if self.mechanism.loss(sensitivity(self.query, schema)) > self.epsilon:
+        """Raise ParameterError unless the mechanism is a proved one and costs no more than the step's share."""
+        if type(self.mechanism) not in MECHANISMS:
+            raise ParameterError(f"{type(self.mechanism).__name__} is not a mechanism of discreet; need a proved one")
+        if not self.mechanism.loss(self.query.distance(schema)) <= self.epsilon:
             raise ParameterError(f"{self.mechanism!r} on {self.query!r} costs more than its share of epsilon")
 
-    def charge(self, schema: Schema) -> Charge:
+    def charges(self, schema: Schema) -> list[Charge]:
         """The line that this step adds to the receipt."""
-        return Charge(
-            query=repr(self.query),
-            mechanism=self.mechanism.name,
-            epsilon=self.epsilon,
-            sensitivity=sensitivity(self.query, schema),
-            scale=self.mechanism.scale,
-        )
+        mechanism, distance = self.mechanism, self.query.distance(schema)
+        line = Charge(repr(self.query), mechanism.name, self.epsilon, distance, mechanism.scale)
+        return [replace(line, experimental=True) if mechanism.experimental else line]
+
+
+AnyStep = Step[Any, Any]
+
+
+@dataclass(frozen=True)
+class Lot:
+    """Alternatives, each a list of steps, of which a lot deals every record at most `met`, without looking at it.
+
+    Guarantee  the answers of all alternatives together cost the sum of the `met` dearest alternatives.
+    Proof      fix all lots; their law is free of the data. A record enters at most `met` alternatives. Add-remove: it
+               changes the input of these alone, each an addition or a removal, which its steps cover; losses add.
+               Replace-one: let the new record draw the lot of the old one, which has the same law: the same
+               alternatives change, each by a replacement, which its steps cover. Averaging over lots keeps the ratio.
+    Test       tests/test_growth.py::test_dealt_records_cost_one_tree,
+               tests/test_local_perturbation.py::test_the_loss_of_a_record_is_epsilon
+    """
+
+    words: str
+    alternatives: tuple[tuple[AnyStep, ...], ...]
+    met: int = 1
+
+    def check(self, schema: Schema) -> None:
+        """Raise ParameterError unless every step of every alternative keeps to its share."""
+        if not 1 <= self.met <= len(self.alternatives):
+            raise ParameterError(f"a record meets {self.met} of {len(self.alternatives)} alternatives; need some")
+        for step in (step for steps in self.alternatives for step in steps):
+            step.check(schema)
+
+    def charges(self, schema: Schema) -> list[Charge]:
+        """The lines of the alternatives that cost most; of single steps, one line with what they cost together."""
+        dearest = sorted(self.alternatives, key=_cost, reverse=True)[: self.met]
+        lines = [line for steps in dearest for step in steps for line in step.charges(schema)]
+        if any(len(steps) != 1 for steps in self.alternatives):
+            return [replace(line, query=f"{self.words}: {line.query}") for line in lines]
+        every = [line for (step,) in self.alternatives for line in step.charges(schema)]
+        asked = {line.query for line in every}
+        return [
+            Charge(
+                f"{self.words}: {asked.pop()}" if len(asked) == 1 else self.words,
+                " or ".join(dict.fromkeys(line.mechanism for line in every)),
+                total([line.epsilon for line in lines]),
+                max(line.sensitivity for line in every),
+                max(line.scale for line in every),
+                any(line.experimental for line in every),
+            )
+        ]
+
+
+def _cost(steps: Sequence[AnyStep]) -> Epsilon:
+    return total([step.epsilon for step in steps])
 
 
 def split_evenly(epsilon: Epsilon, parts: int) -> list[Epsilon]:
@@ -59,9 +129,11 @@ def split_by_weight(epsilon: Epsilon, weights: Sequence[float]) -> list[Epsilon]
     return [Fraction(epsilon) * part / sum(millionths) for part in millionths]
 
 
-def laplace_steps(queries: Sequence[Query], shares: Sequence[Epsilon], schema: Schema) -> list[Step]:
+def laplace_steps(
+    queries: Sequence[TableQuery], shares: Sequence[Epsilon], schema: Schema
+) -> list[Step[TableQuery, DiscreteLaplace]]:
     """Answer each query by discrete Laplace noise calibrated to its sensitivity and its share."""
     return [
-        Step(query, DiscreteLaplace.calibrated(share, sensitivity(query, schema)), share)
+        Step(query, DiscreteLaplace.calibrated(share, query.distance(schema)), share)
         for query, share in zip(queries, shares, strict=True)
     ]

@@ -30,8 +30,20 @@ MOST_BINS = 127
 """The most bins that a model may ask for."""
 
 
+class Adding:
+    """A query to which every record adds at most `unit`, somewhere: what neighbours can change (proof above)."""
+
+    def unit(self, schema: Schema) -> int:
+        """What one record adds to the table in all; 1 unless a query says otherwise."""
+        return 1
+
+    def distance(self, schema: Schema) -> int:
+        """Largest L1 distance between the tables of two neighbours."""
+        return self.unit(schema) * schema.adjacency.distance
+
+
 @dataclass(frozen=True)
-class Counts:
+class Counts(Adding):
     """Records by class and cell: of `bins` equal intervals of a numeric column, or of the categories."""
 
     column: str
@@ -41,17 +53,13 @@ class Counts:
         """The cells that are counted."""
         return Cells(self.column, self.bins)
 
-    def unit(self, schema: Schema) -> int:
-        """What one record adds to the table in all."""
-        return 1
-
     def fold(self, counts: Table, schema: Schema) -> Table:
         """The table of the query from counts by class and cell."""
         return counts
 
 
 @dataclass(frozen=True)
-class SplineCounts:
+class SplineCounts(Adding):
     """Records by class and overlapping bin of a numeric column: a record is shared by the two nearest bins.
 
     Each bin has `fine` cells; a record adds `unit` in all, divided between the two bins whose centres enclose its
@@ -76,7 +84,7 @@ class SplineCounts:
 
 
 @dataclass(frozen=True)
-class SoftCounts:
+class SoftCounts(Adding):
     """Three overlapping cells of a numeric column: low, middle and high (quadratic Bernstein basis).
 
     With g grid steps a record of code t adds (g-t)^2, 2t(g-t) and t^2, which sum to g^2. The three sums hold
@@ -99,7 +107,7 @@ class SoftCounts:
 
 
 @dataclass(frozen=True)
-class ClassCounts:
+class ClassCounts(Adding):
     """Records by class."""
 
     def cells(self, schema: Schema) -> Cells:
@@ -107,26 +115,22 @@ class ClassCounts:
         columns = [Cells(column.name, 1 if isinstance(column, Numeric) else None) for column in schema.columns]
         return min(columns, key=lambda cells: cells.size(schema))
 
-    def unit(self, schema: Schema) -> int:
-        """What one record adds to the table in all."""
-        return 1
-
     def fold(self, counts: Table, schema: Schema) -> Table:
         """The class totals, as a table with one column."""
         return np.asarray(counts.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
-class Total:
+class Total(Adding):
     """The number of records that have one of the classes."""
+
+    def distance(self, schema: Schema) -> int:
+        """One for both adjacencies: it does not see where a record lies."""
+        return self.unit(schema)
 
     def cells(self, schema: Schema) -> Cells:
         """As for the class counts."""
         return ClassCounts().cells(schema)
-
-    def unit(self, schema: Schema) -> int:
-        """What one record adds to the table in all."""
-        return 1
 
     def fold(self, counts: Table, schema: Schema) -> Table:
         """One number, as a table of one cell."""
@@ -134,7 +138,7 @@ class Total:
 
 
 @dataclass(frozen=True)
-class Moments:
+class Moments(Adding):
     """Mean and standard deviation of a numeric column by class, from counts on its grid.
 
     Not a linear map: it is answered only by mechanisms/smooth.py, which bounds what one record can do to it.
@@ -146,20 +150,17 @@ class Moments:
         """The cells that are counted: the column's grid."""
         return Cells(self.column)
 
-    def unit(self, schema: Schema) -> int:
-        """One record is one entry of one class's list."""
-        return 1
-
     def fold(self, counts: Table, schema: Schema) -> Table:
         """The counts themselves; the mechanism makes the moments."""
         return counts
 
 
 @dataclass(frozen=True)
-class MajorityScore:
+class MajorityScore(Adding):
     """How many records a column gets right if each of its cells votes for its largest class: a score, not a table.
 
-    Sensitivity  1 for both adjacencies; under add-remove monotone: all scores move the same way.
+    Sensitivity  1 for both adjacencies; under add-remove monotone: all scores move the same way. So the lead of one
+                 score over another moves by at most 1 under add-remove and by 2 under replace-one: `distance`.
     Proof        a record lies in one cell. Adding it raises one class's count there by one, so the cell's maximum, and
                  with it the score, by 0 or 1, for every column alike. Replacing is a removal, which lowers one maximum
                  by 0 or 1, and an addition, which raises one by 0 or 1.
@@ -179,7 +180,7 @@ class MajorityScore:
 
 
 @dataclass(frozen=True)
-class ShareScore:
+class ShareScore(Adding):
     """A share of the records, rounded down: what a column has to beat to be chosen instead of none.
 
     Sensitivity  1 for both adjacencies; under add-remove it moves the same way as every MajorityScore.
@@ -205,12 +206,15 @@ class ShareScore:
 
 
 Score: TypeAlias = MajorityScore | ShareScore
-Query: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Moments | Hyperplanes | LeafCounts
+TableQuery: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Moments
+"""What is answered by counts of one column."""
+Query: TypeAlias = TableQuery | Hyperplanes | LeafCounts
+"""What a model file may hold the answer to."""
 
 
-def sensitivity(query: Query, schema: Schema) -> int:
+def sensitivity(query: TableQuery, schema: Schema) -> int:
     """Largest L1 distance between the tables of two neighbours (proof above)."""
-    return query.unit(schema) * (1 if isinstance(query, Total) else schema.adjacency.distance)
+    return query.distance(schema)
 
 
 def shape(query: Query, schema: Schema) -> tuple[int, int]:

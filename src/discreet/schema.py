@@ -53,6 +53,49 @@ class Adjacency(StrEnum):
         return 2 * epsilon if self is Adjacency.REPLACE_ONE else math.inf
 
 
+@dataclass(frozen=True)
+class Paid:
+    """What was paid, on the same data, for a choice that a schema shows.
+
+    Attributes
+    ----------
+    epsilon : the loss, as an exact fraction.
+    adjacency : the adjacency that it was paid under; None if nobody knows, as in files of 0.1.
+    """
+
+    epsilon: Fraction
+    adjacency: Adjacency | None
+
+    def under(self, adjacency: Adjacency) -> Fraction | float:
+        """What it costs under an adjacency (`Adjacency.counted`); where nobody knows, the worst that it can be."""
+        if self.adjacency is not None:
+            return adjacency.counted(self.epsilon, self.adjacency)
+        return max(adjacency.counted(self.epsilon, each) for each in Adjacency)
+
+    def to_json(self) -> str | dict[str, str]:
+        """Plain data, as it stands in a file."""
+        if self.adjacency is None:
+            return str(self.epsilon)
+        return {"epsilon": str(self.epsilon), "adjacency": self.adjacency.value}
+
+    @classmethod
+    def from_json(cls, content: object) -> Paid:
+        """From plain data, or from a text such as "1/2", whose adjacency nobody knows; SchemaError if it is neither."""
+        adjacency = None
+        text = content
+        if isinstance(content, Mapping) and content.keys() == {"epsilon", "adjacency"}:
+            text, adjacency = content["epsilon"], content["adjacency"]
+        try:
+            if not isinstance(text, str) or len(text) > 1000 or not Fraction(text) > 0:
+                raise ValueError
+            return cls(Fraction(text), None if adjacency is None else Adjacency(adjacency))
+        except (ValueError, ZeroDivisionError):
+            raise SchemaError(
+                'chosen: need the epsilon and adjacency that chose the columns, such as {"epsilon": "1/2", '
+                '"adjacency": "add-remove"}'
+            ) from None
+
+
 @dataclass(frozen=True, repr=False)
 class Schema:
     """Columns, classes and adjacency: all that is public about a table.
@@ -66,8 +109,8 @@ class Schema:
     records : a nominal number of records, if one is public. It steers choices such as the number of bins
         and never enters a guarantee.
     ignore : names of columns that may be present and are not read.
-    chosen : the epsilon that was paid, on the same data, to choose the columns (FeatureSelector); a model's guarantee
-        counts it in.
+    chosen : what was paid, on the same data, to choose the columns (FeatureSelector), and under which adjacency; a
+        model's guarantee counts it in.
     from_data : which entries were read off the data, for instance "age.lower". A schema with such entries
         is not public knowledge, and a model made with it states no guarantee.
 
@@ -86,7 +129,7 @@ class Schema:
     records: int | None = None
     ignore: tuple[str, ...] = ()
     from_data: tuple[str, ...] = ()
-    chosen: str | None = None
+    chosen: Paid | None = None
 
     def __init__(
         self,
@@ -97,9 +140,10 @@ class Schema:
         records: int | None = None,
         ignore: Sequence[str] = (),
         from_data: Sequence[str] = (),
-        chosen: str | None = None,
+        chosen: Paid | Mapping[str, str] | str | None = None,
     ) -> None:
-        object.__setattr__(self, "chosen", chosen)
+        paid = chosen if chosen is None or isinstance(chosen, Paid) else Paid.from_json(chosen)
+        object.__setattr__(self, "chosen", paid)
         for name, value in (("columns", columns), ("ignore", ignore), ("from_data", from_data)):
             if isinstance(value, str) or not isinstance(value, Iterable):
                 raise SchemaError(f"{name}: got {type(value).__name__}; need a list")
@@ -122,8 +166,6 @@ class Schema:
                 raise SchemaError(f"column name {name!r}; need a non-empty text")
             if [*names, self.target, *self.ignore].count(name) > 1:
                 raise SchemaError(f"column {name!r} is named twice; each column, target included, once")
-        if self.chosen is not None and not _is_fraction(self.chosen):
-            raise SchemaError(f"chosen={self.chosen!r}; need the epsilon that chose the columns, such as '1/2'")
         if self.records is not None and (not is_integer(self.records) or self.records < 1):
             raise SchemaError(f"records={self.records!r}; need a positive integer, or null if not public")
 
@@ -158,7 +200,7 @@ class Schema:
             "records": self.records,
             "ignore": list(self.ignore),
             "from_data": list(self.from_data),
-            **({} if self.chosen is None else {"chosen": self.chosen}),
+            **({} if self.chosen is None else {"chosen": self.chosen.to_json()}),
             "columns": [_column_to_dict(column) for column in self.columns],
         }
 
@@ -238,13 +280,6 @@ def read_json(path: str | Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise FileError(f"{path} holds no JSON object; was it written by discreet?")
     return content
-
-
-def _is_fraction(text: object) -> bool:
-    try:
-        return isinstance(text, str) and len(text) < 1000 and Fraction(text) > 0
-    except (ValueError, ZeroDivisionError):
-        return False
 
 
 def _refused(constant: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,18 @@ from discreet.budget import Charge, Epsilon, total
 from discreet.encoding import Cells
 from discreet.errors import ParameterError
 from discreet.hyperplanes import Hyperplanes
-from discreet.queries import ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts, Table, Total, shape
+from discreet.queries import (
+    ClassCounts,
+    Counts,
+    Moments,
+    Query,
+    SoftCounts,
+    SplineCounts,
+    Table,
+    TableQuery,
+    Total,
+    shape,
+)
 from discreet.schema import Adjacency, Schema
 from discreet.trees import LeafCounts, LeafLabels
 
@@ -39,7 +50,7 @@ class ExactStatistics:
             raise ValueError("statistics of different cells cannot be added")
         return ExactStatistics({cells: table + other.counts[cells] for cells, table in self.counts.items()})
 
-    def answer(self, query: Query, schema: Schema) -> Table:
+    def answer(self, query: TableQuery, schema: Schema) -> Table:
         """The exact table of a query."""
         return query.fold(self.counts[query.cells(schema)], schema)
 
@@ -120,11 +131,15 @@ class NoisyTable:
     variance: float
 
 
+Answers: TypeAlias = tuple[tuple[Query, NoisyTable], ...]
+"""Queries with what was answered."""
+
+
 class NoisyStatistics:
     """Published tables with their receipt. Made by `release` (or read from a model file); models accept no other."""
 
     def __init__(self, tables: Sequence[tuple[Query, NoisyTable]], receipt: Receipt) -> None:
-        self.tables = tuple(tables)
+        self.tables: Answers = tuple(tables)
         self.receipt = receipt
 
     def __getitem__(self, query: Query) -> NoisyTable:

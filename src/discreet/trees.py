@@ -169,7 +169,7 @@ def _node(content: Any) -> Node:
 class LeafCounts:
     """Records by class and leaf of a public tree.
 
-    Sensitivity  (L1) add-remove: 1; replace-one: 2.
+    Sensitivity  (L1) add-remove: 1; replace-one: 2 (`Asked.distance` in doors/tree_plans.py).
     Proof        a record with one of the classes ends in one leaf and adds one to one cell; a record with none of them
                  adds nothing. Replace-one is a removal and an addition.
     Test         tests/test_trees.py::test_leaf_counts_move_by_one_record
@@ -199,26 +199,9 @@ class LeafCounts:
             raise ValueError("the tree asks about columns or cells that the schema has not")
         return len(schema.classes), self.tree.leaves
 
-    def cells(self, schema: Schema) -> Cells:
-        """Counts of one column do not answer this query; the cells that are read are those of the tree."""
-        return Cells(schema.names[0])
-
-    def unit(self, schema: Schema) -> int:
-        """Leaves are counted by growth.py, which knows what a record can change."""
-        raise ValueError("the leaves of a tree are answered by growing it, not by counts of one column")
-
-    def fold(self, counts: Table, schema: Schema) -> Table:
-        """No counts of one column answer this query."""
-        raise ValueError("the leaves of a tree are answered by growing it, not by counts of one column")
-
 
 class LeafLabels(LeafCounts):
     """The class of each leaf of a public tree, without counts: a table with a single one in each leaf's column."""
-
-
-def leaf_sensitivity(schema: Schema) -> int:
-    """Largest L1 distance between the leaf counts of two neighbours (proof in LeafCounts)."""
-    return schema.adjacency.distance
 
 
 def majority(counts: Table) -> Table:

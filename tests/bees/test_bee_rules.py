@@ -122,7 +122,8 @@ def test_perturbed_data_keep_their_guarantee(plain, known):
     ledger = Ledger(1)
     guarantee = BeeRules(known, max_iter=5, random_state=0).fit(*plain, ledger=ledger, source_guarantee=HELD).guarantee_
     assert guarantee.holds
-    assert dataclasses.asdict(guarantee) == {**dataclasses.asdict(HELD), "source": guarantee.source}
+    held = {name: value for name, value in dataclasses.asdict(HELD).items() if name != "labels"}
+    assert dataclasses.asdict(guarantee) == {**held, "source": guarantee.source}
     assert "post-processing" in guarantee.source
     assert ledger.entries == []
 

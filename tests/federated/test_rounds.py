@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet import Ledger, NaiveBayes, Numeric, OneRule, Schema, load
+from discreet.doors.counts import release
+from discreet.doors.shares import share
 from discreet.errors import BudgetError, DataError, DiscreetError, FileError, ParameterError
 from discreet.federated import Aggregator, Invitation, KeyPair, Message, Party, invite
 from discreet.queries import sensitivity
 from discreet.randomness import as_rng
-from discreet.release import release, share
 from discreet.sources.memory import MemorySource
 from federated.clinic import CLINIC, ill
 from replay import replay
@@ -243,7 +244,7 @@ def test_a_bare_share_never_leaves():
     local = invited()[0].steps("north")
     with pytest.raises(ParameterError, match="only shares"):
         share(MemorySource(ill(9, 0)), CLINIC, local, np.zeros(99, dtype=np.uint64), ledger, rng, "round")
-    with pytest.raises(ParameterError, match="one a cell"):
+    with pytest.raises(ParameterError, match="one for each cell"):
         share(MemorySource(ill(9, 0)), CLINIC, steps, np.zeros(1, dtype=np.uint64), ledger, rng, "round")
     assert ledger.spent == 0
 

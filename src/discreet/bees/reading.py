@@ -16,11 +16,16 @@ from typing import Any
 from numpy.typing import NDArray
 
 from discreet.bees.rules import encode
-from discreet.budget import Charge, Ledger
+from discreet.budget import Charge, as_ledger, total
+from discreet.columns import Categorical
+from discreet.doors.passage import pay
 from discreet.encoding import Codes, class_codes
 from discreet.errors import DataError, ParameterError
 from discreet.guarantee import UNIT, Guarantee
 from discreet.local_perturbation import LocalGuarantee
+from discreet.mechanisms.clear import Everything, InTheClear
+from discreet.plan import Step
+from discreet.randomness import as_rng
 from discreet.schema import Schema
 from discreet.statistics import Receipt
 from discreet.tables import Table, as_vector
@@ -29,19 +34,26 @@ FROM_SOURCE = (
     "It was learned from records that had been perturbed one by one, and is post-processing of them; this relies on "
     "the records being those."
 )
+UNBOUNDED = (
+    "the schema's columns were chosen under another adjacency than the records were perturbed under, which bounds "
+    "nothing; choose the columns again"
+)
 PUBLIC = "the schema: column names, bounds, categories, classes, adjacency"
 
 
-def charge_in_the_clear(ledger: Ledger, name: str) -> None:
-    """Enter an infinite loss: a ledger with a limit refuses, before any value is seen."""
-    ledger.charge(name, [_clear_charge()])
+def charge_in_the_clear(ledger: object, schema: Schema | str, name: str) -> None:
+    """Enter an infinite loss: a ledger with a limit refuses, before any value is seen.
+
+    A schema that is still to be read off the data says nothing yet; infinite is infinite under any.
+    """
+    known = schema if isinstance(schema, Schema) else Schema([Categorical("-", ["-"])], "target", ["-"])
+    pay(known, [_CLEAR], as_ledger(ledger, math.inf), as_rng(None), name)
 
 
-def _clear_charge() -> Charge:
-    return Charge("all records", "none: read in the clear", math.inf, 1, 0.0)
+_CLEAR = Step(Everything("all records"), InTheClear(), math.inf)
 
 
-def is_perturbed(guarantee: Guarantee | None, receipt: Receipt | None = None) -> bool:
+def is_perturbed(guarantee: Guarantee | None, receipt: Receipt | None, schema: Schema | str) -> bool:
     """Whether records come with a guarantee that holds; ParameterError if it is none or not for whole records."""
     if guarantee is not None and not isinstance(guarantee, LocalGuarantee):
         raise ParameterError(
@@ -51,22 +63,24 @@ def is_perturbed(guarantee: Guarantee | None, receipt: Receipt | None = None) ->
         raise ParameterError(f"source_receipt={type(receipt).__name__}; need a Receipt")
     if guarantee is None or not guarantee.holds:
         return False
-    if guarantee.unit != UNIT:
+    if not guarantee.labels:
         raise ParameterError(
             f"source_guarantee is for {guarantee.unit!r}; need one for {UNIT!r}, labels too: "
             "use X, y = fit_resample(X, y) of a LocalPerturbation"
         )
-    if receipt is not None and not _belong(guarantee, receipt):
+    if receipt is not None and not _belong(guarantee, receipt, schema):
         raise ParameterError("source_receipt is not that of source_guarantee; hand over both of one perturbation")
     return True
 
 
-def _belong(guarantee: Guarantee, receipt: Receipt) -> bool:
-    return (guarantee.epsilon, guarantee.adjacency, guarantee.seeded) == (
-        receipt.epsilon,
-        receipt.adjacency,
-        receipt.seeded,
-    )
+def _belong(guarantee: Guarantee, receipt: Receipt, schema: Schema | str) -> bool:
+    """Whether a guarantee is that of a receipt; of a receipt under a schema that is not at hand, whether it can be."""
+    if (guarantee.adjacency, guarantee.seeded) != (receipt.adjacency, receipt.seeded) or not receipt.charges:
+        return False
+    if isinstance(schema, str) or receipt.schema_hash != schema.hash:
+        return guarantee.epsilon >= receipt.epsilon
+    chosen = [] if schema.chosen is None else [schema.chosen.under(receipt.adjacency)]
+    return guarantee.epsilon == total([receipt.epsilon, *chosen])
 
 
 def check_schema(schema: Schema | str, receipt: Receipt | None) -> None:
@@ -79,10 +93,14 @@ def check_schema(schema: Schema | str, receipt: Receipt | None) -> None:
 
 def promised(what: str, schema: Schema, source: Guarantee | None, receipt: Receipt | None) -> tuple[Guarantee, Receipt]:
     """The guarantee and receipt of what was learned: those of the perturbed records, or none, with the reasons."""
-    if source is not None and is_perturbed(source, receipt):
+    if source is not None and is_perturbed(source, receipt, schema):
         fields = {field.name: getattr(source, field.name) for field in dataclasses.fields(Guarantee)}
         charge = Charge("all records, perturbed before", "as their guarantee says", source.epsilon, 1, math.nan)
         paid = Receipt(source.adjacency, (charge,), source.seeded, schema.hash)
+        if receipt is None and schema.chosen is not None:  # whether `source` counts the choice is not known
+            fields["epsilon"] = total([source.epsilon, schema.chosen.under(source.adjacency)])
+            if fields["epsilon"] == math.inf:
+                fields |= {"holds": False, "reasons": (UNBOUNDED,)}
         return Guarantee(**{**fields, "source": FROM_SOURCE}), receipt or paid
     clear = (
         f"the {what} were searched on the records in the clear, which they may reveal; "
@@ -90,13 +108,13 @@ def promised(what: str, schema: Schema, source: Guarantee | None, receipt: Recei
     )
     reasons = (clear,) if source is None else (clear, *source.reasons)
     guarantee = Guarantee(math.inf, schema.adjacency, False, reasons, (PUBLIC,), seeded=False, experimental=False)
-    return guarantee, Receipt(schema.adjacency, (_clear_charge(),), False, schema.hash)
+    return guarantee, Receipt(schema.adjacency, tuple(_CLEAR.charges(schema)), False, schema.hash)
 
 
-def restored(content: Any) -> tuple[Guarantee, Receipt]:
+def restored(content: Any, schema: Schema) -> tuple[Guarantee, Receipt]:
     """Guarantee and receipt from a file; ValueError, KeyError or TypeError if they are none or do not fit."""
     guarantee, receipt = Guarantee.from_dict(content["guarantee"]), Receipt.from_dict(content["receipt"])
-    if not _belong(guarantee, receipt):
+    if not _belong(guarantee, receipt, schema):
         raise ValueError("the receipt is of another guarantee")
     return guarantee, receipt
 

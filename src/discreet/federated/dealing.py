@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.models.naive_bayes_plan import LEAST_SIGNAL, effective
-from discreet.queries import Query
+from discreet.queries import TableQuery
 from discreet.schema import Schema
 from discreet.statistics import NoisyTable
 
@@ -46,12 +46,12 @@ def hand(number: int, questions: int, each: int) -> list[int]:
 
 def tables(
     schema: Schema,
-    queries: Sequence[Query],
+    queries: Sequence[TableQuery],
     sums: Sequence[Integers],
     variances: Sequence[float],
     answers: Sequence[int],
     parties: int,
-) -> list[tuple[Query, NoisyTable]]:
+) -> list[tuple[TableQuery, NoisyTable]]:
     """Noisy tables as if all parties had answered everything, from the sums of the answers that each question has.
 
     A question without an answer is left out. Where all parties have answered everything, the sums are the tables.

@@ -110,7 +110,7 @@ class Invitation:
             return hand(self._places[name], len(self.questions), self.each)
         return [place for place, each in enumerate(self.questions) if not columns or each.query.column in columns]
 
-    def steps(self, name: str) -> list[Step]:
+    def steps(self, name: str) -> list[Step[Any, Any]]:
         """The questions of a party with the mechanisms that answer them."""
         asked = [self.questions[place] for place in self.asked(name)]
         if self.trust == "nobody":

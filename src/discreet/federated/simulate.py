@@ -25,7 +25,7 @@ from discreet.federated.invitation import Invitation, invite
 from discreet.federated.partition import partition
 from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.models import MODELS
-from discreet.queries import Query, sensitivity
+from discreet.queries import TableQuery, sensitivity
 from discreet.randomness import Randomness, as_rng, search_generator
 from discreet.schema import Schema
 from discreet.statistics import NoisyStatistics, Receipt
@@ -163,7 +163,7 @@ class PublicTable:
         tables = dealing.tables(self.schema, queries, sums, variances, answers, parties)
         return NoisyStatistics(tables, _receipt(invitation))
 
-    def exact(self, query: Query, rows: Integers, owners: Integers, parties: int) -> Integers:
+    def exact(self, query: TableQuery, rows: Integers, owners: Integers, parties: int) -> Integers:
         """The exact table of every party (parties by classes by columns), in one pass."""
         cells, classes = query.cells(self.schema), len(self.schema.classes)
         size = cells.size(self.schema)

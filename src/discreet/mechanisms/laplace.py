@@ -31,24 +31,20 @@ class DiscreteLaplace:
 
     scale: float
     name = "discrete Laplace"
+    experimental = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.scale <= 2 * LARGEST_SCALE:
+            raise ParameterError(f"scale={self.scale!r}; need a number from 0 (no noise) to 2^51")
 
     @classmethod
     def calibrated(cls, epsilon: Epsilon, sensitivity: int) -> DiscreteLaplace:
         """The least float scale whose loss at this sensitivity is at most epsilon, in exact arithmetic."""
-        if epsilon == math.inf:
-            return cls(0.0)
-        if sensitivity / Fraction(epsilon) > LARGEST_SCALE:
-            raise ParameterError(f"epsilon={float(epsilon):.3g} for one table is too small; use a larger epsilon")
-        scale = sensitivity / float(epsilon)
-        while Fraction(scale) * Fraction(epsilon) < sensitivity:
-            scale = math.nextafter(scale, math.inf)
-        return cls(scale)
+        return cls(least_scale(epsilon, sensitivity, "table"))
 
     def loss(self, distance: int) -> Epsilon:
         """The exact privacy loss at an L1 distance."""
-        if distance == 0:
-            return Fraction(0)
-        return math.inf if self.scale == 0 else Fraction(distance) / Fraction(self.scale)
+        return loss_at(distance, self.scale)
 
     @property
     def variance(self) -> float:
@@ -58,3 +54,22 @@ class DiscreteLaplace:
     def perturb(self, table: Table, rng: Randomness) -> Table:
         """The table with independent noise in each cell."""
         return table.copy() if self.scale == 0 else table + rng.discrete_laplace(self.scale, table.shape)
+
+
+def least_scale(epsilon: Epsilon, distance: int, word: str) -> float:
+    """The least float with distance / scale <= epsilon in exact arithmetic; 0 for an infinite epsilon."""
+    if epsilon == math.inf:
+        return 0.0
+    if distance / Fraction(epsilon) > LARGEST_SCALE:
+        raise ParameterError(f"epsilon={float(epsilon):.3g} for one {word} is too small; use a larger epsilon")
+    scale = distance / float(epsilon)
+    while Fraction(scale) * Fraction(epsilon) < distance:
+        scale = math.nextafter(scale, math.inf)
+    return scale
+
+
+def loss_at(distance: int, scale: float) -> Epsilon:
+    """distance / scale, exact; infinite without noise."""
+    if distance == 0:
+        return Fraction(0)
+    return math.inf if scale == 0 else Fraction(distance) / Fraction(scale)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from discreet.budget import Epsilon
 from discreet.errors import ParameterError
 from discreet.mechanisms.laplace import LARGEST_SCALE
+from discreet.mechanisms.logarithm import log_above
 from discreet.mechanisms.minimiser import minimise
 from discreet.mechanisms.problem import Problem
 from discreet.randomness import Randomness
@@ -71,6 +71,16 @@ class ObjectivePerturbation:
     grid: int
     scales: tuple[float, ...]
     name = "objective perturbation"
+    experimental = False
+
+    def __post_init__(self) -> None:
+        blocks = len(set(self.groups))
+        if not (self.huber > 0 and 0 < self.mu < math.inf and len(self.scales) in (0, blocks)):
+            raise ParameterError("objective perturbation needs positive parameters, and a scale for each block or none")
+        if not all(0 < scale <= 2 * LARGEST_SCALE for scale in self.scales):
+            raise ParameterError("the noise of an objective needs scales above 0, up to 2^51")
+        if not self.rounding < Fraction(self.mu) * self.radius:
+            raise ParameterError("the noise of an objective is rounded more coarsely than its lattice allows")
 
     @classmethod
     def calibrated(
@@ -171,16 +181,6 @@ def shares(groups: Sequence[int]) -> list[Fraction]:
 def determinant(groups: Sequence[int], huber: float, mu: float) -> Fraction:
     """The most by which one record can raise the determinant, relatively: c * groups / mu."""
     return Fraction(len(groups)) / (2 * Fraction(huber) * Fraction(mu))
-
-
-def log_above(value: Fraction) -> Fraction:
-    """A fraction that is at least the logarithm of a number above 1, and more by no more than a part in 10^50.
-
-    Proof      the quotient is rounded up; `Decimal.ln` is correctly rounded, so that the next larger decimal is above.
-    """
-    context = Context(prec=60, rounding=ROUND_CEILING)
-    above = context.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return Fraction(context.next_plus(context.ln(above)))
 
 
 def _reach(groups: Sequence[int]) -> float:

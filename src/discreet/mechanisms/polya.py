@@ -39,6 +39,7 @@ class PolyaShare:
     scale: float
     honest: int
     name = "Pólya share of discrete Laplace"
+    experimental = False
 
     def __post_init__(self) -> None:
         if not is_integer(self.honest) or not 1 <= self.honest <= MOST_PARTIES:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.budget import Epsilon
 from discreet.errors import ParameterError
+from discreet.mechanisms.logarithm import log_above
 from discreet.randomness import Randomness
 
 WHOLE = 2**62
@@ -24,7 +25,8 @@ ENOUGH = 1000
 class RandomizedResponse:
     """Keep a cell with probability `kept` / WHOLE; otherwise answer one of the other cells, each alike.
 
-    Guarantee  any two cells give answers that are log(`ratio`)-DP; if `calibrated`, log(`ratio`) <= epsilon.
+    Guarantee  any two cells give answers that are log(`ratio`)-DP, at most `loss(1)`; if `calibrated`, `loss(1)` <=
+               epsilon.
     Proof      with k cells and p = kept / WHOLE the answer o has probability p if o is the true cell and
                q = (1 - p) / (k - 1) if not (1). Between two cells the ratio at o is p / q, q / p or 1, at most `ratio`,
                which is attained at either cell; sum over o in any set. No third cell is worse: the law knows only
@@ -37,6 +39,11 @@ class RandomizedResponse:
     cells: int
     kept: int
     name = "randomized response"
+    experimental = False
+
+    def __post_init__(self) -> None:
+        if not (self.cells >= 1 and 0 <= self.kept <= WHOLE):
+            raise ParameterError("a response needs one cell or more, and a probability from 0 to 1")
 
     @classmethod
     def calibrated(cls, epsilon: Epsilon, cells: int) -> RandomizedResponse:
@@ -52,6 +59,8 @@ class RandomizedResponse:
         kept = math.floor(WHOLE * least / (least + cells - 1))
         if WHOLE - kept > least * kept * (cells - 1):
             raise ParameterError(f"epsilon={float(epsilon):.3g} for one value is too small; use a larger epsilon")
+        while kept and cls(cells, kept).loss(1) > epsilon:  # `loss` is rounded up
+            kept -= 1
         return cls(cells, kept)
 
     @property
@@ -64,15 +73,21 @@ class RandomizedResponse:
         """The exact worst ratio of likelihoods between two cells; its logarithm is the privacy loss."""
         if self.cells == 1:
             return Fraction(1)
-        if self.kept == WHOLE:
+        if self.kept in (0, WHOLE):
             return math.inf
         odds = Fraction(self.kept * (self.cells - 1), WHOLE - self.kept)
         return max(odds, 1 / odds)
 
+    def loss(self, distance: int) -> Epsilon:
+        """The privacy loss between two cells, whichever they are: the logarithm of `ratio`, rounded up."""
+        if distance == 0 or self.cells == 1:
+            return Fraction(0)
+        return log_above(self.ratio) if isinstance(self.ratio, Fraction) else math.inf
+
     @property
     def scale(self) -> float:
         """What stands for the scale of the noise on a receipt: the loss is 1 / scale, as for Laplace noise."""
-        if self.cells == 1 or self.kept == WHOLE:
+        if self.cells == 1 or self.kept in (0, WHOLE):
             return 0.0
         return 1 / math.log(self.ratio) if self.ratio > 1 else math.inf
 

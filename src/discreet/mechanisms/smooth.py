@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +31,13 @@ class SmoothCauchy:
 
     epsilon: Epsilon
     name = "Cauchy at smooth sensitivity (experimental)"
+    experimental = True
     scale = math.nan
     variance = math.inf
 
     def loss(self, distance: int) -> Epsilon:
         """The loss when so many records of the lists change."""
-        return distance * self.epsilon
+        return distance * self.epsilon if distance else Fraction(0)
 
     def perturb(self, counts: Table, rng: Randomness) -> NDArray[np.float64]:
         """Noisy mean and standard deviation per class from counts on the grid; the noise scale stays private."""

@@ -6,11 +6,8 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from discreet.bees.colony import Uniform, stream
 from discreet.bees.fitness import NoisyAccuracy, NoisyHistogram, TreeAccuracy
@@ -20,17 +17,14 @@ from discreet.budget import Ledger
 from discreet.drafting import schema_from_data
 from discreet.errors import ParameterError
 from discreet.guarantee import Guarantee
+from discreet.models.column_selector import ColumnSelector
 from discreet.models.public import checked_public
 from discreet.queries import ClassCounts, Counts, SoftCounts, SplineCounts
 from discreet.schema import Schema
 from discreet.statistics import NoisyStatistics, Receipt
-from discreet.tables import Table, as_frame, as_matrix, check_records
-
-CHOSEN = "columns"
-"""How a schema says that its columns were chosen on clear data: no model made with it states a guarantee."""
 
 
-class BeeFeatureSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class BeeFeatureSelector(ColumnSelector):
     """The attributes that suffice, searched by an artificial bee colony with differential evolution (ABC-DE).
 
     `fit` scores a subset by the accuracy of an entropy tree in 3-fold cross-validation, on the records themselves
@@ -107,21 +101,20 @@ class BeeFeatureSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         search = self._checked()
         self.__dict__.pop("columns_", None)  # an interrupted refit must not leave a choice under another promise
-        perturbed = is_perturbed(source_guarantee, source_receipt)
+        perturbed = is_perturbed(source_guarantee, source_receipt, self.schema)
         if perturbed:
             check_schema(self.schema, source_receipt)
         uniform = stream(self.random_state)
         if ledger is not None and not perturbed:
-            charge_in_the_clear(ledger, self.kind)
+            charge_in_the_clear(ledger, self.schema, self.kind)
         if isinstance(self.schema, str):
             X, y = checked_public(X, y, kind=type(self).__name__)
             self.schema_ = schema_from_data(X, y)
         else:
             self.schema_ = self.schema
         fitness = TreeAccuracy(*labelled(X, y, self.schema_), uniform)
-        names = self.schema_.names
-        self.guarantee_, self.receipt_ = promised("attributes", self.schema_, source_guarantee, source_receipt)
-        return self._choose(search, names, fitness, uniform)
+        promise = promised("attributes", self.schema_, source_guarantee, source_receipt)
+        return self._choose(search, self.schema_.names, fitness, uniform, promise)
 
     def fit_noisy(self, noisy: NoisyStatistics) -> BeeFeatureSelector:
         """Choose attributes on noisy tables: post-processing, no data, no cost. One without a table is not chosen."""
@@ -135,59 +128,23 @@ class BeeFeatureSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names, prior, tables = _histograms(noisy, self.schema_)
         uniform = stream(self.random_state)
         fitness = NoisyAccuracy(prior, tables, float(self.price), uniform)
-        self.guarantee_, self.receipt_ = Guarantee.of(noisy.receipt, self.schema_), noisy.receipt
-        return self._choose(search, names, fitness, uniform)
+        promise = Guarantee.of(noisy.receipt, self.schema_), noisy.receipt
+        return self._choose(search, names, fitness, uniform, promise)
 
     def _choose(
-        self, search: SubsetSearch, names: list[str], fitness: Callable[[Bits], float], uniform: Uniform
+        self,
+        search: SubsetSearch,
+        names: list[str],
+        fitness: Callable[[Bits], float],
+        uniform: Uniform,
+        promise: tuple[Guarantee, Receipt],
     ) -> BeeFeatureSelector:
         """Search among these attributes, then set what a fitted selector has."""
         best = search.best(len(names), fitness, uniform)
-        schema = self.schema_
-        self.columns_ = [name for name, chosen in zip(names, best.bits, strict=True) if chosen]
         self.fitness_, self.n_iter_ = best.value, self.max_iter
-        dropped = set(schema.names) - set(self.columns_)
-        marks = [mark for mark in schema.from_data if mark.rpartition(".")[0] not in dropped]
-        if not self.guarantee_.holds:
-            marks.append(CHOSEN)
-        columns = [column for column in schema.columns if column.name in self.columns_]
-        self.selected_schema_ = schema.replace(
-            columns=columns, ignore=(*schema.ignore, *sorted(dropped)), from_data=marks
-        )
-        self.n_features_in_ = len(schema.columns)
-        self.feature_names_in_ = np.array(schema.names, dtype=object)
+        columns = [name for name, chosen in zip(names, best.bits, strict=True) if chosen]
+        self._set_choice(self.schema_, columns, *promise)
         return self
-
-    def get_support(self, indices: bool = False) -> NDArray[Any]:
-        """Which attributes were chosen, as truth values or as positions."""
-        check_is_fitted(self, "columns_")
-        mask = np.isin(self.feature_names_in_, self.columns_)
-        return np.flatnonzero(mask) if indices else mask
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the chosen attributes."""
-        check_is_fitted(self, "columns_")
-        names = self.feature_names_in_ if input_features is None else np.asarray(input_features, dtype=object)
-        if len(names) != self.n_features_in_:
-            raise ValueError(f"input_features should have length equal to number of features ({self.n_features_in_})")
-        if input_features is not None and not (names == self.feature_names_in_).all():
-            raise ValueError("input_features is not equal to feature_names_in_")
-        return np.asarray(names[self.get_support()])
-
-    def transform(self, X: Any) -> Any:
-        """The chosen attributes of new records: of a frame, a mapping, a list of dicts or a 2-D array, as it came."""
-        check_is_fitted(self, "columns_")
-        if isinstance(self.schema, str):
-            X = checked_public(X, width=self.n_features_in_, kind=type(self).__name__)
-        check_records(X, self.schema_)
-        frame = as_frame(X)
-        if frame is not None or isinstance(X, dict):
-            Table(X, self.schema_).check(self.schema_)
-            return {name: X[name] for name in self.columns_} if frame is None else _selected(frame, self.columns_)
-        if isinstance(X, list | tuple) and any(isinstance(record, dict) for record in X):
-            dicts = [record if isinstance(record, dict) else {} for record in X]
-            return [{name: record.get(name) for name in self.columns_} for record in dicts]
-        return as_matrix(X, self.n_features_in_)[:, self.get_support()]
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
@@ -199,20 +156,6 @@ class BeeFeatureSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.price, Real) or not 0 <= self.price <= 1:
             raise ParameterError(f"price={self.price!r}; need a number from 0 to 1")
         return SubsetSearch(self.population, self.max_iter, self.onlookers, self.normalise)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.target_tags.required = True
-        return tags
-
-
-def _selected(frame: nw.DataFrame[Any], names: list[str]) -> Any:
-    """Columns of a data frame, of the library that it came from."""
-    by_text = {str(name): name for name in frame.columns}
-    return frame.select([by_text[name] for name in names]).to_native()
 
 
 def _histograms(noisy: NoisyStatistics, schema: Schema) -> tuple[list[str], NDArray[np.float64], list[NoisyHistogram]]:

@@ -121,12 +121,12 @@ class BeeRules(Classifier):
         X and y were perturbed, record by record. Its receipt, if given, is shown in the model's card.
         """
         self.check_parameters()
-        perturbed = is_perturbed(source_guarantee, source_receipt)
+        perturbed = is_perturbed(source_guarantee, source_receipt, self.schema)
         if perturbed:
             check_schema(self.schema, source_receipt)
         uniform = stream(self.random_state)
         if ledger is not None and not perturbed:
-            charge_in_the_clear(ledger, self.kind)
+            charge_in_the_clear(ledger, self.schema, self.kind)
         X, y = self._set_schema(X, y)
         encoded, labels = labelled(X, y, self.schema_)
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(RuleSearch)}
@@ -160,7 +160,7 @@ class BeeRules(Classifier):
                 raise damaged
             self.schema_ = self.schema
             self._set(rules_from_dict(content["rules"], self.schema_), _prior(content["class_prior"], self.schema_))
-            self.guarantee_, self.receipt_ = restored(content)
+            self.guarantee_, self.receipt_ = restored(content, self.schema)
         except (DiscreetError, KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise damaged from None
         return self

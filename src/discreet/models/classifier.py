@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet import model_file
 from discreet.budget import Epsilon, Ledger, as_epsilon, as_ledger
+from discreet.doors.passage import Spending
 from discreet.drafting import schema_from_data
 from discreet.encoding import class_codes
 from discreet.errors import ParameterError
@@ -25,7 +26,7 @@ from discreet.randomness import Randomness, as_rng
 from discreet.schema import Schema
 from discreet.sources import Source
 from discreet.sources.memory import MemorySource
-from discreet.statistics import NoisyStatistics, Receipt
+from discreet.statistics import Answers, NoisyStatistics, Receipt
 from discreet.tables import as_vector
 
 Matrix = NDArray[np.float64]
@@ -43,6 +44,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Whether the scores are log-probabilities, up to a constant for each record."""
     fitted: ClassVar[str] = "noisy_"
     """The attribute that a fitted model has."""
+    by_record: ClassVar[bool] = False
+    """Whether what is predicted for a record is a function of that record alone, to the last bit."""
 
     schema: Schema | str
     schema_: Schema
@@ -116,13 +119,18 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class PrivateClassifier(Classifier):
     """A model made of noisy statistics alone: `_learn` asks for them, `_build` makes the model."""
 
+    by_record: ClassVar[bool] = True
+
     epsilon: Any
     random_state: Any
 
     def _learn(
-        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Ledger, rng: Randomness, purpose: str
-    ) -> NoisyStatistics:
-        """Ask the data, through the doors, for exactly `epsilon` in all; all charges name `purpose`."""
+        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
+    ) -> Answers:
+        """Ask the data, through the doors, for exactly `epsilon` in all; all charges name `purpose`.
+
+        What the model states is the sum of all that was charged to `ledger`: no subclass can leave a part out.
+        """
         raise NotImplementedError
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
@@ -150,10 +158,11 @@ class PrivateClassifier(Classifier):
 
     def _fit(self, source: Source, ledger: Ledger | None) -> Self:
         epsilon, schema = as_epsilon(self.epsilon), self.schema_
-        ledger = as_ledger(ledger, epsilon)
-        ledger.check(epsilon)
-        purpose = f"{self.kind} for {schema.target}"
-        return self.fit_noisy(self._learn(source, schema, epsilon, ledger, as_rng(self.random_state), purpose))
+        account = as_ledger(ledger, epsilon)
+        account.check(epsilon, schema.adjacency)
+        spending, purpose = Spending(account), f"{self.kind} for {schema.target}"
+        answers = self._learn(source, schema, epsilon, spending, as_rng(self.random_state), purpose)
+        return self.fit_noisy(NoisyStatistics(answers, spending.receipt))
 
     def fit_noisy(self, noisy: NoisyStatistics) -> Self:
         """Build the model from noisy statistics: post-processing, no data, no cost."""

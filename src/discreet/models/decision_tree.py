@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.budget import Epsilon, Ledger
+from discreet.budget import Epsilon
+from discreet.doors.passage import Spending
+from discreet.doors.tree_plans import Plan
+from discreet.doors.trees import grow
 from discreet.errors import ParameterError
-from discreet.growth import Plan, grow
 from discreet.models import tree_picture, tree_text
 from discreet.models import tree_plan as planning
 from discreet.models.classifier import PrivateClassifier
@@ -20,7 +22,7 @@ from discreet.models.tree_records import check_tree_parameters, known_records
 from discreet.randomness import Randomness
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.statistics import NoisyStatistics
+from discreet.statistics import Answers, NoisyStatistics
 from discreet.trees import LeafCounts
 
 Matrix = NDArray[np.float64]
@@ -87,15 +89,14 @@ class DecisionTree(PrivateClassifier):
         self.random_state = random_state
 
     def _learn(
-        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Ledger, rng: Randomness, purpose: str
-    ) -> NoisyStatistics:
+        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
+    ) -> Answers:
         def plans(rest: Epsilon, records: int) -> list[Plan]:
             return [self._plan(schema, rest, records, rng)]
 
         needed = planning.needs_records(self.structure, self.max_depth, self.criterion)
-        noisy, rest, records = known_records(source, schema, epsilon, plans, ledger, rng, purpose, needed=needed)
-        tree = grow(source, schema, plans(rest, records), ledger, rng, purpose)
-        return tree if noisy is None else noisy + tree
+        answers, rest, records = known_records(source, schema, epsilon, plans, ledger, rng, purpose, needed=needed)
+        return answers + grow(source, schema, plans(rest, records), ledger, rng, purpose).tables
 
     def _plan(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> Plan:
         strength = planning.signal(epsilon, records)

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Self
 
-import narwhals as nw
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
-
 from discreet.budget import Ledger, as_epsilon, as_ledger
 from discreet.columns import Numeric
+from discreet.doors.choice import select
 from discreet.drafting import schema_from_data
 from discreet.errors import ParameterError
 from discreet.guarantee import Guarantee
+from discreet.models.column_selector import ColumnSelector
 from discreet.models.public import checked_public
 from discreet.queries import MOST_BINS, MajorityScore
 from discreet.randomness import as_rng
-from discreet.release import select
 from discreet.schema import Schema
 from discreet.sources import Source
 from discreet.sources.memory import MemorySource
-from discreet.tables import Table, as_frame, as_matrix, check_records
-
-CHOSEN = "columns"
-"""How a schema says that its columns were chosen without a guarantee: no model made with it states one."""
 
 
-class FeatureSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FeatureSelector(ColumnSelector):
     """ε-differentially private choice of the k columns that tell most about the class.
 
     A column is worth as many records as are right if each of its cells votes for its largest class. Columns are chosen
@@ -103,47 +93,8 @@ class FeatureSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         candidates = [MajorityScore(each.name, bins if isinstance(each, Numeric) else None) for each in schema.columns]
         purpose, rng = f"feature selection for {schema.target}", as_rng(self.random_state)
         chosen = select(source, schema, candidates, int(self.k), epsilon, as_ledger(ledger, epsilon), rng, purpose)
-        self.schema_ = schema
-        self.columns_ = list(chosen.columns)
-        self.receipt_ = chosen.receipt
-        self.guarantee_ = Guarantee.of(chosen.receipt, schema)
-        marked = not self.guarantee_.holds
-        self.selected_schema_ = _narrowed(schema, self.columns_, marked=marked)
-        if not marked:
-            self.selected_schema_ = self.selected_schema_.replace(chosen=str(self.guarantee_.epsilon))
-        self.n_features_in_ = len(schema.columns)
-        self.feature_names_in_ = np.array(schema.names, dtype=object)
+        self._set_choice(schema, chosen.columns, Guarantee.of(chosen.receipt, schema), chosen.receipt)
         return self
-
-    def transform(self, X: Any) -> Any:
-        """The chosen columns of new records, in the order of the schema: a data frame of a data frame, and so on."""
-        check_is_fitted(self, "columns_")
-        if isinstance(self.schema, str):
-            X = checked_public(X, width=self.n_features_in_, kind=type(self).__name__)
-        check_records(X, self.schema_)
-        names, frame = self.selected_schema_.names, as_frame(X)
-        if frame is not None or isinstance(X, Mapping):
-            Table(X, self.schema_).check(self.schema_)
-            return {name: X[name] for name in names} if frame is None else _columns(frame, names)
-        if isinstance(X, list | tuple) and all(isinstance(record, Mapping) for record in X):
-            return [{name: record.get(name) for name in names} for record in X]
-        return as_matrix(X, self.n_features_in_)[:, self.get_support()]
-
-    def get_support(self, indices: bool = False) -> NDArray[Any]:
-        """Which columns were chosen, in the order of the schema, as truth values or as positions."""
-        check_is_fitted(self, "columns_")
-        mask = np.isin(self.feature_names_in_, self.columns_)
-        return np.flatnonzero(mask) if indices else mask
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the chosen columns, in the order of the schema."""
-        check_is_fitted(self, "columns_")
-        names = self.feature_names_in_ if input_features is None else np.asarray(input_features, dtype=object)
-        if len(names) != self.n_features_in_:
-            raise ValueError(f"input_features should have length equal to number of features ({self.n_features_in_})")
-        if not (names == self.feature_names_in_).all():
-            raise ValueError("input_features is not equal to feature_names_in_")
-        return np.asarray(self.feature_names_in_[self.get_support()])
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
@@ -163,27 +114,3 @@ class FeatureSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _check_k(self, schema: Schema) -> None:
         if int(self.k) > len(schema.columns):
             raise ParameterError(f"k={self.k}, but there are {len(schema.columns)} feature(s); need no more than that")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.target_tags.required = True
-        return tags
-
-
-def _narrowed(schema: Schema, names: list[str], *, marked: bool) -> Schema:
-    """The schema with some columns alone; the others may be present and are not read."""
-    kept = [column for column in schema.columns if column.name in names]
-    dropped = [name for name in schema.names if name not in names]
-    marks = [each for each in schema.from_data if each.rpartition(".")[0] not in dropped]
-    return schema.replace(
-        columns=kept, ignore=(*schema.ignore, *dropped), from_data=(*marks, *([CHOSEN] if marked else []))
-    )
-
-
-def _columns(frame: nw.DataFrame[Any], names: list[str]) -> Any:
-    """Columns of a data frame, of the library that it came from; their names may be numbers there."""
-    by_text = {str(name): name for name in frame.columns}
-    return frame.select([by_text[name] for name in names]).to_native()

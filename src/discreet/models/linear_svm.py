@@ -11,18 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.budget import Epsilon, Ledger
+from discreet.budget import Epsilon
+from discreet.doors.hyperplanes import separate
+from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
 from discreet.hyperplanes import MOST_KNOTS, Hyperplanes
 from discreet.models import weights
 from discreet.models.classifier import PrivateClassifier
 from discreet.models.tabular import Attribute, Model
 from discreet.models.weights import Weight
-from discreet.objective import separate
 from discreet.randomness import Randomness
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.statistics import NoisyStatistics
+from discreet.statistics import Answers, NoisyStatistics
 
 Matrix = NDArray[np.float64]
 
@@ -91,15 +92,15 @@ class LinearSVM(PrivateClassifier):
         self.random_state = random_state
 
     def _learn(
-        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Ledger, rng: Randomness, purpose: str
-    ) -> NoisyStatistics:
+        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
+    ) -> Answers:
         knots = fitting_knots(schema, epsilon) if self.knots == "auto" else int(self.knots)
         query = Hyperplanes(knots, BITS)
         if self.regularisation == "auto":
             strength = fitting_strength(query, schema, epsilon)
         else:
             strength = float(self.regularisation)
-        return separate(source, schema, query, epsilon, float(self.huber), strength, ledger, rng, purpose)
+        return separate(source, schema, query, epsilon, float(self.huber), strength, ledger, rng, purpose).tables
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         query, table = noisy.tables[0]

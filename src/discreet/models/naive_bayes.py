@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import reduce
 from numbers import Integral, Real
-from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +12,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from discreet import explanation
-from discreet.budget import Epsilon, Ledger
+from discreet.budget import Epsilon
+from discreet.doors.choice import select
+from discreet.doors.counts import release
+from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
 from discreet.explanation import Evidence
 from discreet.models import naive_bayes_plan as planning
@@ -24,10 +25,9 @@ from discreet.models.classifier import PrivateClassifier
 from discreet.plan import laplace_steps, split_by_weight
 from discreet.queries import MOST_BINS, Total
 from discreet.randomness import Randomness
-from discreet.release import release, select
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.statistics import NoisyStatistics
+from discreet.statistics import Answers, NoisyStatistics
 
 Matrix = NDArray[np.float64]
 
@@ -96,27 +96,26 @@ class NaiveBayes(PrivateClassifier):
         self.random_state = random_state
 
     def _learn(
-        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Ledger, rng: Randomness, purpose: str
-    ) -> NoisyStatistics:
+        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
+    ) -> Answers:
         options = (self.numeric, self.bins)
         selection.rehearse(self.select, schema, epsilon, *options, self.split)
-        parts: list[NoisyStatistics] = []
         records, rest = schema.records, epsilon
+        answers: Answers = ()
         if records is None and planning.needs_records(schema, *options, epsilon):
             counting, rest = split_by_weight(epsilon, [planning.COUNTING, 1 - planning.COUNTING])
             source.check(schema)
             planning.steps(schema, rest, planning.MANY_RECORDS, *options, self.split)
-            parts.append(release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng, purpose))
-            records = min(max(1, int(parts[0][Total()].values.item())), planning.MANY_RECORDS)
+            noisy = release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng, purpose)
+            answers = noisy.tables
+            records = min(max(1, int(noisy[Total()].values.item())), planning.MANY_RECORDS)
         names: Sequence[str] = schema.names if self.select == len(schema.names) else ()
         choice = selection.choice(self.select, schema, rest, records or 1, *options)
         if choice is not None:
             won = select(source, schema, choice.candidates, choice.wanted, choice.epsilon, ledger, rng, purpose)
-            parts.append(NoisyStatistics([], won.receipt))
             names, rest = won.columns, choice.rest
         steps = planning.steps(schema, rest, records or 1, *options, self.split, names)
-        parts.append(release(source, schema, steps, ledger, rng, purpose))
-        return reduce(add, parts)
+        return answers + release(source, schema, steps, ledger, rng, purpose).tables
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         self._model = tables.build(noisy, schema, float(self.smoothing)).in_order(places)

@@ -14,9 +14,10 @@ from collections.abc import Sequence
 
 from discreet.budget import Epsilon
 from discreet.columns import Categorical, Column, Numeric
+from discreet.doors.counts import CountStep
 from discreet.mechanisms.smooth import SmoothCauchy
 from discreet.plan import Step, laplace_steps, split_by_weight, split_evenly
-from discreet.queries import ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts
+from discreet.queries import ClassCounts, Counts, Moments, SoftCounts, SplineCounts, TableQuery
 from discreet.schema import Schema
 
 NUMERIC = ("histogram", "gaussian", "smooth")
@@ -45,7 +46,7 @@ def steps(
     bins: int | str,
     split: str,
     names: Sequence[str] = (),
-) -> list[Step]:
+) -> list[CountStep]:
     """The queries with their mechanisms and their shares, which sum to epsilon exactly.
 
     Attributes in `names` were chosen and are all asked; without any, as many of the schema's as can be paid.
@@ -60,7 +61,7 @@ def steps(
 
 def affordable(
     schema: Schema, epsilon: Epsilon, records: int, numeric: str, bins: int | str
-) -> tuple[int, list[Query]]:
+) -> tuple[int, list[TableQuery]]:
     """How many attributes can be asked, and the query of each attribute if so many are."""
     asked = attributes_asked(signal_of(schema, epsilon, records), len(schema.columns))
     return asked, _queries(schema.columns, schema, epsilon, records, asked, numeric, bins)
@@ -71,20 +72,20 @@ def signal_of(schema: Schema, epsilon: Epsilon, records: int) -> float:
     return effective(epsilon, schema) * records / len(schema.classes)
 
 
-def cells_of(queries: Sequence[Query], schema: Schema) -> float:
+def cells_of(queries: Sequence[TableQuery], schema: Schema) -> float:
     """The average number of cells in the queries' tables."""
     return sum(_weight(query, schema) for query in queries) / len(queries)
 
 
 def _queries(
     columns: Sequence[Column], schema: Schema, epsilon: Epsilon, records: int, asked: int, numeric: str, bins: int | str
-) -> list[Query]:
+) -> list[TableQuery]:
     most = min(signal_of(schema, epsilon, records) / asked, records / len(schema.classes))
     chosen_bins = best_bins(most) if isinstance(bins, str) else int(bins)
     return [_query(column, numeric, chosen_bins, exact=epsilon == math.inf) for column in columns]
 
 
-def _shared(queries: list[Query], schema: Schema, epsilon: Epsilon, split: str) -> list[Step]:
+def _shared(queries: list[TableQuery], schema: Schema, epsilon: Epsilon, split: str) -> list[CountStep]:
     if any(isinstance(query, Moments) for query in queries):
         queries = [ClassCounts(), *queries]
     weights = [_weight(query, schema) ** (1 / 3) for query in queries]
@@ -117,7 +118,7 @@ def fewest_cells(cells: Sequence[float], asked: int) -> list[int]:
     return sorted(kept)
 
 
-def _query(column: Column, numeric: str, bins: int, exact: bool) -> Query:
+def _query(column: Column, numeric: str, bins: int, exact: bool) -> TableQuery:
     if isinstance(column, Categorical):
         return Counts(column.name)
     if numeric == "gaussian":
@@ -127,7 +128,7 @@ def _query(column: Column, numeric: str, bins: int, exact: bool) -> Query:
     return Counts(column.name, bins) if exact else SplineCounts(column.name, bins)
 
 
-def _weight(query: Query, schema: Schema) -> float:
+def _weight(query: TableQuery, schema: Schema) -> float:
     """Cells whose errors add up; for the normal laws, as many as give the same expected error (algorithm (b))."""
     match query:
         case Counts():
@@ -140,7 +141,7 @@ def _weight(query: Query, schema: Schema) -> float:
             return 1.0
 
 
-def _step(query: Query, share: Epsilon, schema: Schema) -> Step:
+def _step(query: TableQuery, share: Epsilon, schema: Schema) -> CountStep:
     if isinstance(query, Moments):
         each = share if share == math.inf else share / schema.adjacency.distance
         return Step(query, SmoothCauchy(each), share)

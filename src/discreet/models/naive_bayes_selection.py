@@ -30,7 +30,7 @@ from discreet.mechanisms.selection import PermuteAndFlip
 from discreet.models import naive_bayes_plan as planning
 from discreet.plan import split_by_weight, split_evenly
 from discreet.queries import MajorityScore, Score, ShareScore
-from discreet.schema import Adjacency, Schema
+from discreet.schema import Schema
 
 CHOOSING = 1 / 3
 CELL = 10.0
@@ -104,7 +104,6 @@ def rehearse(select: Any, schema: Schema, epsilon: Epsilon, numeric: str, bins: 
     check(select, schema)
     if select is None or epsilon == math.inf:
         return
-    monotone = schema.adjacency is Adjacency.ADD_REMOVE
-    PermuteAndFlip.calibrated(split_evenly(epsilon, 4 * len(schema.columns))[0], 1, monotone=monotone)
+    PermuteAndFlip.calibrated(split_evenly(epsilon, 4 * len(schema.columns))[0], schema.adjacency.distance)
     fewest = 2 if isinstance(bins, str) else bins
     planning.steps(schema, split_evenly(epsilon, 2)[0], 1, numeric, fewest, split, schema.names)

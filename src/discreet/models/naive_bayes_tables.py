@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from discreet.columns import Numeric
 from discreet.encoding import Cells
+from discreet.errors import ParameterError
 from discreet.models.tabular import Attribute, Model
-from discreet.queries import Counts, Moments, SoftCounts, SplineCounts, splines
+from discreet.queries import Counts, Moments, SoftCounts, SplineCounts, TableQuery, splines
 from discreet.schema import Schema
 from discreet.statistics import NoisyStatistics
 
@@ -42,10 +43,12 @@ class ClassTotals:
 
 def build(noisy: NoisyStatistics, schema: Schema, smoothing: float) -> Model:
     """The model that noisy statistics support."""
+    if not all(isinstance(query, TableQuery) for query, _ in noisy.tables):
+        raise ParameterError("these statistics are not those of naive Bayes; need tables of counts")
     blocks = [
         (query, np.asarray(table.values, dtype=np.float64) / unit, table.variance / unit**2)
         for query, table in noisy.tables
-        if not isinstance(query, Moments)
+        if isinstance(query, TableQuery) and not isinstance(query, Moments)
         for unit in [query.unit(schema)]
     ]
     tables = [(values, variance) for _, values, variance in blocks if len(values) == len(schema.classes)]

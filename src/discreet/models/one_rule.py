@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from discreet import explanation
-from discreet.budget import Epsilon, Ledger
+from discreet.budget import Epsilon
 from discreet.columns import Numeric
+from discreet.doors.choice import select
+from discreet.doors.counts import release
+from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
 from discreet.explanation import Evidence
 from discreet.models.classifier import PrivateClassifier
@@ -21,10 +24,9 @@ from discreet.models.tabular import Attribute, Model, normalised, sorted_classes
 from discreet.plan import laplace_steps, split_by_weight
 from discreet.queries import Counts, MajorityScore
 from discreet.randomness import Randomness
-from discreet.release import release, select
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.statistics import NoisyStatistics, NoisyTable
+from discreet.statistics import Answers, NoisyStatistics, NoisyTable
 
 Matrix = NDArray[np.float64]
 
@@ -79,15 +81,14 @@ class OneRule(PrivateClassifier):
         self.random_state = random_state
 
     def _learn(
-        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Ledger, rng: Randomness, purpose: str
-    ) -> NoisyStatistics:
+        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
+    ) -> Answers:
         bins = {each.name: int(self.bins) if isinstance(each, Numeric) else None for each in schema.columns}
         choosing, counting = split_by_weight(epsilon, [float(self.choosing), 1 - float(self.choosing)])
         plans = {name: laplace_steps([Counts(name, bins[name])], [counting], schema) for name in schema.names}
         candidates = [MajorityScore(name, bins[name]) for name in schema.names]
         chosen = select(source, schema, candidates, 1, choosing, ledger, rng, purpose)
-        noisy = release(source, schema, plans[chosen.columns[0]], ledger, rng, purpose)
-        return NoisyStatistics(noisy.tables, chosen.receipt + noisy.receipt)
+        return release(source, schema, plans[chosen.columns[0]], ledger, rng, purpose).tables
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         tables = [(query, table) for query, table in noisy.tables if isinstance(query, Counts)]

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.budget import Epsilon, Ledger
+from discreet.budget import Epsilon
+from discreet.doors.passage import Spending
+from discreet.doors.tree_plans import Greedy, Plan
+from discreet.doors.trees import grow
 from discreet.errors import ParameterError
-from discreet.growth import Greedy, Plan, grow
 from discreet.models import tree_picture, tree_text
 from discreet.models import tree_plan as planning
 from discreet.models.classifier import PrivateClassifier
@@ -22,7 +24,7 @@ from discreet.plan import split_evenly
 from discreet.randomness import Randomness
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.statistics import NoisyStatistics
+from discreet.statistics import Answers, NoisyStatistics
 from discreet.trees import LeafCounts
 
 Matrix = NDArray[np.float64]
@@ -99,16 +101,15 @@ class RandomForest(PrivateClassifier):
         self.random_state = random_state
 
     def _learn(
-        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Ledger, rng: Randomness, purpose: str
-    ) -> NoisyStatistics:
+        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
+    ) -> Answers:
         def plans(rest: Epsilon, records: int) -> list[Plan]:
             return self._plans(schema, rest, records, rng)
 
-        noisy, rest, records = known_records(source, schema, epsilon, plans, ledger, rng, purpose, needed=True)
+        answers, rest, records = known_records(source, schema, epsilon, plans, ledger, rng, purpose, needed=True)
         planned = plans(rest, records)
         dealt = len(planned) > 1 and isinstance(planned[0], Greedy)
-        trees = grow(source, schema, planned, ledger, rng, purpose, dealt=dealt)
-        return trees if noisy is None else noisy + trees
+        return answers + grow(source, schema, planned, ledger, rng, purpose, dealt=dealt).tables
 
     def _plans(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> list[Plan]:
         """All greedy, at all of epsilon each (records are dealt), or all random, at an equal share each."""

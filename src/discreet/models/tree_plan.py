@@ -17,8 +17,8 @@ from collections.abc import Sequence
 
 from discreet.budget import Epsilon
 from discreet.columns import Categorical, Column
+from discreet.doors.tree_plans import Fixed, Greedy, Labelled, Plan, Published
 from discreet.errors import ParameterError
-from discreet.growth import Fixed, Greedy, Labelled, Plan, Published
 from discreet.plan import split_by_weight
 from discreet.randomness import Randomness
 from discreet.schema import Schema

@@ -7,17 +7,18 @@ from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
-from discreet.budget import Epsilon, Ledger
+from discreet.budget import Epsilon
+from discreet.doors.counts import release
+from discreet.doors.passage import Spending
+from discreet.doors.tree_plans import Plan
 from discreet.errors import ParameterError
-from discreet.growth import Plan
 from discreet.models import tree_plan as planning
 from discreet.plan import laplace_steps, split_by_weight
 from discreet.queries import Total
 from discreet.randomness import Randomness
-from discreet.release import release
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.statistics import NoisyStatistics
+from discreet.statistics import Answers
 from discreet.trees import MOST_BINS, SCORES
 
 
@@ -26,26 +27,26 @@ def known_records(
     schema: Schema,
     epsilon: Epsilon,
     plans: Callable[[Epsilon, int], Sequence[Plan]],
-    ledger: Ledger,
+    ledger: Spending,
     rng: Randomness,
     purpose: str,
     *,
     needed: bool,
-) -> tuple[NoisyStatistics | None, Epsilon, int]:
-    """The number of records that plans go by, what it cost, and the epsilon that is left.
+) -> tuple[Answers, Epsilon, int]:
+    """The answer that was bought, if any, the epsilon that is left, and the number of records that plans go by.
 
     A declared number costs nothing; where none is declared and one is needed, a noisy one is bought. Before that, plans
     for few and for many records are costed, so that an epsilon that is too small for them is refused unspent.
     """
     if schema.records is not None or not needed or epsilon == math.inf:
-        return None, epsilon, schema.records or planning.MANY_RECORDS
+        return (), epsilon, schema.records or planning.MANY_RECORDS
     counting, rest = split_by_weight(epsilon, [planning.COUNTING, 1 - planning.COUNTING])
     source.check(schema)
     for records in (1, planning.MANY_RECORDS):
         for plan in plans(rest, records):
-            plan.charges(schema)
+            plan.steps(schema)
     noisy = release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng, purpose)
-    return noisy, rest, min(max(1, int(noisy[Total()].values.item())), planning.MANY_RECORDS)
+    return noisy.tables, rest, min(max(1, int(noisy[Total()].values.item())), planning.MANY_RECORDS)
 
 
 def check_tree_parameters(model: Any, structures: Sequence[str]) -> None:

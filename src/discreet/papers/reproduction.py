@@ -6,9 +6,12 @@ import math
 from fractions import Fraction
 from typing import Any, Protocol
 
-from discreet.budget import Charge, Ledger, as_epsilon
+from discreet.budget import Ledger, as_epsilon, as_ledger
+from discreet.doors.passage import pay
 from discreet.errors import ParameterError
 from discreet.guarantee import Guarantee
+from discreet.mechanisms.clear import Everything, InTheClear
+from discreet.plan import Step
 from discreet.randomness import Randomness, as_rng
 from discreet.schema import Schema
 
@@ -36,9 +39,8 @@ def charge_infinity(model: Reproduction, ledger: Ledger | None) -> Randomness:
         raise ParameterError(f"schema={model.schema!r}; need a discreet.Schema")
     read_epsilon(model.claimed_epsilon)
     rng = as_rng(model.random_state)
-    ledger = Ledger.unlimited() if ledger is None else ledger
-    charges = [Charge("all parameters", "as published, no guarantee", math.inf, 1, math.nan)]
-    ledger.charge(type(model).__name__, charges)
+    step = Step(Everything("all parameters"), InTheClear("as published, no guarantee", math.nan), math.inf)
+    pay(model.schema, [step], as_ledger(ledger, math.inf), rng, type(model).__name__)
     return rng
 
 

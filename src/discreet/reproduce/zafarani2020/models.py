@@ -8,21 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from discreet.budget import Epsilon, Ledger
+from discreet.budget import Epsilon
 from discreet.columns import Categorical
+from discreet.doors.counts import CountStep, release
+from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
 from discreet.models import naive_bayes_plan as planning
 from discreet.models.naive_bayes import NaiveBayes
 from discreet.papers.published import ExactRecords, Parameters, count_columns
 from discreet.papers.vaidya2013 import Vaidya2013NaiveBayes
 from discreet.papers.zafarani2020 import Zafarani2020NaiveBayes
-from discreet.plan import Step, laplace_steps, split_by_weight
+from discreet.plan import laplace_steps, split_by_weight
 from discreet.randomness import Randomness
-from discreet.release import release
 from discreet.reproduce.study import Factory
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.statistics import NoisyStatistics
+from discreet.statistics import Answers
 
 SMOOTH, GLOBAL, RIGOROUS, RIGOROUS_SMOOTH = "smooth, published", "global, published", "rigorous", "rigorous, smooth"
 
@@ -131,19 +132,17 @@ class AllocatedNaiveBayes(NaiveBayes):
         self.categorical_weight = categorical_weight
 
     def _learn(
-        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Ledger, rng: Randomness, purpose: str
-    ) -> NoisyStatistics:
+        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
+    ) -> Answers:
         queries = [step.query for step in default_plan(schema, epsilon)]
         categorical = {column.name for column in schema.columns if isinstance(column, Categorical)}
-        weights = [
-            self.categorical_weight if query.column in categorical else self.numeric_weight  # type: ignore[union-attr]
-            for query in queries
-        ]
+        columns = [getattr(query, "column", "") for query in queries]
+        weights = [self.categorical_weight if name in categorical else self.numeric_weight for name in columns]
         steps = laplace_steps(queries, split_by_weight(epsilon, weights), schema)
-        return release(source, schema, steps, ledger, rng, purpose)
+        return release(source, schema, steps, ledger, rng, purpose).tables
 
 
-def default_plan(schema: Schema, epsilon: Epsilon) -> list[Step]:
+def default_plan(schema: Schema, epsilon: Epsilon) -> list[CountStep]:
     """What our naive Bayes asks where the number of records is declared."""
     return planning.steps(schema, epsilon, schema.records or 1, "histogram", "auto", "weighted")
 

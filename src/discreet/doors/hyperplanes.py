@@ -1,4 +1,4 @@
-"""The door for hyperplanes: charge, read the rows, perturb the objective, minimise, add lattice noise."""
+"""The door for hyperplanes: pay, read the rows, perturb the objective, minimise, add lattice noise."""
 
 from __future__ import annotations
 
@@ -8,47 +8,62 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.budget import Charge, Epsilon, Ledger
+from discreet.budget import Epsilon
+from discreet.doors.passage import Account, Reading, passage
 from discreet.encoding import Cells
-from discreet.errors import ParameterError
 from discreet.hyperplanes import Feature, Hyperplanes
 from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.mechanisms.objective import ObjectivePerturbation
 from discreet.mechanisms.problem import Problem
-from discreet.plan import split_by_weight, split_evenly
+from discreet.plan import Step, split_by_weight, split_evenly
 from discreet.randomness import Randomness
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.statistics import NoisyStatistics, NoisyTable, Receipt
+from discreet.statistics import NoisyStatistics, NoisyTable
 
 SHARES = (99, 1)
 """How the epsilon of a hyperplane is divided between the objective's noise and the lattice's."""
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """The two mechanisms of one hyperplane, with what each may cost."""
+@dataclass(frozen=True, repr=False)
+class Plane:
+    """The weights of a hyperplane, before they are put on a lattice; the distance is how many records come or go."""
 
-    objective: ObjectivePerturbation
-    lattice: DiscreteLaplace
-    shares: tuple[Epsilon, Epsilon]
+    words: str
 
-    @classmethod
-    def of(cls, query: Hyperplanes, schema: Schema, epsilon: Epsilon, huber: float, strength: float) -> _Plan:
-        first, second = split_by_weight(epsilon, SHARES)
-        groups = query.groups(schema)
-        objective = ObjectivePerturbation.calibrated(first, _distance(schema), groups, huber, strength, query.bits)
-        return cls(objective, DiscreteLaplace.calibrated(second, objective.size), (first, second))
+    def __repr__(self) -> str:
+        return self.words
 
-    def charges(self, schema: Schema, what: str) -> list[Charge]:
-        first, second = self.shares
-        size, distance = self.objective.size, _distance(schema)
-        if self.objective.loss(distance) > first or self.lattice.loss(size) > second:
-            raise ParameterError(f"{what} costs more than its share of epsilon")
-        return [
-            Charge(what, self.objective.name, first, distance, self.objective.scale),
-            Charge(f"{what}, on a lattice", self.lattice.name, second, size, self.lattice.scale),
-        ]
+    def distance(self, schema: Schema) -> int:
+        """One record, or two."""
+        return schema.adjacency.distance
+
+
+@dataclass(frozen=True, repr=False)
+class OnLattice:
+    """The lattice point next to a minimiser: one of two neighbours in each coordinate, whatever the records."""
+
+    words: str
+    size: int
+
+    def __repr__(self) -> str:
+        return f"{self.words}, on a lattice"
+
+    def distance(self, schema: Schema) -> int:
+        """The L1 distance of two such points: at most one in each coordinate (ObjectivePerturbation)."""
+        return self.size
+
+
+def _steps(
+    words: str, query: Hyperplanes, schema: Schema, epsilon: Epsilon, huber: float, strength: float
+) -> tuple[Step[Plane, ObjectivePerturbation], Step[OnLattice, DiscreteLaplace]]:
+    """The two steps of one hyperplane, at shares that sum to epsilon."""
+    first, second = split_by_weight(epsilon, SHARES)
+    plane, groups = Plane(words), query.groups(schema)
+    point = OnLattice(words, sum(groups))
+    objective = ObjectivePerturbation.calibrated(first, plane.distance(schema), groups, huber, strength, query.bits)
+    lattice = DiscreteLaplace.calibrated(second, point.distance(schema))
+    return Step(plane, objective, first), Step(point, lattice, second)
 
 
 def separate(
@@ -58,38 +73,33 @@ def separate(
     epsilon: Epsilon,
     huber: float,
     strength: float,
-    ledger: Ledger,
+    ledger: Account,
     rng: Randomness,
     purpose: str = "hyperplanes",
 ) -> NoisyStatistics:
-    """Charge for all hyperplanes, then read, then find them one after another.
+    """Pay for all hyperplanes, then read, then find them one after another.
 
     Guarantee  the result is ε-DP under the schema's adjacency.
     Proof      each hyperplane is found by `ObjectivePerturbation` at 99/100 of its share of ε, followed by discrete
                Laplace noise for the L1 distance D at 1/100: its share by the proof there. A record is on some side of
                each of the hyperplanes, so losses add; shares sum to ε. A record with none of the classes is nowhere.
-    Order      as for `release`: structure, charge, read. No exception after the charge depends on a value, and the
+    Order      that of the passage. No exception after the charge depends on a value, and the
                minimiser always arrives (minimiser.py).
     Test       tests/test_linear_svm.py::test_whole_fit_stays_within_epsilon_and_leaks_nothing
     """
-    source.check(schema)
     names = _names(schema, query)
-    plans = [_Plan.of(query, schema, share, huber, strength) for share in split_evenly(epsilon, len(names))]
-    charges = tuple(charge for plan, name in zip(plans, names, strict=True) for charge in plan.charges(schema, name))
-    ledger.charge(purpose, charges)
-    features, codes, labels = _read(source, schema, query)
+    shares = split_evenly(epsilon, len(names))
+    plans = [
+        _steps(name, query, schema, share, huber, strength) for name, share in zip(names, shares, strict=True)
+    ]
+    reading, receipt = passage(source, schema, [step for plan in plans for step in plan], ledger, rng, purpose)
+    features, codes, labels = _read(reading, schema, query)
     weights = []
-    for place, plan in enumerate(plans):
+    for place, (plane, point) in enumerate(plans):
         positive = place if len(plans) > 1 else len(schema.classes) - 1
         problem = Problem(features, codes, np.where(labels == positive, 1, -1).astype(np.int8))
-        weights.append(plan.lattice.perturb(plan.objective.perturb(problem, rng), rng))
-    table = NoisyTable(np.stack(weights), math.inf)
-    return NoisyStatistics([(query, table)], Receipt(schema.adjacency, charges, rng.seeded, schema.hash))
-
-
-def _distance(schema: Schema) -> int:
-    """How many records come or go between neighbours."""
-    return schema.adjacency.distance
+        weights.append(point.mechanism.perturb(plane.mechanism.perturb(problem, rng), rng))
+    return NoisyStatistics([(query, NoisyTable(np.stack(weights), math.inf))], receipt)
 
 
 def _names(schema: Schema, query: Hyperplanes) -> list[str]:
@@ -100,14 +110,14 @@ def _names(schema: Schema, query: Hyperplanes) -> list[str]:
 
 
 def _read(
-    source: Source, schema: Schema, query: Hyperplanes
+    reading: Reading, schema: Schema, query: Hyperplanes
 ) -> tuple[tuple[Feature, ...], tuple[NDArray[np.uint16], ...], NDArray[np.uint16]]:
     """The codes and labels of the records that have one of the classes."""
     features = query.features(schema)
     cells = [each.cells for each in features] or [Cells(schema.names[0])]
     codes: list[list[NDArray[np.uint16]]] = [[np.empty(0, dtype=np.uint16)] for _ in features]
     labels: list[NDArray[np.uint16]] = [np.empty(0, dtype=np.uint16)]
-    for block in source.rows(cells, schema):
+    for block in reading.rows(cells):
         known = block.labels < len(schema.classes)
         labels.append(block.labels[known])
         for parts, feature in zip(codes, features, strict=True):

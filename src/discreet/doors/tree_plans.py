@@ -1,4 +1,4 @@
-"""Ways to make a tree, each with its proof: what is read, what it costs, and the answer."""
+"""Ways to make a tree, each with its proof: what is read, the steps that are paid for, and the answer."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.budget import Charge, Epsilon
+from discreet.budget import Epsilon
+from discreet.doors.tree_records import Records
 from discreet.encoding import Cells
-from discreet.growth.records import Records
 from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.mechanisms.selection import PermuteAndFlip
+from discreet.plan import AnyStep, Step
 from discreet.randomness import Randomness
-from discreet.schema import Adjacency, Schema
+from discreet.schema import Schema
 from discreet.statistics import NoisyTable
-from discreet.trees import SCORES, LeafCounts, LeafLabels, Places, Split, Table, Tree, complete_tree, leaf_sensitivity
+from discreet.trees import SCORES, LeafCounts, LeafLabels, Places, Split, Table, Tree, complete_tree
 
 Answer = tuple[LeafCounts, NoisyTable]
 
@@ -30,13 +31,32 @@ class Plan(Protocol):
         """What has to be read."""
         ...
 
-    def charges(self, schema: Schema) -> list[Charge]:
-        """What it costs, line by line."""
+    def steps(self, schema: Schema) -> list[AnyStep]:
+        """What is asked, in order, each with its mechanism and its share; the door checks and charges them."""
         ...
 
-    def answer(self, records: Records, schema: Schema, rng: Randomness) -> Answer:
-        """Make the tree."""
+    def answer(self, records: Records, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+        """Make the tree, by the mechanisms of those very steps."""
         ...
+
+
+@dataclass(frozen=True, repr=False)
+class Asked:
+    """What a tree asks of the records at its nodes: in words, and the most that one record can change it."""
+
+    words: str
+    unit: int
+
+    def __repr__(self) -> str:
+        return self.words
+
+    def distance(self, schema: Schema) -> int:
+        """A record that comes or goes changes it by `unit`: a table in L1, or one score's lead over another.
+
+        Proof      see each plan. Add-remove: scores move by at most `unit`, all the same way. Replace-one: by at most
+                   `unit` either way, so that leads move by twice that; or there is such a move in each of two nodes.
+        """
+        return self.unit * schema.adjacency.distance
 
 
 @dataclass(frozen=True)
@@ -63,37 +83,28 @@ class Greedy:
         """The cells of all candidate splits."""
         return list(dict.fromkeys(split.cells for split in self.splits))
 
-    def charges(self, schema: Schema) -> list[Charge]:
-        """One line a level, and one for the leaves."""
-        reach, choices = SCORES[self.score].sensitivity, self._choices(schema)
-        lines = [
-            Charge(
-                f"level {level} of {len(choices)}: best of {len(self.splits)} splits",
-                choice.name,
-                share,
-                reach,
-                choice.scale,
-            )
-            for level, (choice, share) in enumerate(zip(choices, self.levels, strict=True), 1)
-        ]
-        return [*lines, _leaf_charge(2 ** len(choices), self.leaves, schema)]
+    def steps(self, schema: Schema) -> list[AnyStep]:
+        """One for each level, and one for the leaves."""
+        unit, depth = SCORES[self.score].sensitivity, len(self.levels)
+        choices = []
+        for level, share in enumerate(self.levels, 1):
+            words = f"level {level} of {depth}: best of {len(self.splits)} splits"
+            choices.append(_chosen(Asked(words, unit), share, schema))
+        return [*choices, _leaf_counts(2**depth, self.leaves, schema)]
 
-    def answer(self, records: Records, schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: Records, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Grow, then count."""
+        *choices, leaves = [step.mechanism for step in steps]
         score = SCORES[self.score]
         levels: list[list[Split]] = []
         place = np.zeros(len(records.labels), dtype=np.intp)
-        for choice in self._choices(schema):
+        for choice in choices:
             places = 2 ** len(levels)
             left = records.on_the_left(self.splits, place, places, schema)
             scores = score.of(left, records.by_class(place, places))
             levels.append([self.splits[choice.choose(row, rng)] for row in scores])
             place = records.below(levels[-1], place)
-        return _counted(complete_tree(levels), place, records, self.leaves, schema, rng)
-
-    def _choices(self, schema: Schema) -> list[PermuteAndFlip]:
-        reach = SCORES[self.score].sensitivity
-        return [PermuteAndFlip.calibrated(share, reach, monotone=_monotone(schema)) for share in self.levels]
+        return _counted(complete_tree(levels), place, records, leaves, rng)
 
 
 @dataclass(frozen=True)
@@ -116,20 +127,21 @@ class Published:
         """The cells of all splits."""
         return list(dict.fromkeys(split.cells for split in self.splits))
 
-    def charges(self, schema: Schema) -> list[Charge]:
-        """One line a level, and one for the leaves."""
-        lines = []
-        for level, (noise, share) in enumerate(zip(self._noises(schema), self.levels, strict=True)):
+    def steps(self, schema: Schema) -> list[AnyStep]:
+        """One for each level, and one for the leaves."""
+        tables = []
+        for level, share in enumerate(self.levels):
             unused = len(self.splits) - level
-            text = f"level {level + 1} of {len(self.levels)}: tables of {unused} splits at each node"
-            lines.append(Charge(text, noise.name, share, unused * leaf_sensitivity(schema), noise.scale))
-        return [*lines, _leaf_charge(2 ** len(self.levels), self.leaves, schema)]
+            words = f"level {level + 1} of {len(self.levels)}: tables of {unused} splits at each node"
+            tables.append(_counted_step(Asked(words, unused), share, schema))
+        return [*tables, _leaf_counts(2 ** len(self.levels), self.leaves, schema)]
 
-    def answer(self, records: Records, schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: Records, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Grow on noisy tables, then count."""
+        *noises, leaves = [step.mechanism for step in steps]
         levels: list[list[Split]] = []
         place, used = np.zeros(len(records.labels), dtype=np.intp), np.zeros((1, 0), dtype=np.intp)
-        for noise in self._noises(schema):
+        for noise in noises:
             places = 2 ** len(levels)
             left = records.on_the_left(self.splits, place, places, schema)
             right = records.by_class(place, places)[:, :, None] - left
@@ -140,14 +152,7 @@ class Published:
             used = np.repeat(np.column_stack([used, chosen]), 2, axis=0)
             levels.append([self.splits[number] for number in chosen])
             place = records.below(levels[-1], place)
-        return _counted(complete_tree(levels), place, records, self.leaves, schema, rng)
-
-    def _noises(self, schema: Schema) -> list[DiscreteLaplace]:
-        reach = leaf_sensitivity(schema)
-        return [
-            DiscreteLaplace.calibrated(share, reach * (len(self.splits) - level))
-            for level, share in enumerate(self.levels)
-        ]
+        return _counted(complete_tree(levels), place, records, leaves, rng)
 
 
 LEAST = 1e-5
@@ -181,20 +186,19 @@ class Fixed:
         """The cells that the tree asks about."""
         return self.tree.cells
 
-    def charges(self, schema: Schema) -> list[Charge]:
-        """One line."""
+    def steps(self, schema: Schema) -> list[AnyStep]:
+        """One, for all leaves."""
         if not self.labels:
-            return [_leaf_charge(self.tree.leaves, self.epsilon, schema)]
-        choice = PermuteAndFlip.calibrated(self.epsilon, 1, monotone=_monotone(schema))
-        return [Charge(f"class of each of {self.tree.leaves} leaves", choice.name, self.epsilon, 1, choice.scale)]
+            return [_leaf_counts(self.tree.leaves, self.epsilon, schema)]
+        return [_chosen(Asked(f"class of each of {self.tree.leaves} leaves", 1), self.epsilon, schema)]
 
-    def answer(self, records: Records, schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: Records, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Count or choose."""
+        (mechanism,) = [step.mechanism for step in steps]
         place = self.tree.leaf_of(records.codes, len(records.labels))
         if not self.labels:
-            return _counted(self.tree, place, records, self.epsilon, schema, rng)
-        choice = PermuteAndFlip.calibrated(self.epsilon, 1, monotone=_monotone(schema))
-        chosen = [choice.choose(row, rng) for row in records.by_class(place, self.tree.leaves)]
+            return _counted(self.tree, place, records, mechanism, rng)
+        chosen = [mechanism.choose(row, rng) for row in records.by_class(place, self.tree.leaves)]
         return _labelled(self.tree, chosen, schema)
 
 
@@ -215,13 +219,12 @@ class Labelled:
         """The cells that the trees ask about, one kind each."""
         return list(dict.fromkeys(cells for tree in self.trees for cells in tree.cells))
 
-    def charges(self, schema: Schema) -> list[Charge]:
-        """One line."""
+    def steps(self, schema: Schema) -> list[AnyStep]:
+        """One choice."""
         number = sum(len(labelings(tree, len(schema.classes))) for tree in self.trees)
-        choice = self._choice(schema)
-        return [Charge(f"best of {number} labelled trees", choice.name, self.epsilon, 1, choice.scale)]
+        return [_chosen(Asked(f"best of {number} labelled trees", 1), self.epsilon, schema)]
 
-    def answer(self, records: Records, schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: Records, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Score all candidates, then choose."""
         by_cell = {
             cells: records.by_class(records.codes[cells].astype(np.intp), cells.size(schema)) for cells in self.cells()
@@ -236,12 +239,13 @@ class Labelled:
                 np.add.at(counts, tree.leaf_of({cells: codes}, len(codes)), by_cell[cells])
             counts = counts if tree.cells else whole
             scores.append(counts[np.arange(tree.leaves), labels].sum(axis=1))
-        chosen = self._choice(schema).choose(np.concatenate(scores), rng)
+        (choice,) = [step.mechanism for step in steps]
+        chosen = choice.choose(np.concatenate(scores), rng)
         tree, labels = [(tree, row) for tree, rows in named for row in rows][chosen]
         return _labelled(tree, labels.tolist(), schema)
 
-    def _choice(self, schema: Schema) -> PermuteAndFlip:
-        return PermuteAndFlip.calibrated(self.epsilon, 1, monotone=_monotone(schema))
+PLANS = (Greedy, Published, Fixed, Labelled)
+"""The plans that are proved: the door takes no others."""
 
 
 def labelings(tree: Tree, classes: int) -> Places:
@@ -259,18 +263,19 @@ def labelings(tree: Tree, classes: int) -> Places:
     return np.asarray(rows[kept])
 
 
-def _monotone(schema: Schema) -> bool:
-    return schema.adjacency is Adjacency.ADD_REMOVE
+def _chosen(asked: Asked, share: Epsilon, schema: Schema) -> Step[Asked, PermuteAndFlip]:
+    return Step(asked, PermuteAndFlip.calibrated(share, asked.distance(schema)), share)
 
 
-def _leaf_charge(leaves: int, share: Epsilon, schema: Schema) -> Charge:
-    reach = leaf_sensitivity(schema)
-    noise = DiscreteLaplace.calibrated(share, reach)
-    return Charge(f"records by class in {leaves} leaves", noise.name, share, reach, noise.scale)
+def _counted_step(asked: Asked, share: Epsilon, schema: Schema) -> Step[Asked, DiscreteLaplace]:
+    return Step(asked, DiscreteLaplace.calibrated(share, asked.distance(schema)), share)
 
 
-def _counted(tree: Tree, place: Places, records: Records, share: Epsilon, schema: Schema, rng: Randomness) -> Answer:
-    noise = DiscreteLaplace.calibrated(share, leaf_sensitivity(schema))
+def _leaf_counts(leaves: int, share: Epsilon, schema: Schema) -> Step[Asked, DiscreteLaplace]:
+    return _counted_step(Asked(f"records by class in {leaves} leaves", 1), share, schema)
+
+
+def _counted(tree: Tree, place: Places, records: Records, noise: DiscreteLaplace, rng: Randomness) -> Answer:
     counts = records.by_class(place, tree.leaves).T
     return LeafCounts(tree.nodes), NoisyTable(noise.perturb(counts, rng), noise.variance)
 

@@ -1,0 +1,65 @@
+"""The door for counts: tables of noisy numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from discreet.doors.passage import Account, passage
+from discreet.errors import ParameterError
+from discreet.mechanisms.laplace import DiscreteLaplace
+from discreet.mechanisms.polya import PolyaShare
+from discreet.mechanisms.smooth import SmoothCauchy
+from discreet.plan import Step
+from discreet.queries import ClassCounts, Moments, TableQuery, Total
+from discreet.randomness import Randomness
+from discreet.schema import Schema
+from discreet.sources import Source
+from discreet.statistics import NoisyStatistics, NoisyTable
+
+CountStep: TypeAlias = Step[TableQuery, DiscreteLaplace | SmoothCauchy]
+
+
+def release(
+    source: Source,
+    schema: Schema,
+    plan: Sequence[CountStep],
+    ledger: Account,
+    rng: Randomness,
+    purpose: str = "release",
+    *,
+    once: bool = False,
+) -> NoisyStatistics:
+    """Pay for the whole plan, then count, then draw noise.
+
+    Guarantee  the result is ε-DP under the schema's adjacency, ε the sum of the steps' epsilons.
+    Proof      each step's mechanism is ε_j-DP at the query's sensitivity (mechanisms/, queries.py); what is
+               released depends on the data through those tables alone; losses add (sequential composition).
+    Order      that of the passage.
+    """
+    for step in plan:
+        if isinstance(step.mechanism, PolyaShare):
+            raise ParameterError("a share of the noise guarantees nothing by itself; it leaves by `share`, masked")
+        check_counted(step, schema)
+    reading, receipt = passage(source, schema, plan, ledger, rng, purpose, once=once)
+    exact = reading.count([step.query.cells(schema) for step in plan])
+    tables = [
+        (
+            step.query,
+            NoisyTable(step.mechanism.perturb(exact.answer(step.query, schema), rng), step.mechanism.variance),
+        )
+        for step in plan
+    ]
+    return NoisyStatistics(tables, receipt)
+
+
+def check_counted(step: Step[Any, Any], schema: Schema) -> None:
+    """Raise ParameterError unless counts of a column of this schema answer the query, and the mechanism fits it."""
+    query = step.query
+    if not isinstance(query, TableQuery):
+        raise ParameterError(f"{query!r} is not answered by counts; it has a door of its own")
+    if not isinstance(query, ClassCounts | Total) and query.column not in schema.names:
+        raise ParameterError(f"{query!r} asks about a column that the schema has not; need one of its columns")
+    moments = isinstance(query, Moments)
+    if not isinstance(step.mechanism, SmoothCauchy if moments else DiscreteLaplace | PolyaShare):
+        raise ParameterError(f"{type(step.mechanism).__name__} does not answer {query!r}; need its own mechanism")

@@ -1,0 +1,124 @@
+"""The one passage from the data to what is published: check prices, charge, open the source once, write the receipt.
+
+Every door (counts, choice, shares, trees, hyperplanes, rows) brings its steps here and gets back a source that can be
+read once. Nothing else charges a ledger, opens a source or writes the receipt of a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import add
+
+from discreet.budget import Charge, Ledger
+from discreet.encoding import Cells
+from discreet.errors import ParameterError
+from discreet.plan import AnyStep, Lot
+from discreet.randomness import Randomness
+from discreet.schema import Adjacency, Schema
+from discreet.sources import Source
+from discreet.statistics import ExactRows, ExactStatistics, Receipt
+
+
+class Spending:
+    """A ledger, and the receipts of all that has been charged to it through this object: a fit states their sum."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._receipts: list[Receipt] = []
+
+    def charge(self, name: str, charges: Sequence[Charge], adjacency: Adjacency, *, once: bool = False) -> None:
+        """As `Ledger.charge`."""
+        self._ledger.charge(name, charges, adjacency, once=once)
+
+    def note(self, receipt: Receipt) -> None:
+        """Keep the receipt of what was charged."""
+        self._receipts.append(receipt)
+
+    @property
+    def is_charged(self) -> bool:
+        """Whether anything was charged."""
+        return bool(self._receipts)
+
+    @property
+    def receipt(self) -> Receipt:
+        """All that was charged, as one receipt."""
+        if not self._receipts:
+            raise ParameterError("nothing was asked of the data: there is no receipt")
+        return reduce(add, self._receipts)
+
+
+Account = Ledger | Spending
+"""What a door charges."""
+
+
+class Reading:
+    """A source that was paid for. It can be read once; a second reading would be a second release, unpaid."""
+
+    def __init__(self, source: Source, schema: Schema) -> None:
+        self._source: Source | None = source
+        self._schema = schema
+
+    def __repr__(self) -> str:
+        return "Reading(values hidden)"
+
+    def count(self, cells: Sequence[Cells]) -> ExactStatistics:
+        """The records of each class in each cell."""
+        return self._once().count(sorted(set(cells), key=repr), self._schema)
+
+    def rows(self, cells: Sequence[Cells]) -> Iterator[ExactRows]:
+        """The codes of each record, in blocks."""
+        return self._once().rows(list(dict.fromkeys(cells)), self._schema)
+
+    def _once(self) -> Source:
+        source, self._source = self._source, None
+        if source is None:
+            raise ParameterError("the data were read already; each reading is paid for by itself")
+        return source
+
+
+def passage(
+    source: Source,
+    schema: Schema,
+    steps: Sequence[AnyStep | Lot],
+    ledger: Account,
+    rng: Randomness,
+    purpose: str,
+    *,
+    once: bool = False,
+) -> tuple[Reading, Receipt]:
+    """Check the table's structure, then pay for all steps; returns the source, to be read once, and the receipt.
+
+    Guarantee  a door that answers its steps, each by its own mechanism and from what its question says, and nothing
+               else, is ε-DP under the schema's adjacency, ε the sum on the receipt; and the ledger was charged ε before
+               a value was read.
+    Proof      each step is ε_j-DP (Step), a lot costs its dearest alternatives (Lot), losses add (adaptive sequential
+               composition). The receipt is made of the steps that were checked and charged.
+    Order      structure (public, so that a wrong column costs nothing), prices, charge, reading. If reading fails the
+               budget is spent: whether it failed could depend on the data. `purpose` names the ledger's entry; with
+               `once`, a second release of that name is refused.
+    Test       tests/test_passage.py, with mutants of this function
+    """
+    source.check(schema)
+    receipt = pay(schema, steps, ledger, rng, purpose, once=once)
+    return Reading(source, schema), receipt
+
+
+def pay(
+    schema: Schema,
+    steps: Sequence[AnyStep | Lot],
+    ledger: Account,
+    rng: Randomness,
+    purpose: str,
+    *,
+    once: bool = False,
+) -> Receipt:
+    """Check what every step costs, charge their sum, write the receipt: the part of the passage that sees no data."""
+    for step in steps:
+        step.check(schema)
+    charges = tuple(charge for step in steps for charge in step.charges(schema))
+    ledger.charge(purpose, charges, schema.adjacency, once=once)
+    receipt = Receipt(schema.adjacency, charges, rng.seeded, schema.hash)
+    if isinstance(ledger, Spending):
+        ledger.note(receipt)
+    return receipt

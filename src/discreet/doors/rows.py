@@ -1,0 +1,125 @@
+"""The door for rows: every record perturbed by itself, so that the table itself can be published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.budget import Epsilon
+from discreet.columns import Column, Numeric
+from discreet.doors.passage import Account, passage
+from discreet.encoding import Cells
+from discreet.errors import ParameterError
+from discreet.mechanisms.laplace import DiscreteLaplace
+from discreet.mechanisms.response import RandomizedResponse
+from discreet.plan import AnyStep, Lot, Step
+from discreet.randomness import Randomness
+from discreet.schema import Adjacency, Schema
+from discreet.sources import Source
+from discreet.statistics import Receipt
+
+NoisyCodes: TypeAlias = list[NDArray[np.uint16]]
+"""Perturbed cells, one array for each component: the columns, then the label."""
+RowStep: TypeAlias = "Step[Value, DiscreteLaplace | RandomizedResponse]"
+
+NOT_RELEASED = 2**16 - 1
+"""The code of a value that was not drawn to be released; no column has so many cells."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """One component of a record: its cell in a column, or its class. Any value may stand in place of any other."""
+
+    column: str
+    cells: int
+    ordered: bool
+
+    def __repr__(self) -> str:
+        return f"Value(column={self.column!r}, cells={self.cells})"
+
+    def distance(self, schema: Schema) -> int:
+        """How far apart two values can be: the whole grid for numbers; for categories, one or another."""
+        return self.cells - 1 if self.ordered else 1
+
+
+def column_step(column: Column, share: Epsilon, schema: Schema) -> RowStep:
+    """A number by discrete Laplace noise on its grid, a category by randomized response, at this share."""
+    asked = Value(column.name, Cells(column.name).size(schema), isinstance(column, Numeric))
+    if asked.ordered:
+        return Step(asked, DiscreteLaplace.calibrated(share, asked.distance(schema)), share)
+    return Step(asked, RandomizedResponse.calibrated(share, asked.cells), share)
+
+
+def label_step(share: Epsilon, schema: Schema) -> RowStep:
+    """The class by randomized response, at this share."""
+    classes = len(schema.classes)
+    return Step(Value(schema.target, classes, ordered=False), RandomizedResponse.calibrated(share, classes), share)
+
+
+def asked_of_rows(columns: Sequence[RowStep], label: RowStep | None, drawn: int | None) -> list[AnyStep | Lot]:
+    """What is paid for: all columns, or as many as a lot draws for each record; and the label, if it is released."""
+    steps: list[AnyStep | Lot] = list(columns)
+    if drawn is not None:
+        words = f"Value({drawn} of {len(columns)} attributes, drawn for each record)"
+        steps = [Lot(words, tuple((step,) for step in columns), met=drawn)]
+    return steps if label is None else [*steps, label]
+
+
+def perturb_rows(
+    source: Source,
+    schema: Schema,
+    columns: Sequence[RowStep],
+    label: RowStep | None,
+    drawn: int | None,
+    ledger: Account,
+    rng: Randomness,
+    purpose: str,
+) -> tuple[NoisyCodes, Receipt]:
+    """Pay, then read, then perturb each record: all columns, or those `drawn` for it, and its label unless it is None.
+
+    Guarantee  the result is ε-DP under replace-one, the number of records being public; ε the sum of the steps, of
+               which a record meets `drawn` columns. So is each record alone, towards whoever collects the result.
+    Proof      in LocalPerturbation, which decodes the result.
+    Order      that of the passage.
+    """
+    if schema.adjacency is not Adjacency.REPLACE_ONE:
+        raise ParameterError("a table of perturbed records shows its number of rows; need the adjacency 'replace-one'")
+    if [step.query.column for step in columns] != schema.names:
+        raise ParameterError("a record is perturbed in all of its columns; need a step for each, in the schema's order")
+    steps = asked_of_rows(columns, label, drawn)
+    reading, receipt = passage(source, schema, steps, ledger, rng, purpose)
+    cells = [Cells(name) for name in schema.names]
+    exact: list[list[NDArray[np.uint16]]] = [[np.empty(0, dtype=np.uint16)] for _ in (*cells, "label")]
+    for block in reading.rows(cells):
+        for parts, part in zip(exact, (*(block.codes[each] for each in cells), block.labels), strict=True):
+            parts.append(part)
+    *codes, classes = [np.concatenate(parts) for parts in exact]
+    chosen = None if drawn is None else _drawn(len(classes), len(cells), drawn, rng)
+    noisy = [
+        _perturbed(code, step, None if chosen is None else chosen[:, place], rng)
+        for place, (code, step) in enumerate(zip(codes, columns, strict=True))
+    ]
+    if label is not None:
+        classes[classes == len(schema.classes)] = 0
+        noisy.append(_perturbed(classes, label, None, rng))
+    return noisy, receipt
+
+
+def _perturbed(
+    exact: NDArray[np.uint16], step: RowStep, chosen: NDArray[np.bool_] | None, rng: Randomness
+) -> NDArray[np.uint16]:
+    """The perturbed codes of one component, clamped to its cells; NOT_RELEASED where it was not drawn."""
+    rows = slice(None) if chosen is None else chosen
+    noisy = np.full(len(exact), NOT_RELEASED, dtype=np.uint16)
+    noisy[rows] = np.clip(step.mechanism.perturb(exact[rows].astype(np.int64), rng), 0, step.query.cells - 1)
+    return noisy
+
+
+def _drawn(rows: int, columns: int, wanted: int, rng: Randomness) -> NDArray[np.bool_]:
+    """Which columns of each record are released: a lot that does not look at the data."""
+    keys = rng.integers(2**62, (rows, columns))
+    return np.asarray(keys.argsort(axis=1).argsort(axis=1) < wanted)

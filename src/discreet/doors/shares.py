@@ -1,0 +1,55 @@
+"""The door for one party's part of a secure sum: shares of noise, masked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.doors.counts import check_counted
+from discreet.doors.passage import Account, passage
+from discreet.errors import ParameterError
+from discreet.mechanisms.polya import PolyaShare
+from discreet.plan import Step
+from discreet.queries import TableQuery, shape
+from discreet.randomness import Randomness
+from discreet.schema import Schema
+from discreet.sources import Source
+from discreet.statistics import Receipt
+
+
+def share(
+    source: Source,
+    schema: Schema,
+    plan: Sequence[Step[TableQuery, PolyaShare]],
+    mask: NDArray[np.uint64],
+    ledger: Account,
+    rng: Randomness,
+    purpose: str,
+) -> tuple[list[NDArray[np.uint64]], Receipt]:
+    """Pay, then count, then add a share of the noise and a mask, modulo 2**64: one party's part of a secure sum.
+
+    Guarantee  the sum over parties whose masks cancel is ε-DP under the schema's adjacency for whoever sees that sum
+               and all but `honest` of the parties' own shares (PolyaShare). What leaves here is uniform to who does
+               not know the mask; without the mask a share guarantees nothing.
+    Proof      the mask is added modulo 2**64, a group: exact plus noise plus mask is uniform if the mask is. In the sum
+               the masks cancel, and the honest shares add up to discrete Laplace noise plus independent noise.
+    Order      that of the passage, and once: two answers under one mask would show their difference.
+    """
+    for step in plan:
+        if not isinstance(step.mechanism, PolyaShare):
+            raise ParameterError("only shares of noise are masked; other noise leaves by `release`")
+        check_counted(step, schema)
+    sizes = [math.prod(shape(step.query, schema)) for step in plan]
+    if len(mask) != sum(sizes):
+        raise ParameterError(f"a mask of {len(mask)} numbers for {sum(sizes)} cells; need one for each cell")
+    reading, receipt = passage(source, schema, plan, ledger, rng, purpose, once=True)
+    exact = reading.count([step.query.cells(schema) for step in plan])
+    hidden, start = [], 0
+    for step, size in zip(plan, sizes, strict=True):
+        noisy = step.mechanism.perturb(exact.answer(step.query, schema), rng).astype(np.int64).view(np.uint64)
+        hidden.append(noisy + mask[start : start + size].reshape(noisy.shape))
+        start += size
+    return hidden, receipt

@@ -1,0 +1,73 @@
+"""The door for trees: pay for the whole plan, read the rows once, then let each plan make its tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.doors.passage import Account, Reading, passage
+from discreet.doors.tree_plans import PLANS, Plan
+from discreet.doors.tree_records import Records
+from discreet.encoding import Cells
+from discreet.errors import ParameterError
+from discreet.plan import AnyStep, Lot
+from discreet.queries import ClassCounts
+from discreet.randomness import Randomness
+from discreet.schema import Schema
+from discreet.sources import Source
+from discreet.statistics import NoisyStatistics
+
+
+def grow(
+    source: Source,
+    schema: Schema,
+    plans: Sequence[Plan],
+    ledger: Account,
+    rng: Randomness,
+    purpose: str = "tree",
+    *,
+    dealt: bool = False,
+) -> NoisyStatistics:
+    """Pay, then read, then grow one tree for each plan: on all records, or on those that a lot deals to it.
+
+    Guarantee  ε-DP under the schema's adjacency, ε the sum over the plans' steps; if the records are dealt, that of the
+               dearest plan.
+    Proof      each plan answers its steps and nothing else (tree_plans.py). All records: losses add. Dealt: each
+               record's tree is a uniform draw of its own, whatever the record holds and wherever it stands: a lot that
+               deals it to one plan (Lot).
+    Order      that of the passage; records are dealt after they are read.
+    Test       tests/test_growth.py::test_every_plan_stays_within_epsilon, ::test_dealt_records_cost_one_tree
+    """
+    for plan in plans:
+        if type(plan) not in PLANS:
+            raise ParameterError(f"{type(plan).__name__} is not a plan of a tree; need one that is proved")
+    steps = [tuple(plan.steps(schema)) for plan in plans]
+    asked: list[AnyStep | Lot] = [step for each in steps for step in each]
+    if dealt:
+        asked = [Lot(f"each of {len(plans)} trees, records dealt among them by lot", tuple(steps))]
+    reading, receipt = passage(source, schema, asked, ledger, rng, purpose)
+    records = _read(reading, [cells for plan in plans for cells in plan.cells()], schema)
+    hand = rng.integers(len(plans), (len(records.labels),)) if dealt else None
+    tables = []
+    for number, (plan, own) in enumerate(zip(plans, steps, strict=True)):
+        met = records if hand is None else records.among(hand == number)
+        tables.append(plan.answer(met, own, schema, rng))
+    return NoisyStatistics(tables, receipt)
+
+
+def _read(reading: Reading, wanted: Sequence[Cells], schema: Schema) -> Records:
+    """All rows, in as few bytes as their public sizes allow."""
+    cells = list(dict.fromkeys(wanted)) or [ClassCounts().cells(schema)]
+    classes = len(schema.classes)
+    kinds = {each: np.min_scalar_type(each.size(schema)) for each in cells}
+    codes: dict[Cells, list[NDArray[Any]]] = {each: [np.zeros(0, dtype=kinds[each])] for each in cells}
+    labels = [np.zeros(0, dtype=np.min_scalar_type(classes))]
+    for block in reading.rows(cells):
+        kept = block.labels < classes
+        labels.append(block.labels[kept].astype(labels[0].dtype))
+        for each in cells:
+            codes[each].append(block.codes[each][kept].astype(kinds[each]))
+    return Records({each: np.concatenate(parts) for each, parts in codes.items()}, np.concatenate(labels), classes)

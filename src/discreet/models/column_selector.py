@@ -1,0 +1,99 @@
+"""What both selectors share: a choice of columns that is stated with what it cost, and handed on to every model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.guarantee import Guarantee
+from discreet.models.public import checked_public
+from discreet.schema import Paid, Schema
+from discreet.statistics import Receipt
+from discreet.tables import Table, as_frame, as_matrix, check_records
+
+CHOSEN = "columns"
+"""How a schema says that its columns were chosen without a guarantee: no model made with it states one."""
+
+
+def narrowed(schema: Schema, names: Sequence[str], guarantee: Guarantee) -> Schema:
+    """The schema with some columns alone, and with what choosing them cost; the others may be there and are not read.
+
+    What the guarantee states has all that was paid before in it, so that it takes the place of what the schema says.
+    """
+    kept = [column for column in schema.columns if column.name in names]
+    dropped = [name for name in schema.names if name not in names]
+    marks = [each for each in schema.from_data if each.rpartition(".")[0] not in dropped]
+    paid = Paid(Fraction(guarantee.epsilon), guarantee.adjacency) if guarantee.holds else schema.chosen
+    return schema.replace(
+        columns=kept,
+        ignore=(*schema.ignore, *dropped),
+        from_data=(*marks, *([] if guarantee.holds or CHOSEN in marks else [CHOSEN])),
+        chosen=paid,
+    )
+
+
+class ColumnSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What a selector has that has chosen columns: the choice, its price, and the schema for the next model."""
+
+    schema: Schema | str
+
+    def _set_choice(self, schema: Schema, names: Sequence[str], guarantee: Guarantee, receipt: Receipt) -> None:
+        """Set all that a fitted selector has; the price of the choice goes with the schema."""
+        self.schema_ = schema
+        self.columns_ = list(names)
+        self.guarantee_, self.receipt_ = guarantee, receipt
+        self.selected_schema_ = narrowed(schema, self.columns_, guarantee)
+        self.n_features_in_ = len(schema.columns)
+        self.feature_names_in_ = np.array(schema.names, dtype=object)
+
+    def transform(self, X: Any) -> Any:
+        """The chosen columns of new records, in the order of the schema: a data frame of a data frame, and so on."""
+        check_is_fitted(self, "columns_")
+        if isinstance(self.schema, str):
+            X = checked_public(X, width=self.n_features_in_, kind=type(self).__name__)
+        check_records(X, self.schema_)
+        names, frame = self.selected_schema_.names, as_frame(X)
+        if frame is not None or isinstance(X, Mapping):
+            Table(X, self.schema_).check(self.schema_)
+            return {name: X[name] for name in names} if frame is None else _columns(frame, names)
+        if isinstance(X, list | tuple) and (not X or any(isinstance(record, Mapping) for record in X)):
+            records = [record if isinstance(record, Mapping) else {} for record in X]
+            return [{name: record.get(name) for name in names} for record in records]
+        return as_matrix(X, self.n_features_in_)[:, self.get_support()]
+
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
+        """Which columns were chosen, in the order of the schema, as truth values or as positions."""
+        check_is_fitted(self, "columns_")
+        mask = np.isin(self.feature_names_in_, self.columns_)
+        return np.flatnonzero(mask) if indices else mask
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the chosen columns, in the order of the schema."""
+        check_is_fitted(self, "columns_")
+        names = self.feature_names_in_ if input_features is None else np.asarray(input_features, dtype=object)
+        if len(names) != self.n_features_in_:
+            raise ValueError(f"input_features should have length equal to number of features ({self.n_features_in_})")
+        if not (names == self.feature_names_in_).all():
+            raise ValueError("input_features is not equal to feature_names_in_")
+        return np.asarray(self.feature_names_in_[self.get_support()])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _columns(frame: nw.DataFrame[Any], names: Sequence[str]) -> Any:
+    """Columns of a data frame, of the library that it came from; their names may be numbers there."""
+    by_text = {str(name): name for name in frame.columns}
+    return frame.select([by_text[name] for name in names]).to_native()
