@@ -263,7 +263,7 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         schema, charges = self.schema, tuple(self.charges(with_label))
         rng = as_rng(self.random_state)
         if ledger is not None:
-            ledger.charge(f"local perturbation for {schema.target}", charges)
+            ledger.charge(f"local perturbation for {schema.target}", charges, schema.adjacency)
         self._prepared()
         self.receipt_ = Receipt(schema.adjacency, charges, rng.seeded, schema.hash)
         guarantee = LocalGuarantee.of(self.receipt_, schema)

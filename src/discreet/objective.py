@@ -76,7 +76,7 @@ def separate(
     names = _names(schema, query)
     plans = [_Plan.of(query, schema, share, huber, strength) for share in split_evenly(epsilon, len(names))]
     charges = tuple(charge for plan, name in zip(plans, names, strict=True) for charge in plan.charges(schema, name))
-    ledger.charge(purpose, charges)
+    ledger.charge(purpose, charges, schema.adjacency)
     features, codes, labels = _read(source, schema, query)
     weights = []
     for place, plan in enumerate(plans):

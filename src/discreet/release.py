@@ -47,7 +47,7 @@ def release(
             raise ParameterError("a share of the noise guarantees nothing by itself; it leaves by `share`, masked")
         step.check(schema)
     charges = tuple(step.charge(schema) for step in plan)
-    ledger.charge(purpose, charges, once=once)
+    ledger.charge(purpose, charges, schema.adjacency, once=once)
     exact = source.count(sorted({step.query.cells(schema) for step in plan}, key=repr), schema)
     tables = [
         (
@@ -86,7 +86,7 @@ def share(
     if len(mask) != sum(sizes):
         raise ParameterError(f"a mask of {len(mask)} numbers for {sum(sizes)} cells; need one a cell")
     charges = tuple(step.charge(schema) for step in plan)
-    ledger.charge(purpose, charges, once=True)
+    ledger.charge(purpose, charges, schema.adjacency, once=True)
     exact = source.count(sorted({step.query.cells(schema) for step in plan}, key=repr), schema)
     hidden, start = [], 0
     for step, size in zip(plan, sizes, strict=True):
@@ -135,7 +135,7 @@ def select(
         Charge(_contest(candidates, place), mechanism.name, share, 1, mechanism.scale)
         for place, (mechanism, share) in enumerate(zip(mechanisms, shares, strict=True))
     )
-    ledger.charge(purpose, charges)
+    ledger.charge(purpose, charges, schema.adjacency)
     exact = source.count(sorted({each.cells(schema) for each in candidates}, key=repr), schema)
     left = list(candidates)
     chosen: list[Score] = []

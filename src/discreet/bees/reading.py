@@ -21,7 +21,7 @@ from discreet.encoding import Codes, class_codes
 from discreet.errors import DataError, ParameterError
 from discreet.guarantee import UNIT, Guarantee
 from discreet.local_perturbation import LocalGuarantee
-from discreet.schema import Schema
+from discreet.schema import Adjacency, Schema
 from discreet.statistics import Receipt
 from discreet.tables import Table, as_vector
 
@@ -34,7 +34,7 @@ PUBLIC = "the schema: column names, bounds, categories, classes, adjacency"
 
 def charge_in_the_clear(ledger: Ledger, name: str) -> None:
     """Enter an infinite loss: a ledger with a limit refuses, before any value is seen."""
-    ledger.charge(name, [_clear_charge()])
+    ledger.charge(name, [_clear_charge()], Adjacency.ADD_REMOVE)  # infinite under either
 
 
 def _clear_charge() -> Charge:

@@ -49,7 +49,7 @@ def grow(
         charges = tuple(_for_each(line, len(plans)) for line in costs[0])
     else:
         charges = tuple(line for lines in costs for line in lines)
-    ledger.charge(purpose, charges)
+    ledger.charge(purpose, charges, schema.adjacency)
     records = _read(source, [cells for plan in plans for cells in plan.cells()], schema)
     if dealt:
         hand = rng.integers(len(plans), (len(records.labels),))

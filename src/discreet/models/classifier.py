@@ -151,7 +151,7 @@ class PrivateClassifier(Classifier):
     def _fit(self, source: Source, ledger: Ledger | None) -> Self:
         epsilon, schema = as_epsilon(self.epsilon), self.schema_
         ledger = as_ledger(ledger, epsilon)
-        ledger.check(epsilon)
+        ledger.check(epsilon, schema.adjacency)
         purpose = f"{self.kind} for {schema.target}"
         return self.fit_noisy(self._learn(source, schema, epsilon, ledger, as_rng(self.random_state), purpose))
 

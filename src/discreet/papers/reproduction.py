@@ -38,7 +38,7 @@ def charge_infinity(model: Reproduction, ledger: Ledger | None) -> Randomness:
     rng = as_rng(model.random_state)
     ledger = Ledger.unlimited() if ledger is None else ledger
     charges = [Charge("all parameters", "as published, no guarantee", math.inf, 1, math.nan)]
-    ledger.charge(type(model).__name__, charges)
+    ledger.charge(type(model).__name__, charges, model.schema.adjacency)
     return rng
 
 
