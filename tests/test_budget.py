@@ -1,18 +1,14 @@
-"""The ledger: exact, never above its limit, whoever charges it, and on the disk before anything is read."""
+"""The ledger: exact, under one adjacency, never above its limit, whoever charges it. Its file: test_ledger_file.py."""
 
 import copy
 import json
 import math
 import os
 import pickle
-import signal
-import subprocess
-import sys
 import threading
 import time
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,11 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-import discreet
-from discreet.budget import Charge, Ledger, as_epsilon, total
-from discreet.errors import BudgetError, FileError, ParameterError
+from discreet.budget import Account, Charge, Ledger, as_epsilon, total
+from discreet.budget.epsilon import shown_above, shown_below
+from discreet.errors import BudgetError, ParameterError
+from discreet.schema import Adjacency
 
-SOURCE = str(Path(discreet.__file__).parents[1])
+ADD_REMOVE, REPLACE_ONE = Adjacency
 
 
 def charges(*epsilons):
@@ -68,11 +65,11 @@ def test_three_tenths_fit_in_a_ledger_of_three_tenths():
     """In floating point 0.1 + 0.1 + 0.1 > 0.3."""
     ledger = Ledger(0.3)
     for _ in range(3):
-        ledger.charge("tenth", [Charge("q", "m", as_epsilon(0.1), 1, 1.0)])
+        ledger.charge("tenth", [Charge("q", "m", as_epsilon(0.1), 1, 1.0)], ADD_REMOVE)
     assert ledger.spent == Fraction(3, 10)
     assert ledger.remaining == 0
     with pytest.raises(BudgetError):
-        ledger.charge("more", charges(Fraction(1, 10**30)))
+        ledger.charge("more", charges(Fraction(1, 10**30)), ADD_REMOVE)
 
 
 amounts = st.lists(st.fractions(Fraction(1, 1000), 3).filter(lambda amount: amount > 0), max_size=12)
@@ -84,11 +81,11 @@ def test_spending_is_exact_and_never_above_the_limit(limit, amounts):
     for amount in amounts:
         fits = sum(accepted, Fraction(0)) + amount <= limit
         if fits:
-            ledger.charge("part", charges(amount / 3, 2 * amount / 3))
+            ledger.charge("part", charges(amount / 3, 2 * amount / 3), ADD_REMOVE)
             accepted.append(amount)
         else:
             with pytest.raises(BudgetError, match=r"costs epsilon=.*left; use a smaller epsilon"):
-                ledger.charge("part", charges(amount / 3, 2 * amount / 3))
+                ledger.charge("part", charges(amount / 3, 2 * amount / 3), ADD_REMOVE)
     assert ledger.spent == sum(accepted, Fraction(0)) <= limit
     assert ledger.remaining == limit - ledger.spent
     assert ledger.entries == [("part", amount) for amount in accepted]
@@ -96,18 +93,18 @@ def test_spending_is_exact_and_never_above_the_limit(limit, amounts):
 
 def test_check_enters_nothing():
     ledger = Ledger(1)
-    ledger.check(Fraction(1))
+    ledger.check(Fraction(1), ADD_REMOVE)
     with pytest.raises(BudgetError):
-        ledger.check(Fraction(2))
+        ledger.check(Fraction(2), ADD_REMOVE)
     assert ledger.spent == 0
 
 
 def test_an_infinite_loss_needs_an_unlimited_ledger():
     with pytest.raises(BudgetError, match="costs epsilon=inf"):
-        Ledger(10**9).charge("all", charges(math.inf))
+        Ledger(10**9).charge("all", charges(math.inf), ADD_REMOVE)
     ledger = Ledger.unlimited()
-    ledger.charge("all", charges(math.inf, 1))
-    ledger.charge("more", charges(1))
+    ledger.charge("all", charges(math.inf, 1), ADD_REMOVE)
+    ledger.charge("more", charges(1), ADD_REMOVE)
     assert ledger.spent == ledger.remaining == ledger.limit == math.inf
 
 
@@ -119,7 +116,7 @@ def test_totals():
 
 def test_entries_cannot_be_changed_from_outside():
     ledger = Ledger(1)
-    ledger.charge("a", charges(1))
+    ledger.charge("a", charges(1), ADD_REMOVE)
     ledger.entries.clear()
     assert ledger.spent == 1
     with pytest.raises(AttributeError):
@@ -128,18 +125,19 @@ def test_entries_cannot_be_changed_from_outside():
 
 def test_threads_never_exceed_the_limit(monkeypatch):
     ledger, refusals = Ledger(1), []
-    original = Ledger._refuse_above_limit
+    original = Account.with_entry
 
-    def slowly(self, cost):
-        original(self, cost)
+    def slowly(self, entry):
+        after = original(self, entry)
         time.sleep(0.0005)  # widens the gap between looking and entering
+        return after
 
-    monkeypatch.setattr(Ledger, "_refuse_above_limit", slowly)
+    monkeypatch.setattr(Account, "with_entry", slowly)
 
     def spend():
         for _ in range(5):
             try:
-                ledger.charge("thread", charges(Fraction(1, 30)))
+                ledger.charge("thread", charges(Fraction(1, 30)), ADD_REMOVE)
             except BudgetError:
                 refusals.append(1)
 
@@ -155,10 +153,10 @@ def test_threads_never_exceed_the_limit(monkeypatch):
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda ledger: clone(ledger, safe=False)])
 def test_copies_share_the_account(duplicate):
     ledger = Ledger(1)
-    duplicate(ledger).charge("copy", charges(1))
+    duplicate(ledger).charge("copy", charges(1), ADD_REMOVE)
     assert ledger.remaining == 0
     with pytest.raises(BudgetError):
-        duplicate(ledger).charge("copy", charges(Fraction(1, 100)))
+        duplicate(ledger).charge("copy", charges(Fraction(1, 100)), ADD_REMOVE)
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
@@ -186,183 +184,139 @@ def in_child(action):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_cannot_charge_a_ledger_in_memory():
     ledger = Ledger(1)
-    assert in_child(lambda: ledger.charge("child", charges(Fraction(1, 2)))) == 1
-    assert in_child(lambda: ledger.check(Fraction(1, 2))) == 1
-    ledger.charge("parent", charges(1))
+    assert in_child(lambda: ledger.charge("child", charges(Fraction(1, 2)), ADD_REMOVE)) == 1
+    assert in_child(lambda: ledger.check(Fraction(1, 2), ADD_REMOVE)) == 1
+    ledger.charge("parent", charges(1), ADD_REMOVE)
     assert ledger.entries == [("parent", 1)]
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_charges_a_ledger_on_disk(tmp_path):
     ledger = Ledger(1, tmp_path / "ledger")
-    assert in_child(lambda: ledger.charge("child", charges(Fraction(3, 4)))) == 0
+    assert in_child(lambda: ledger.charge("child", charges(Fraction(3, 4)), ADD_REMOVE)) == 0
     assert ledger.spent == Fraction(3, 4)
     with pytest.raises(BudgetError):
-        ledger.charge("parent", charges(Fraction(1, 2)))
-
-
-def test_a_file_keeps_the_account(tmp_path):
-    path = tmp_path / "ledger.jsonl"
-    Ledger("2/3", path).charge("first", charges(Fraction(1, 3)))
-    again = Ledger(Fraction(2, 3), str(path))
-    assert again.entries == [("first", Fraction(1, 3))]
-    again.charge("zweite – 二", charges(Fraction(1, 3)))
-    assert Ledger("2/3", path).remaining == 0
-    with pytest.raises(BudgetError):
-        Ledger("2/3", path).charge("third", charges(Fraction(1, 10**9)))
-    assert [json.loads(line).get("name") for line in path.read_text().splitlines()] == [None, "first", "zweite – 二"]
-
-
-def test_two_ledgers_on_one_file_see_each_other(tmp_path):
-    one, other = Ledger(1, tmp_path / "ledger"), Ledger(1, tmp_path / "ledger")
-    one.charge("one", charges(Fraction(1, 2)))
-    other.charge("other", charges(Fraction(1, 2)))
-    assert one.spent == other.spent == 1
-    with pytest.raises(BudgetError):
-        one.charge("one", charges(Fraction(1, 2)))
-    assert repr(one) == "Ledger(limit=1, spent=1)"
-
-
-def test_an_unlimited_ledger_has_a_file_too(tmp_path):
-    Ledger(math.inf, tmp_path / "ledger").charge("all", charges(math.inf))
-    assert Ledger("inf", tmp_path / "ledger").spent == math.inf
-
-
-def test_the_charge_is_on_the_disk_before_it_counts(tmp_path, monkeypatch):
-    """If the disk refuses, the caller hears of it before anything is read; what was written stays spent."""
-    ledger = Ledger(1, tmp_path / "ledger")
-
-    def full(descriptor):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
-        ledger.charge("lost", charges(Fraction(1, 2)))
-    assert ledger.spent == Fraction(1, 2)
-
-
-def test_another_limit_is_refused(tmp_path):
-    Ledger(1, tmp_path / "ledger")
-    with pytest.raises(FileError, match=r"has limit 1, got 2; open it with its own limit"):
-        Ledger(2, tmp_path / "ledger")
-
-
-def test_a_path_that_cannot_be_opened_is_a_file_error(tmp_path):
-    for path in (tmp_path, tmp_path / "none" / "ledger"):
-        with pytest.raises(FileError, match="check the path"):
-            Ledger(1, path)
-
-
-HEAD = b'{"format": "discreet/ledger", "version": 1, "limit": "1"}\n'
-LINE = b'{"name": "a", "epsilon": "1/2"}\n'
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        HEAD + LINE[:-1],
-        HEAD + LINE[:-2],
-        HEAD + LINE[:9],
-        HEAD[:20],
-        HEAD + b"\n" + LINE,
-        HEAD + LINE.replace(b"1/2", b"-1/2"),
-        HEAD + LINE.replace(b"1/2", b"0"),
-        HEAD + LINE.replace(b'"1/2"', b"null"),
-        HEAD + LINE.replace(b"epsilon", b"epsilom"),
-        HEAD + b"\xff\xfe" + LINE,
-        HEAD + b"[1]\n",
-        HEAD + b"3\n",
-        LINE,
-        b"[]\n",
-        b"null\n",
-        b"name,epsilon\na,1\n",
-        HEAD.replace(b'"version": 1', b'"version": 2'),
-        HEAD.replace(b'"version": 1', b'"version": "x"'),
-        HEAD.replace(b"ledger", b"model"),
-        HEAD.replace(b'"limit": "1"', b'"limit": "-1"'),
-    ],
-)
-def test_a_torn_or_altered_file_is_refused_and_left_as_it_is(tmp_path, content):
-    path = tmp_path / "ledger"
-    path.write_bytes(content)
-    with pytest.raises(FileError):
-        Ledger(1, path)
-    assert path.read_bytes() == content
-
-
-def test_a_file_that_is_torn_while_in_use_is_refused(tmp_path):
-    path = tmp_path / "ledger"
-    ledger = Ledger(1, path)
-    ledger.charge("a", charges(Fraction(1, 2)))
-    path.write_bytes(path.read_bytes()[:-4])
-    for use in (lambda: ledger.charge("b", charges(Fraction(1, 4))), lambda: ledger.spent, lambda: Ledger(1, path)):
-        with pytest.raises(FileError, match="restore it from a backup"):
-            use()
-
-
-SPENDER = """
-import sys, time
-from fractions import Fraction
-from discreet.budget import Charge, Ledger
-from discreet.errors import BudgetError
-look = Ledger._refuse_above_limit
-def slowly(self, cost):
-    look(self, cost)
-    time.sleep(float(sys.argv[4]))  # widens the gap between looking and entering
-Ledger._refuse_above_limit = slowly
-ledger, accepted = Ledger(1, sys.argv[1]), 0
-print("ready", flush=True)
-sys.stdin.readline()
-for _ in range(int(sys.argv[2])):
-    try:
-        ledger.charge("process", [Charge("q", "m", Fraction(1, int(sys.argv[3])), 1, 1.0)])
-        accepted += 1
-    except BudgetError:
-        pass
-    print(accepted, flush=True)
-"""
-
-
-def spender(path, times, part, pause=0.0):
-    return subprocess.Popen(
-        [sys.executable, "-c", SPENDER, str(path), str(times), str(part), str(pause)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": SOURCE},
-    )  # fmt: skip
-
-
-def test_processes_never_exceed_the_limit(tmp_path):
-    path = tmp_path / "ledger"
-    processes = [spender(path, 30, 41, pause=0.003) for _ in range(3)]
-    for process in processes:
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    accepted = [int(process.communicate(timeout=60)[0].split()[-1]) for process in processes]
-    assert sum(accepted) == 41
-    assert Ledger(1, path).spent == 1
-
-
-def test_a_killed_process_leaves_a_consistent_file(tmp_path):
-    """kill -9 in the middle of charging: all that was announced is on the disk, at most one charge more."""
-    path = tmp_path / "ledger"
-    process = spender(path, 100_000, 10**6)
-    assert process.stdout.readline() == "ready\n"
-    process.stdin.write("go\n")
-    process.stdin.flush()
-    announced = 0
-    while announced < 25:
-        announced = int(process.stdout.readline())
-    os.kill(process.pid, signal.SIGKILL)
-    rest, _ = process.communicate(timeout=30)
-    announced = int((rest.split() or [announced])[-1])
-    try:
-        entered = len(Ledger(1, path).entries)
-    except FileError:  # the last line was torn, which is refused and never repaired
-        entered = len(path.read_text().splitlines()) - 2
-    assert announced <= entered <= announced + 1
+        ledger.charge("parent", charges(Fraction(1, 2)), ADD_REMOVE)
 
 
 def test_charges_survive_plain_data():
     for charge in charges(Fraction(1, 3), math.inf):
         assert Charge.from_dict(json.loads(json.dumps(charge.to_dict()))) == charge
+
+
+# One account, one adjacency
+
+
+def reference(limit, declared, asked):
+    """What is accepted, and what it costs, without any class of discreet: plain sums of tuples."""
+    account, accepted = declared, []
+    for amount, paid in asked:
+        own = account or paid
+        cost = amount if own == paid else 2 * amount if own == "replace-one" else math.inf
+        if limit == math.inf or (cost != math.inf and sum(accepted, Fraction(0)) + cost <= limit):
+            account = own
+            accepted.append(cost)
+            yield cost
+        else:
+            yield None
+
+
+adjacencies = st.sampled_from(["add-remove", "replace-one"])
+releases = st.lists(st.tuples(st.fractions(Fraction(1, 50), 2), adjacencies), max_size=10)
+
+
+@given(st.fractions(Fraction(1, 10), 6) | st.just(math.inf), st.none() | adjacencies, releases)
+def test_charges_of_both_adjacencies_agree_with_a_reference_sum(limit, declared, asked):
+    ledger, accepted = Ledger(limit, adjacency=declared), []
+    for (amount, paid), cost in zip(asked, list(reference(limit, declared, asked)), strict=True):
+        if cost is None:
+            for refused in (lambda: ledger.check(amount, paid), lambda: ledger.charge("part", charges(amount), paid)):  # noqa: B023
+                with pytest.raises(BudgetError):
+                    refused()
+        else:
+            ledger.check(amount, Adjacency(paid))
+            ledger.charge("part", charges(amount / 3, 2 * amount / 3), paid)
+            accepted.append(("part", cost))
+    assert ledger.entries == accepted
+    assert ledger.spent == total([cost for _, cost in accepted]) <= limit
+    assert ledger.remaining == (math.inf if limit == math.inf else limit - ledger.spent)
+
+
+def test_half_under_each_adjacency_is_three_halves():
+    """0.1 said 1 of both orders; under replace-one it is 3/2, under add-remove it has no bound."""
+    half = charges(Fraction(1, 2))
+    ledger = Ledger(2, adjacency="replace-one")
+    ledger.charge("a", half, ADD_REMOVE)
+    ledger.charge("b", half, REPLACE_ONE)
+    assert (ledger.spent, ledger.adjacency) == (Fraction(3, 2), REPLACE_ONE)
+    ledger = Ledger(10**6)
+    ledger.charge("a", half, ADD_REMOVE)
+    with pytest.raises(BudgetError, match=r"private under replace-one, .* under add-remove.*; train under add-remove"):
+        ledger.charge("b", half, REPLACE_ONE)
+    assert (ledger.spent, ledger.adjacency) == (Fraction(1, 2), ADD_REMOVE)
+    ledger = Ledger.unlimited()
+    ledger.charge("a", half, ADD_REMOVE)
+    ledger.charge("b", half, REPLACE_ONE)
+    assert ledger.entries == [("a", Fraction(1, 2)), ("b", math.inf)]
+
+
+def test_the_first_charge_gives_the_adjacency_and_a_refused_one_does_not():
+    ledger = Ledger(1)
+    assert ledger.adjacency is None
+    ledger.check(1, REPLACE_ONE)
+    with pytest.raises(BudgetError):
+        ledger.charge("too much", charges(2), REPLACE_ONE)
+    assert ledger.adjacency is None
+    ledger.charge("a", charges(1), ADD_REMOVE)
+    assert ledger.adjacency is ADD_REMOVE
+    assert repr(ledger) == "Ledger(limit=1, spent=1, adjacency='add-remove')"
+
+
+def test_a_refusal_says_how_the_ledger_counts():
+    ledger = Ledger(2, adjacency=REPLACE_ONE)
+    ledger.charge("a", charges(1), "replace-one")
+    words = (
+        "this release costs epsilon=1 under add-remove, which counts 2 in a ledger of replace-one, which has 1 of 2 "
+        "left; use a smaller epsilon"
+    )
+    with pytest.raises(BudgetError) as refusal:
+        ledger.charge("b", charges(1), "add-remove")
+    assert str(refusal.value) == words
+
+
+@pytest.mark.parametrize("value", ["", "mixed", "add_remove", 1, None, ["add-remove"]])
+def test_adjacencies_that_are_refused(value):
+    ledger = Ledger(1)
+    uses = [lambda: ledger.check(1, value), lambda: ledger.charge("a", charges(1), value)]
+    for use in uses if value is None else [*uses, lambda: Ledger(1, adjacency=value)]:
+        with pytest.raises(ParameterError, match=r"adjacency=.*; need 'add-remove' or 'replace-one'"):
+            use()
+    assert ledger.entries == []
+
+
+def test_a_charge_has_a_name():
+    with pytest.raises(ParameterError, match="name=NoneType"):
+        Ledger(1).charge(None, charges(1), ADD_REMOVE)
+
+
+@given(st.fractions(Fraction(1, 10**9), 10**9))
+def test_amounts_are_shown_on_the_safe_side(amount):
+    """A cost is never understated, what is left never overstated, and neither by more than a unit of the last digit."""
+    above, below = Fraction(shown_above(amount)), Fraction(shown_below(amount))
+    assert below <= amount <= above
+    assert above - below <= amount / 10**5
+
+
+def test_a_refusal_rounds_on_the_safe_side():
+    ledger = Ledger(Fraction(2, 3))
+    with pytest.raises(BudgetError, match=r"epsilon=0\.666668, the ledger has 0\.666666 of 0\.666666 left"):
+        ledger.charge("a", charges(Fraction(2, 3) + Fraction(1, 10**6)), ADD_REMOVE)
+
+
+def test_huge_amounts_and_infinity_go_together():
+    ledger = Ledger(math.inf)
+    ledger.charge("a", charges(Fraction(10**399)), ADD_REMOVE)
+    ledger.charge("b", charges(math.inf), ADD_REMOVE)
+    assert ledger.spent == math.inf
+    with pytest.raises(BudgetError, match="costs epsilon=inf"):
+        Ledger(Fraction(10**399)).charge("b", charges(math.inf), ADD_REMOVE)

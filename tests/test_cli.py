@@ -307,7 +307,7 @@ def test_version_and_help():
     assert run("--version").stdout == f"discreet {__version__}\n"
     federated = [f"federated {each}" for each in ("key", "invite", "answer", "combine", "simulate")]
     commands = ["demo", "schema draft", "schema check", "train", "predict", "card", "explain", "plot", "perturb"]
-    commands += ["score", "compare", *federated]
+    commands += ["score", "compare", "budget show", "budget verify", "budget adopt", *federated]
     for command in commands:
         text = run(*command.split(), "--help").stdout
         assert f"discreet {command}" in text.partition("Example")[2]

@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet import files
 from discreet.budget import Ledger, as_epsilon, as_ledger
+from discreet.budget.epsilon import shown_above
 from discreet.doors.counts import release
 from discreet.errors import ParameterError
-from discreet.guarantee import NEIGHBOURS, Guarantee, factor, shown_above
+from discreet.guarantee import NEIGHBOURS, Guarantee, factor
 from discreet.models import MODELS
 from discreet.plan import laplace_steps
 from discreet.queries import ClassCounts

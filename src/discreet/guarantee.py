@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_UP, Context, Decimal
+from decimal import ROUND_UP, Context
 from fractions import Fraction
 from typing import Any
 
 from discreet.budget import Epsilon, as_epsilon, total
+from discreet.budget.epsilon import shown_above
 from discreet.errors import ParameterError
 from discreet.schema import Adjacency, Schema
 from discreet.statistics import Receipt
@@ -150,16 +151,6 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("need a text")
     return value
-
-
-def shown_above(epsilon: Epsilon) -> str:
-    """An epsilon in six digits that is never below the true one.
-
-    >>> shown_above(Fraction(1, 3)), shown_above(Fraction(1, 10)), shown_above(Fraction(2))
-    ('0.333334', '0.1', '2')
-    """
-    exact = Fraction(epsilon)
-    return f"{Context(prec=6, rounding=ROUND_UP).divide(Decimal(exact.numerator), Decimal(exact.denominator)):g}"
 
 
 def factor(epsilon: Epsilon) -> str:

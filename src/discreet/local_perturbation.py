@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from discreet.budget import Epsilon, Ledger, as_epsilon, as_ledger
+from discreet.budget.epsilon import shown_above
 from discreet.columns import Column, Label, Numeric, text_of
 from discreet.doors.passage import Spending
 from discreet.doors.rows import NOT_RELEASED, NoisyCodes, RowStep, column_step, label_step, perturb_rows
 from discreet.errors import ParameterError
-from discreet.guarantee import NEIGHBOURS, Guarantee, factor, shown_above
+from discreet.guarantee import NEIGHBOURS, Guarantee, factor
 from discreet.plan import split_by_weight, split_evenly
 from discreet.randomness import Randomness, as_rng
 from discreet.schema import Adjacency, Schema

@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from discreet import __version__
 from discreet.cli import (
     advise,
+    budget,
     card,
     compare,
     demo,
@@ -126,6 +127,11 @@ schemas = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 schemas.command("draft")(schema.draft)
 schemas.command("check")(schema.check)
 
+ledgers = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+ledgers.command("show")(budget.show)
+ledgers.command("verify")(budget.verify)
+ledgers.command("adopt")(budget.adopt)
+
 parties = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 parties.command("key")(federated.key)
 parties.command("invite")(federated.invite)
@@ -140,6 +146,7 @@ app.command("predict")(predict.predict)
 app.command("perturb")(perturb.perturb)
 app.add_typer(parties, name="federated", help="Train one model with parties that share no rows.")
 app.command("score")(score.score)
+app.add_typer(ledgers, name="budget", help="Look at what was spent: ledger files.")
 app.command("advise")(advise.advise)
 app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)

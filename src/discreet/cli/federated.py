@@ -9,8 +9,9 @@ import typer
 
 from discreet.budget import as_epsilon, total
 from discreet.cli import inputs
+from discreet.cli.accounts import in_words, open_ledger, paying
 from discreet.cli.outputs import advise, check_out, emit, notes, say, shown, tabulate
-from discreet.cli.train import open_ledger, public_schema
+from discreet.cli.train import public_schema
 from discreet.errors import DiscreetError, ParameterError
 from discreet.sources.file import open_file
 
@@ -123,19 +124,18 @@ def answer(
     source = open_file(data, table)
     inputs.check_structure(source, data, public)
     cost = total([step.epsilon for step in invited.steps(party)])
-    account = open_ledger(
-        ledger, limit, cost or invited.epsilon, "the invitation's epsilon of ", "ask the inviter for a smaller one"
-    )
+    asked = "the invitation's epsilon of ", "ask the inviter for a smaller one"
+    account = open_ledger(ledger, limit, cost or invited.epsilon, public.adjacency, *asked)
     assert account is not None, "the option is required"
-    with notes.status("counting, adding noise"):
-        message = Party(party, source, account, key=pair, known=told, checked=compared).answer(invited)
-    message.save(out)
+    with paying(account, ledger, "no answer was written"):
+        with notes.status("counting, adding noise"):
+            message = Party(party, source, account, key=pair, known=told, checked=compared).answer(invited)
+        message.save(out)
     if as_json:
         emit({"out": str(out), "round": invited.round, "party": party, "bytes": out.stat().st_size,
               "ledger": {"limit": str(account.limit), "spent": str(account.spent)}})  # fmt: skip
         return
-    say(f"Answer written to {out}: send it to the aggregator. Ledger {ledger}: {shown(account.spent)} of "
-        f"{shown(account.limit)} spent.")  # fmt: skip
+    say(f"Answer written to {out}: send it to the aggregator. {in_words(account, ledger)}")
 
 
 def combine(

@@ -11,8 +11,9 @@ import typer
 
 from discreet.budget import Ledger, as_epsilon
 from discreet.cli import inputs
-from discreet.cli.outputs import advise, check_out, emit, notes, say, shown, tabulate_charges
-from discreet.cli.train import open_ledger, public_schema
+from discreet.cli.accounts import as_dict, in_words, open_ledger, paying
+from discreet.cli.outputs import advise, check_out, emit, notes, say, tabulate_charges
+from discreet.cli.train import public_schema
 from discreet.files import checked, read_blocks, structure
 from discreet.schema import Schema
 from discreet.tables import Table
@@ -62,18 +63,18 @@ def perturb(
     check_out(out, data, Path(schema.partition("#")[0]), ledger, force=force)
     check_out(receipt_path(out), data, Path(schema.partition("#")[0]), ledger, force=force)
     _check_columns(data, public)
-    account = open_ledger(ledger, limit, loss)
-    with whole_file(out) as file, notes.status("perturbing"):
-        rows = _write(file, perturbation.resample_blocks(read_blocks(data), ledger=account), public)
-    receipt = save_receipt(perturbation, out)
+    account = open_ledger(ledger, limit, loss, public.adjacency)
+    with paying(account, ledger, "no table with a receipt was written"):
+        with whole_file(out) as file, notes.status("perturbing"):
+            rows = _write(file, perturbation.resample_blocks(read_blocks(data), ledger=account), public)
+        receipt = save_receipt(perturbation, out)
     if as_json:
         emit(_report(perturbation, out, rows, account))
     else:
         say(perturbation.guarantee_.statement(), style="bold")
         tabulate_charges(perturbation.receipt_.charges)
         if account is not None:
-            left = shown(account.remaining)
-            say(f"Ledger {ledger}: {shown(account.spent)} of {shown(account.limit)} spent, {left} left.")
+            say(in_words(account, ledger))
         say(f"{rows} records written to {out}, in random order; what is promised for them to {receipt}: keep both.")
     if seed is not None:
         advise(SEEDED)
@@ -101,9 +102,6 @@ def _write(file: Any, blocks: Iterator[tuple[Any, Any]], schema: Schema) -> int:
 
 def _report(perturbation: Any, out: Path, rows: int, ledger: Ledger | None) -> dict[str, Any]:
     """What a script wants to know."""
-    account = None
-    if ledger is not None:
-        account = {"limit": str(ledger.limit), "spent": str(ledger.spent), "remaining": str(ledger.remaining)}
     return {
         "out": str(out),
         "receipt": f"{out}.receipt.json",
@@ -111,5 +109,5 @@ def _report(perturbation: Any, out: Path, rows: int, ledger: Ledger | None) -> d
         "guarantee": perturbation.guarantee_.to_dict(),
         "charges": [charge.to_dict() for charge in perturbation.receipt_.charges],
         "schema_hash": perturbation.schema.hash,
-        "ledger": account,
+        "ledger": as_dict(ledger),
     }

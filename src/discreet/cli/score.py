@@ -7,11 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.budget import Ledger, as_epsilon
+from discreet.budget import as_epsilon
 from discreet.cli import inputs
-from discreet.cli.outputs import advise, emit, notes, say, shown, tabulate_receipt
-from discreet.cli.train import open_ledger
-from discreet.errors import DiscreetError
+from discreet.cli.accounts import as_dict, in_words, open_ledger, paying
+from discreet.cli.outputs import advise, emit, notes, say, tabulate_receipt
 from discreet.files import checked, structure
 from discreet.schema import Schema
 from discreet.tables import Table
@@ -56,21 +55,15 @@ def score(
     }
     _check_columns(data, schema)
     check_options(trained, **options)
-    account = open_ledger(ledger, limit, loss)
-    before = None if account is None else account.spent
-    try:
-        with notes.status("counting, adding noise"):
-            found = evaluate_file(trained, data, ledger=account, **options)
-    except (DiscreetError, KeyboardInterrupt) as error:
-        paid = account is not None and account.spent != before
-        raise _interrupted(error, f"; ledger {ledger} keeps the charge" if paid else "") from None
+    account = open_ledger(ledger, limit, loss, schema.adjacency)
+    with paying(account, ledger, "no accuracy was released"), notes.status("counting, adding noise"):
+        found = evaluate_file(trained, data, ledger=account, **options)
     if as_json:
-        emit({**found.to_dict(), "ledger": _account(account)})
+        emit({**found.to_dict(), "ledger": as_dict(account)})
         return
     _show(found)
     if account is not None:
-        left = shown(account.remaining)
-        say(f"Ledger {ledger}: {shown(account.spent)} of {shown(account.limit)} spent, {left} left.")
+        say(in_words(account, ledger))
 
 
 def _check_columns(data: Path, schema: Schema) -> None:
@@ -81,14 +74,6 @@ def _check_columns(data: Path, schema: Schema) -> None:
     Table({name: values for name, values in structure(data).items() if name in wanted}, schema).check(
         schema, target=True
     )
-
-
-def _interrupted(error: BaseException, paid: str) -> BaseException:
-    """The error of an evaluation that did not end, with what it cost."""
-    if isinstance(error, KeyboardInterrupt):
-        advise(f"interrupted; no accuracy was released{paid}")
-        return typer.Exit(130)
-    return type(error)(f"{error}{paid}") if paid else error
 
 
 def _show(found: Any) -> None:
@@ -102,9 +87,3 @@ def _show(found: Any) -> None:
     tabulate_receipt(found.receipt.charges)
     if found.upper - found.lower > VAGUE:
         advise("The interval is wide: too few records for this epsilon. A larger epsilon, or more records, narrow it.")
-
-
-def _account(ledger: Ledger | None) -> dict[str, str] | None:
-    if ledger is None:
-        return None
-    return {"limit": str(ledger.limit), "spent": str(ledger.spent), "remaining": str(ledger.remaining)}

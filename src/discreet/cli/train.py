@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from discreet.budget import Epsilon, Ledger, as_epsilon
+from discreet.budget import Ledger, as_epsilon
 from discreet.cli import inputs
-from discreet.cli.outputs import advise, check_out, emit, notes, say, shown, tabulate_receipt
-from discreet.errors import BudgetError, DiscreetError, FileError, ParameterError, SchemaError
+from discreet.cli.accounts import as_dict, in_words, open_ledger, paying
+from discreet.cli.outputs import check_out, emit, notes, say, tabulate_receipt
+from discreet.errors import ParameterError, SchemaError
 from discreet.schema import Schema
 from discreet.sources.file import open_file
 
@@ -77,33 +77,19 @@ def train(
     check_out(out, data, Path(schema.partition("#")[0]), ledger, force=force)
     source = open_file(data, table)
     inputs.check_structure(source, data, public)
-    account = open_ledger(ledger, limit, loss)
-    before = None if account is None else account.spent
-    try:
+    account = open_ledger(ledger, limit, loss, public.adjacency)
+    with paying(account, ledger, "no model was written"):
         with notes.status("counting, adding noise"):
             estimator.fit_from(source, ledger=account)
         estimator.save(out)
-    except (DiscreetError, KeyboardInterrupt) as error:
-        paid = account is not None and account.spent != before
-        raise _interrupted(error, f"; ledger {ledger} keeps the charge" if paid else "") from None
     if as_json:
         emit(_report(estimator, out, account))
         return
     say(estimator.guarantee_.statement(), style="bold")
     tabulate_receipt(estimator.receipt_.charges)
     if account is not None:
-        say(
-            f"Ledger {ledger}: {shown(account.spent)} of {shown(account.limit)} spent, {shown(account.remaining)} left."
-        )
+        say(in_words(account, ledger))
     say(f"Model written to {out}. Next: discreet card {out}")
-
-
-def _interrupted(error: BaseException, paid: str) -> BaseException:
-    """The error of a training that did not end, with what it cost."""
-    if isinstance(error, KeyboardInterrupt):
-        advise(f"interrupted; no model was written{paid}")
-        return typer.Exit(130)
-    return type(error)(f"{error}{paid}") if paid else error
 
 
 def public_schema(name: str, adjacency: str | None, draft_ok: bool) -> Schema:
@@ -161,54 +147,8 @@ def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -
     return estimator
 
 
-def open_ledger(
-    path: Path | None,
-    limit: str | None,
-    epsilon: Epsilon,
-    cost: str = "--epsilon=",
-    remedy: str = "use a smaller epsilon",
-) -> Ledger | None:
-    """The ledger, if the loss fits in it; a new file is made only then."""
-    if path is None:
-        if limit is not None:
-            raise ParameterError(f"--limit={limit} needs a file that keeps what was spent; add --ledger FILE")
-        return None
-    kept = _kept_limit(path)
-    if limit is None and kept is None:
-        raise ParameterError(f"ledger {path} is new; set the most that it may ever spend, for instance --limit 2")
-    try:
-        most = as_epsilon(kept if limit is None else limit)
-    except ParameterError as error:
-        raise ParameterError(str(error).replace("epsilon=", "--limit=", 1)) from None
-    ledger = Ledger(most, path) if kept is not None else None
-    remaining = most if ledger is None else ledger.remaining
-    if epsilon > remaining:
-        raise BudgetError(
-            f"{cost}{shown(epsilon)} is more than the {shown(remaining)} of {shown(most)} left in ledger {path}; "
-            + (remedy if remaining > 0 else "these data may not be asked again")
-        )
-    return ledger or Ledger(most, path)
-
-
-def _kept_limit(path: Path) -> str | None:
-    """The limit that an existing ledger has."""
-    if not path.exists():
-        return None
-    try:
-        with path.open(encoding="utf-8") as file:
-            first = file.readline()
-        return str(json.loads(first)["limit"]) if first else None
-    except OSError as error:
-        raise FileError(f"cannot open ledger {path}: {error.strerror}; check the path") from None
-    except inputs.STRANGE:
-        raise FileError(f"{path} is no ledger, or is damaged; name another file, or restore a backup") from None
-
-
 def _report(model: Any, out: Path, ledger: Ledger | None) -> dict[str, Any]:
     """What a script wants to know."""
     from discreet.model_file import card
 
-    account = None
-    if ledger is not None:
-        account = {"limit": str(ledger.limit), "spent": str(ledger.spent), "remaining": str(ledger.remaining)}
-    return {"out": str(out), **card(model), "ledger": account}
+    return {"out": str(out), **card(model), "ledger": as_dict(ledger)}

@@ -1,0 +1,79 @@
+"""Privacy loss as exact fractions: read, added, and shown without ever understating it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import ROUND_DOWN, ROUND_UP, Context, Decimal
+from fractions import Fraction
+from numbers import Rational
+from typing import TypeAlias
+
+from discreet.errors import ParameterError
+
+Epsilon: TypeAlias = Fraction | float
+"""An exact fraction, or math.inf for a release that is not private."""
+
+
+def as_epsilon(value: object) -> Epsilon:
+    """Read an epsilon: a positive number, or infinity. A float means its decimal spelling: 0.1 is 1/10.
+
+    >>> as_epsilon(0.1), as_epsilon("1/3"), as_epsilon(float("inf"))
+    (Fraction(1, 10), Fraction(1, 3), inf)
+    """
+    if getattr(value, "ndim", None) == 0:
+        value = value.item()  # type: ignore[attr-defined]
+    if isinstance(value, bool) or not isinstance(value, Rational | float | str | Decimal):
+        raise _refused(value)
+    try:
+        text = str(value).strip().lower()
+        if text in ("inf", "+inf", "infinity"):
+            return math.inf
+        if len(text) > 1000 or ("/" not in text and not -400 < Decimal(text).adjusted() < 400):
+            raise _refused(value)
+        fraction = Fraction(text)
+    except (ValueError, ArithmeticError):
+        raise _refused(value) from None
+    if fraction <= 0:
+        raise _refused(value)
+    return fraction
+
+
+def _refused(value: object) -> ParameterError:
+    try:
+        shown = repr(value)[:40]
+    except ValueError:  # an integer of thousands of digits
+        shown = type(value).__name__
+    return ParameterError(
+        f"epsilon={shown}; need a number > 0, for instance 1, 0.1 or '1/3' ('inf' for a model that is not private)"
+    )
+
+
+def total(losses: Sequence[Epsilon]) -> Epsilon:
+    """Sum of losses, exact unless one is infinite."""
+    return math.inf if any(loss == math.inf for loss in losses) else sum(losses, Fraction(0))
+
+
+def shown_above(epsilon: Epsilon) -> str:
+    """An epsilon in six digits that is never below the true one: for what was or would be spent.
+
+    >>> shown_above(Fraction(1, 3)), shown_above(Fraction(1, 10)), shown_above(Fraction(2)), shown_above(math.inf)
+    ('0.333334', '0.1', '2', 'inf')
+    """
+    return _six_digits(epsilon, ROUND_UP)
+
+
+def shown_below(epsilon: Epsilon) -> str:
+    """An epsilon in six digits that is never above the true one: for what is left, and for limits.
+
+    >>> shown_below(Fraction(2, 3)), shown_below(Fraction(0)), shown_below(math.inf)
+    ('0.666666', '0', 'inf')
+    """
+    return _six_digits(epsilon, ROUND_DOWN)
+
+
+def _six_digits(epsilon: Epsilon, rounding: str) -> str:
+    if epsilon == math.inf:
+        return "inf"
+    exact = Fraction(epsilon)
+    return f"{Context(prec=6, rounding=rounding).divide(Decimal(exact.numerator), Decimal(exact.denominator)):g}"

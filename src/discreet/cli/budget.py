@@ -1,0 +1,97 @@
+"""`discreet budget`: look at a ledger, verify it, and take over one of discreet 0.1. No data are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.budget import Account, Ledger
+from discreet.budget.epsilon import shown_above, shown_below
+from discreet.cli.outputs import emit, say, tabulate
+
+File = Annotated[Path, typer.Argument(metavar="PATH", help="A ledger file.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def show(path: File, as_json: Json = False) -> None:
+    """Show what was spent: every entry, as charged and as counted under the ledger's adjacency.
+
+    \b
+    Example, after `discreet train ... --ledger ledger.jsonl --limit 2`:
+      discreet budget show ledger.jsonl
+    """
+    account = Ledger.open(path).account
+    if as_json:
+        emit(_as_dict(account, path))
+        return
+    rows = [
+        [str(number), entry.at, entry.name, shown_above(entry.epsilon), entry.adjacency or "not known",
+         shown_above(account.counted(entry))]
+        for number, entry in enumerate(account.entries, 1)
+    ]  # fmt: skip
+    tabulate(str(path), ["number", "when", "name", "ε", "adjacency", "counted"], rows, right=["number", "ε", "counted"])
+    say(_told(account))
+
+
+def verify(path: File, as_json: Json = False) -> None:
+    """Check that nothing in a ledger was changed: every entry is chained to the one before by a hash.
+
+    Whether the whole file is an older copy cannot be seen in it: note the head in a second place.
+
+    \b
+    Example:
+      discreet budget verify ledger.jsonl
+    """
+    ledger = Ledger.open(path)
+    count, head = len(ledger.account.entries), ledger.head
+    if as_json:
+        emit({"path": str(path), "entries": count, "head": head, "whole": True})
+        return
+    say(f"{path} is whole: {count} entries, each as it was written. Head: {head}")
+
+
+def adopt(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A ledger of discreet 0.1.", show_default=False)],
+    adjacency: Annotated[
+        str,
+        typer.Option(
+            help="Of all entries: add-remove, replace-one, or mixed (both, or not known).", show_default=False
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Take over a ledger of discreet 0.1, which did not note the adjacency; once.
+
+    State under which adjacency its releases were made: that of their schemas, or what --adjacency said. With mixed
+    the ledger is of replace-one and every entry counts twice, which is the most that it can cost. The old file is
+    kept beside the new one, as PATH.v1.
+
+    \b
+    Example:
+      discreet budget adopt ledger.jsonl --adjacency add-remove
+    """
+    account = Ledger.adopt(path, adjacency).account
+    if as_json:
+        emit({**_as_dict(account, path), "kept": f"{path}.v1"})
+        return
+    say(f"{path} adopted: {len(account.entries)} entries. The old file is {path}.v1.")
+    say(_told(account))
+
+
+def _told(account: Account) -> str:
+    under = f"under {account.adjacency}" if account.adjacency else "under the adjacency of the first charge"
+    spent, limit, left = shown_above(account.spent), shown_below(account.limit), shown_below(account.remaining)
+    return f"{spent} of {limit} spent {under}, {left} left.".replace("inf", "∞")
+
+
+def _as_dict(account: Account, path: Path) -> dict[str, Any]:
+    entries = [
+        {"number": number, "at": entry.at, "name": entry.name, "epsilon": str(entry.epsilon),
+         "adjacency": entry.adjacency, "counted": str(account.counted(entry))}
+        for number, entry in enumerate(account.entries, 1)
+    ]  # fmt: skip
+    amounts = {"spent": str(account.spent), "remaining": str(account.remaining)}
+    return {"path": str(path), "limit": str(account.limit), "adjacency": account.adjacency, **amounts,
+            "entries": entries}  # fmt: skip
