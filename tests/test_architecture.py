@@ -38,6 +38,8 @@ ORDER = [
     "plan",
     "statistics",
     "sources.sql",
+    "csv_lines",
+    "csv_columns",
     "files",
     "sources",
     "doors",

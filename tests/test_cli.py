@@ -246,7 +246,7 @@ def test_an_interrupted_training_says_what_it_cost(here, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("discreet.sources.duckdb.DuckDBSource.count", interrupt)
+    monkeypatch.setattr("discreet.sources.csv.CsvSource.count", interrupt)
     result = train("--ledger", "l.jsonl", "--limit", "9", status=130)
     assert "keeps the charge" in result.stderr
     assert not Path("m.json").exists()

@@ -313,8 +313,11 @@ def test_a_file_is_the_same_as_a_table_in_memory(tmp_path: Any, monkeypatch: pyt
     monkeypatch.setattr(files, "read_blocks", lambda path, **extra: original(path, 7, **extra))
     assert repr(evaluate_file(model, path, epsilon=1, random_state=2)) == repr(first)
     with path.open("ab") as file:
-        file.write(b"7,x,-0.8,100.5,a,\xff\n")  # not UTF-8: no record, as in training
-    assert repr(evaluate_file(model, path, epsilon=1, random_state=2)) == repr(first)
+        file.write(b"7,x,-0.8,100.5,a,\xff\n")  # not UTF-8: a record with a value that is not listed, as in training
+    longer = [*rows, {"label": "x", "near": -0.8, "far": 100.5, "open": "a", "closed": b"\xff"}]
+    third = evaluate(model, longer, epsilon=1, random_state=2)
+    assert repr(third) != repr(first)
+    assert repr(evaluate_file(model, path, epsilon=1, random_state=2)) == repr(third)
     with pytest.raises(FileError):
         evaluate_file(model, tmp_path / "none.csv", epsilon=1)
 

@@ -1,21 +1,20 @@
-"""CSV and Parquet files as blocks of columns in memory, and CSV files as DuckDB has to be told to read them.
+"""CSV and Parquet files as blocks of columns in memory.
 
 How a file is read must not depend on a record: column names come from the first line, nothing is guessed from the
-rows, and no row can make reading fail. Both readers of CSV files agree: a short row is padded, fields beyond the last
-column are dropped, an empty line is no row (unless there is one column only), an empty field is missing.
+rows, and no row can make reading fail. What a record of a CSV file is, `csv_lines` says.
 """
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.csv_columns import delimiter_of, read_header, read_lines, split_columns
+from discreet.csv_lines import LONGEST_LINE, fields_of, has_open_quote, text_of
 from discreet.errors import FileError, MissingExtra
 from discreet.sources.sql import (
     DATE_TYPES,
@@ -32,24 +31,21 @@ Block = dict[str, NDArray[Any]]
 TEXT_FILES = (".csv", ".txt", ".tsv")
 PARQUET_FILES = (".parquet", ".pq")
 ROWS = 50_000
-LONGEST_FIELD = 2**31 - 1
 
 
-def read_blocks(path: str | Path, rows: int = ROWS, *, keep_undecodable: bool = True) -> Iterator[Block]:
-    """The file's columns, `rows` records at a time; at least one block, so that an empty file has its columns too.
+def read_blocks(path: str | Path, rows: int = ROWS) -> Iterator[Block]:
+    """The file's columns, at most `rows` records at a time; at least one block, so that an empty file has columns too.
 
-    A record of a CSV file that is not UTF-8 has its bad bytes replaced, or is left out as DuckDB does it
-    (`keep_undecodable=False`).
+    Records come in the order of the file. The columns of a CSV file hold texts, None where a line ends before, and b""
+    where it is too long to be read.
     """
     path = checked(path)
-    if is_text(path):
-        return _csv_blocks(path, rows, keep_undecodable)
-    return _parquet_blocks(path, rows)
+    return _csv_blocks(path, rows) if is_text(path) else _parquet_blocks(path, rows)
 
 
-def read_columns(path: str | Path, *, keep_undecodable: bool = True) -> Block:
+def read_columns(path: str | Path) -> Block:
     """The whole file as columns in memory; equal texts of a column are one object: smaller, and faster to look up."""
-    blocks = list(read_blocks(path, keep_undecodable=keep_undecodable))
+    blocks = list(read_blocks(path))
     return {name: _pooled(np.concatenate([block[name] for block in blocks])) for name in blocks[0]}
 
 
@@ -89,10 +85,15 @@ def is_text(path: Path) -> bool:
 
 def header(path: Path) -> list[str]:
     """The column names in the first line of a CSV file. Messages do not quote it: it may be a record by mistake."""
-    with _open_text(path, "replace") as file:
-        first = next(_reader(file, path), None)
-    if not first:
-        raise FileError(f"{path} has no header: its first line is empty; need a first line with the column names")
+    return names_in(read_header(path), path)
+
+
+def names_in(line: bytes, path: Path) -> list[str]:
+    """The column names in the first line of a file by this name."""
+    delimiter = delimiter_of(path)
+    _check_header(path, line, delimiter)
+    fields = fields_of(line, delimiter, line.count(delimiter) + 1)
+    first = [str(text_of(field)) for field in fields if field is not None]
     if any(mark in name for name in first for mark in ("\0", "\ufffd")):
         raise FileError(f"{path} is not UTF-8 text; save it as UTF-8")
     names = [name.strip() or f"column{position}" for position, name in enumerate(first)]
@@ -106,66 +107,44 @@ def header(path: Path) -> list[str]:
     return names
 
 
-def csv_relation(path: Path) -> str:
-    """The file as DuckDB has to read it, as the text of a subquery.
+def _check_header(path: Path, line: bytes, delimiter: bytes) -> None:
+    if not line:
+        raise FileError(f"{path} has no header: its first line is empty; need a first line with the column names")
+    if len(line) > LONGEST_LINE:
+        raise FileError(f"the first line of {path} is longer than {LONGEST_LINE} bytes; need a line with column names")
+    if b"\r" in line:
+        raise FileError(
+            f"{path}: the first line holds a carriage return; lines have to end with LF or CR LF, not with CR alone: "
+            "save it so, or convert it to Parquet"
+        )
+    if has_open_quote(line, delimiter):
+        raise FileError(
+            f"{path}: a quote in the first line is not closed; a column name has to stand on one line: rename the "
+            "column, or convert the file to Parquet"
+        )
 
-    Nothing is sniffed, so that neither columns nor errors depend on a record. The condition is always true; it makes
-    DuckDB decode all columns of a record, so that one with bad bytes is left out of every count and not of some.
-    """
-    if any(mark in str(path) for mark in "*?["):
-        raise FileError(f"{path}: DuckDB takes *, ? and [ in a name for a pattern; rename the file or its folder")
-    names = header(path)
-    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
-    delimiter = "\\t" if path.suffix.lower() == ".tsv" else ","
-    return (
-        f"(SELECT * FROM read_csv({literal(str(path))}, auto_detect = false, header = true, columns = {{{columns}}}, "
-        f"delim = E'{delimiter}', quote = '\"', escape = '\"', null_padding = true, ignore_errors = true, "
-        f"strict_mode = false, parallel = false) WHERE concat({', '.join(map(identifier, names))}) IS NOT NULL)"
+
+def open_quotes(path: Path) -> int:
+    """In how many lines of a CSV file a quote is not closed. For the owner of the data only: it is not private."""
+    delimiter, width = delimiter_of(path), len(header(path))
+    return sum(
+        len(line) <= LONGEST_LINE and has_open_quote(line, delimiter)
+        for lines in read_lines(path, width)
+        for line in lines.irregular()
     )
 
 
-def _open_text(path: Path, errors: str) -> Any:
-    try:
-        return path.open(encoding="utf-8-sig", errors=errors, newline="")
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None
-
-
-def _reader(file: Any, path: Path) -> Iterator[list[str]]:
-    """The rows of an open CSV file; blanks before a field do not count, nor do they in the values."""
-    csv.field_size_limit(LONGEST_FIELD)
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    return csv.reader(file, delimiter=delimiter, skipinitialspace=True)
-
-
-def _csv_blocks(path: Path, rows: int, keep_undecodable: bool) -> Iterator[Block]:
-    names = header(path)
-    with _open_text(path, "replace" if keep_undecodable else "surrogateescape") as file:
-        records = _records(_reader(file, path), len(names), keep_undecodable)
-        next(records)
-        block = list(islice(records, rows))
-        while True:
-            columns = zip(*block, strict=True) if block else [()] * len(names)
-            yield {name: _array(column, "text") for name, column in zip(names, columns, strict=True)}
-            if len(block) < rows:
-                return
-            block = list(islice(records, rows))
-
-
-def _records(reader: Iterator[list[str]], width: int, keep_undecodable: bool) -> Iterator[list[str | None]]:
-    """Rows of one width, as DuckDB makes them."""
-    for row in reader:
-        record: list[str | None] = [*row[:width], *[None] * (width - len(row))]
-        if (row or width == 1) and (keep_undecodable or _is_decodable(row[:width])):
-            yield record
-
-
-def _is_decodable(row: Sequence[str]) -> bool:
-    try:
-        "".join(row).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _csv_blocks(path: Path, rows: int) -> Iterator[Block]:
+    names, delimiter = header(path), delimiter_of(path)
+    yielded = False
+    for lines in read_lines(path, len(names)):
+        columns = split_columns(lines, range(len(names)), len(names), delimiter)
+        values = {name: columns[place].values() for place, name in enumerate(names)}
+        for start in range(0, len(lines), rows):
+            yielded = True
+            yield {name: column[start : start + rows] for name, column in values.items()}
+    if not yielded:
+        yield {name: np.empty(0, dtype=object) for name in names}
 
 
 def _array(values: Sequence[Any], kind: str) -> NDArray[Any]:

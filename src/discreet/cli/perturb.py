@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,10 @@ from discreet.cli import inputs
 from discreet.cli.accounts import as_dict, in_words, open_ledger, paying
 from discreet.cli.outputs import advise, check_out, emit, notes, say, tabulate_charges
 from discreet.cli.train import public_schema
-from discreet.files import checked, read_blocks, structure
+from discreet.columns import Categorical, text_of
+from discreet.csv_columns import delimiter_of
+from discreet.errors import FileError, SchemaError
+from discreet.files import checked, names_in, read_blocks, structure
 from discreet.schema import Schema
 from discreet.tables import Table
 from discreet.writing import whole_file
@@ -63,10 +67,12 @@ def perturb(
     check_out(out, data, Path(schema.partition("#")[0]), ledger, force=force)
     check_out(receipt_path(out), data, Path(schema.partition("#")[0]), ledger, force=force)
     _check_columns(data, public)
+    _check_texts(out, public)
     account = open_ledger(ledger, limit, loss, public.adjacency)
     with paying(account, ledger, "no table with a receipt was written"):
         with whole_file(out) as file, notes.status("perturbing"):
-            rows = _write(file, perturbation.resample_blocks(read_blocks(data), ledger=account), public)
+            blocks = perturbation.resample_blocks(read_blocks(data), ledger=account)
+            rows = _write(_writer(file, out), blocks, public)
         receipt = save_receipt(perturbation, out)
     if as_json:
         emit(_report(perturbation, out, rows, account))
@@ -87,11 +93,43 @@ def _check_columns(data: Path, schema: Schema) -> None:
     Table(structure(data), schema).check(schema, target=True)
 
 
-def _write(file: Any, blocks: Iterator[tuple[Any, Any]], schema: Schema) -> int:
+def _check_texts(out: Path, schema: Schema) -> None:
+    """Raise unless the public names and values can stand in a CSV file, and are read from it as they are."""
+    labels = {column.name: column.categories for column in schema.columns if isinstance(column, Categorical)}
+    for name, listed in {**labels, schema.target: schema.classes}.items():
+        if any(mark in text_of(label) for label in listed for mark in "\r\n"):
+            raise SchemaError(
+                f"column {name!r}: one of its public values holds a line break, which cannot stand in a CSV file; "
+                "write it in another way, in the schema and in the data"
+            )
+    names = [*schema.names, schema.target]
+    for name in names:
+        if not _is_read_back([name], out):
+            raise SchemaError(f"column {name!r}: its name cannot stand in the first line of a CSV file; rename it")
+    if not _is_read_back(names, out):
+        raise SchemaError("two columns have names that differ in case only; rename one of them")
+
+
+def _is_read_back(names: list[str], out: Path) -> bool:
+    """Whether these names, as the first line of a file, are read as they are."""
+    heading = io.StringIO(newline="")
+    _writer(heading, out).writerow(names)
+    line = heading.getvalue().encode("utf-8", "replace").removesuffix(b"\n")
+    try:
+        return b"\n" not in line and names_in(line, out) == names
+    except FileError:
+        return False
+
+
+def _writer(file: Any, out: Path) -> Any:
+    """Writes what a file by this name is read as: commas between the columns, tabs in a .tsv file."""
+    return csv.writer(file, delimiter=delimiter_of(out).decode(), lineterminator="\n")
+
+
+def _write(writer: Any, blocks: Iterator[tuple[Any, Any]], schema: Schema) -> int:
     """Write a header and the records, columns in the schema's order, the target last; returns how many."""
     from discreet.local_perturbation import as_texts
 
-    writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*schema.names, schema.target])
     count = 0
     for columns, labels in blocks:

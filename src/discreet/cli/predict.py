@@ -13,6 +13,7 @@ import typer
 
 from discreet.cli import inputs
 from discreet.cli.outputs import advise, check_out, emit, notes
+from discreet.csv_columns import delimiter_of
 from discreet.errors import DataError, ParameterError
 from discreet.files import Block, checked, read_blocks, structure
 from discreet.writing import whole_file
@@ -52,10 +53,10 @@ def predict(
     trained.predict(_known(columns, trained))  # the columns fit, or an error before a record is read
     records = _predictions(trained, read_blocks(data), proba, kept)
     if out is None:
-        _write(sys.stdout, records, _names(trained, proba, kept), as_json)
+        _write(sys.stdout, records, _names(trained, proba, kept), as_json=as_json)
         return
     with whole_file(out) as file, notes.status("predicting"):
-        rows = _write(file, records, _names(trained, proba, kept), as_json=False)
+        rows = _write(file, records, _names(trained, proba, kept), delimiter_of(out).decode())
     if as_json:
         emit({"out": str(out), "rows": rows})
     else:
@@ -75,13 +76,20 @@ def _predictions(model: Any, blocks: Iterator[Block], proba: bool, kept: list[st
     """A row for each record: the columns to keep, the class, then the probability of each class if asked."""
     for block in blocks:
         known = _known(block, model)
-        columns = [block[name].tolist() for name in kept] + [model.predict(known).tolist()]
+        columns = [_kept(block[name]) for name in kept] + [model.predict(known).tolist()]
         if proba:
             columns += [[float(f"{share:.6g}") for share in column] for column in model.predict_proba(known).T]
         yield from map(list, zip(*columns, strict=True))
 
 
-def _write(file: Any, records: Iterator[list[Any]], names: list[str], as_json: bool) -> int:
+def _kept(values: Any) -> list[Any]:
+    """A column to copy; what is neither number nor text is left empty."""
+    return [None if isinstance(value, bytes) else value for value in values.tolist()]
+
+
+def _write(
+    file: Any, records: Iterator[list[Any]], names: list[str], delimiter: str = ",", *, as_json: bool = False
+) -> int:
     """Write the rows as they come; returns how many."""
     count = 0
     if as_json:
@@ -91,7 +99,7 @@ def _write(file: Any, records: Iterator[list[Any]], names: list[str], as_json: b
             file.write(("\n" if count == 1 else ",\n") + text)
         file.write("\n]\n")
         return count
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     writer.writerow(names)
     for record in records:
         writer.writerow(record)

@@ -13,7 +13,7 @@ from discreet.cli import inputs
 from discreet.cli.outputs import advise, check_out, emit, say, tabulate
 from discreet.columns import Column, Label, Numeric
 from discreet.errors import DataError
-from discreet.files import Block, read_columns
+from discreet.files import Block, checked, is_text, open_quotes, read_columns
 from discreet.schema import Schema
 from discreet.sources.file import open_file
 from discreet.writing import whole_file
@@ -41,6 +41,7 @@ def draft(
     if out is not None:
         check_out(out, data, force=force)
     columns = read_columns(data)
+    _look_at_lines(data, columns)
     absent = [name for name in [target, *(ignore or [])] if name not in columns]
     if absent:
         raise DataError(
@@ -59,6 +60,21 @@ def draft(
         "privacy is guaranteed. For each: confirm it, or replace it by what is publicly known (round bounds, the full "
         "list of categories, null for records), then remove its name from the list. Next: discreet schema check"
     )
+
+
+def _look_at_lines(data: Path, columns: Block) -> None:
+    """Say what a reader that takes every line of a CSV file for a record makes of this one."""
+    if not is_text(checked(data)):
+        return
+    if any(isinstance(value, bytes) for values in columns.values() for value in values.tolist()):
+        raise DataError(f"{data} has a line that is too long to be read; remove it, or convert the file to Parquet")
+    opened = open_quotes(data)
+    if opened:
+        lines = f"{opened} lines have a quote that is" if opened > 1 else "1 line has a quote that is"
+        advise(
+            f"{data}: {lines} never closed. Every line is taken for a record: if fields hold line breaks, convert the "
+            "file to Parquet."
+        )
 
 
 def drafted(columns: Block, target: str, ignore: list[str]) -> Schema:

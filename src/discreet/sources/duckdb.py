@@ -1,4 +1,7 @@
-"""A CSV file, a Parquet file or a DuckDB table, counted inside DuckDB: larger than memory, no row leaves it."""
+"""A Parquet file or a DuckDB table, counted inside DuckDB: larger than memory, no row leaves it.
+
+A CSV file is not read by DuckDB, whose reader lets one record change how others are read, but by `CsvSource`.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ from numpy.typing import NDArray
 
 from discreet.encoding import Cells
 from discreet.errors import FileError, MissingExtra
-from discreet.files import TEXT_FILES, csv_relation
+from discreet.files import TEXT_FILES
 from discreet.schema import Schema
 from discreet.sources import sql
+from discreet.sources.csv import CsvSource
 from discreet.statistics import ExactRows, ExactStatistics
 from discreet.tables import check_names
 
@@ -35,6 +39,8 @@ class DuckDBSource:
 
     def __init__(self, path: str | Path | None = None, *, table: str | None = None, connection: Any = None) -> None:
         self._path, self._table, self._connection = path, table, connection
+        is_text = connection is None and Path(str(path)).suffix.lower() in TEXT_FILES
+        self._csv = CsvSource(str(path)) if is_text else None
         self._opened: tuple[Any, str, dict[str, str]] | None = None
 
     def __repr__(self) -> str:
@@ -42,17 +48,24 @@ class DuckDBSource:
 
     def check(self, schema: Schema) -> None:
         """Names and types of the columns; no value is looked at."""
+        if self._csv is not None:
+            self._csv.check(schema)
+            return
         *_, types = self._open()
         check_names(list(types), [*schema.names, schema.target], schema)
         sql.refuse_dates(schema, types)
 
     def columns(self) -> list[str]:
         """Names of the columns."""
+        if self._csv is not None:
+            return self._csv.columns()
         *_, types = self._open()
         return list(types)
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """Run the SELECTs; only counts come back."""
+        if self._csv is not None:
+            return self._csv.count(cells, schema)
         connection, relation, types = self._open()
         rows = _run(connection, sql.count_cells(relation, cells, schema, types), schema)
         counts, rest = {}, []
@@ -71,6 +84,9 @@ class DuckDBSource:
 
     def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
         """One SELECT: two bytes a value come back, nothing else of a record."""
+        if self._csv is not None:
+            yield from self._csv.rows(cells, schema)
+            return
         connection, relation, types = self._open()
         columns = _quietly(connection, sql.row_codes(relation, cells, schema, types), _columns)
         codes = {each: columns[f"c{place}"] for place, each in enumerate(cells)}
@@ -100,8 +116,6 @@ class DuckDBSource:
         name = sql.literal(str(path))
         if kind in (".parquet", ".pq"):
             return self._connect(duckdb), f"read_parquet({name})"
-        if kind in TEXT_FILES:
-            return self._connect(duckdb), csv_relation(path)
         raise FileError(f"{path} is neither .csv, .parquet nor .duckdb; convert it to one of these")
 
     def _connect(self, duckdb: Any, path: str = ":memory:") -> Any:

@@ -1,4 +1,4 @@
-"""Data files as sources: counted inside DuckDB, or in memory a block at a time where DuckDB is not installed."""
+"""Data files as sources: CSV line by line, Parquet inside DuckDB, or in memory where DuckDB is not installed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from discreet.encoding import Cells
 from discreet.errors import MissingExtra, ParameterError
 from discreet.schema import Schema
 from discreet.sources import Source
+from discreet.sources.csv import CsvSource
 from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.memory import MemorySource
 from discreet.statistics import ExactRows, ExactStatistics
@@ -33,7 +34,7 @@ class FileSource:
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """The counts of the blocks, added."""
-        blocks = files.read_blocks(self._path, keep_undecodable=False)
+        blocks = files.read_blocks(self._path)
         counted = MemorySource(next(blocks)).count(cells, schema)
         for block in blocks:
             counted += MemorySource(block).count(cells, schema)
@@ -41,7 +42,7 @@ class FileSource:
 
     def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
         """The rows of the blocks, one block after another."""
-        for block in files.read_blocks(self._path, keep_undecodable=False):
+        for block in files.read_blocks(self._path):
             yield from MemorySource(block).rows(cells, schema)
 
 
@@ -61,4 +62,6 @@ def open_file(path: str | Path, table: str | None = None) -> Source:
     if table:
         raise ParameterError(f"table={table!r} is for .duckdb files; {path} is none: leave --table out")
     path = files.checked(path)
+    if files.is_text(path):
+        return CsvSource(path)
     return DuckDBSource(path) if has_duckdb else FileSource(path)
