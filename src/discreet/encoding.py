@@ -33,6 +33,8 @@ from discreet.schema import Schema
 
 Codes = NDArray[np.intp]
 
+NUMBERS = (int, np.number, np.bool_, Decimal, Real)
+"""Types that are read as real numbers, besides float."""
 UNREADABLE = b""
 """Stands for a value that cannot be read, such as text that is not UTF-8: neither a number, nor a text, nor missing."""
 
@@ -123,12 +125,14 @@ def _number_of(value: Any) -> float:
         return float(text) if spells_number(text) or spells_infinity(text) else math.nan
     if isinstance(value, float):
         return float.__float__(value)
-    if value is None or isinstance(value, np.timedelta64):
-        return math.nan
     if isinstance(value, complex | np.complexfloating):
         return float(value.real) if value.imag == 0 else math.nan
-    if not isinstance(value, int | np.number | np.bool_ | Decimal | Real):
-        return math.nan
+    if isinstance(value, NUMBERS) and not isinstance(value, np.timedelta64):
+        return _real_number(value)
+    return math.nan
+
+
+def _real_number(value: Any) -> float:
     try:
         return int.__float__(value) if isinstance(value, int) else float(value)
     except OverflowError:

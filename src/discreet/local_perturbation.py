@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from discreet.budget import Charge, Epsilon, Ledger, as_epsilon
 from discreet.columns import Column, Label, Numeric, text_of
 from discreet.encoding import Cells, class_codes
-from discreet.errors import DataError, ParameterError
+from discreet.errors import ParameterError
 from discreet.guarantee import NEIGHBOURS, Guarantee, factor, shown_above
 from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.mechanisms.response import RandomizedResponse
@@ -28,7 +28,8 @@ from discreet.plan import split_by_weight, split_evenly
 from discreet.randomness import Randomness, as_rng
 from discreet.schema import Adjacency, Schema
 from discreet.statistics import Receipt
-from discreet.tables import Table, as_vector
+from discreet.tables import Table, open_labelled
+from discreet.values import Values
 
 Columns: TypeAlias = dict[str, NDArray[Any]]
 Mechanism: TypeAlias = DiscreteLaplace | RandomizedResponse
@@ -288,7 +289,7 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             }
             yield columns, as_labels(schema.classes)[label]
 
-    def _noisy_codes(self, table: Table, labels: NDArray[Any] | None, rng: Randomness) -> NoisyCodes:
+    def _noisy_codes(self, table: Table, labels: Values | None, rng: Randomness) -> NoisyCodes:
         """The perturbed codes of the attributes that are released, and of the label if labels are given."""
         schema, (*mechanisms, response) = self.schema, self._mechanisms()
         chosen = self._chosen(table.rows, rng)
@@ -300,7 +301,7 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             code[rows] = np.clip(mechanism.perturb(exact, rng), 0, Cells(column.name).size(schema) - 1)
             noisy.append(code)
         if labels is not None:
-            exact = class_codes(labels, schema).astype(np.int64)
+            exact = class_codes(labels.read(), schema).astype(np.int64)
             exact[exact == len(schema.classes)] = 0
             noisy.append(response.perturb(exact, rng).astype(np.uint16))
         return noisy
@@ -333,16 +334,13 @@ def _distance(mechanism: Mechanism, size: int) -> int:
     return size - 1 if isinstance(mechanism, DiscreteLaplace) else 1
 
 
-def _opened(X: Any, y: Any, schema: Schema, *, needs_labels: bool = True) -> tuple[Table, NDArray[Any] | None]:
+def _opened(X: Any, y: Any, schema: Schema, *, needs_labels: bool = True) -> tuple[Table, Values | None]:
     """Attributes and labels, their structure checked; no value is looked at."""
+    if y is not None or needs_labels:
+        return open_labelled(X, y, schema)
     table = Table(X, schema)
-    table.check(schema, target=needs_labels and y is None)
-    if y is None:
-        return table, table.column(schema.target) if needs_labels else None
-    labels = as_vector(y)
-    if len(labels) != table.rows:
-        raise DataError("X and y have different lengths; need one label a record")
-    return table, labels
+    table.check(schema)
+    return table, None
 
 
 def random_order(rows: int, rng: Randomness) -> NDArray[np.intp]:
