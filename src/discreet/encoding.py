@@ -218,7 +218,7 @@ class _Memo(dict[str, int]):
         self._lookup, self._stray, self._missing = lookup, stray, missing
 
     def __missing__(self, text: str) -> int:
-        code = self._code_of_text(text_of(text))
+        code = self.code(text)  # which raises on no text either: numpy makes some with impossible characters
         if len(self) < 100_000:
             self[text] = code
         return code

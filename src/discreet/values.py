@@ -132,22 +132,28 @@ def _read(series: nw.Series[Any]) -> Array:
         return there
     if series.implementation.is_polars() and series.dtype in (nw.String, nw.Categorical, nw.Enum):
         return _polars_texts(native)
+    arrow = _arrow(native)
     try:
-        if series.implementation.is_pyarrow() and series.dtype == nw.Unknown:
-            return objects(native.to_pylist())  # numpy has only the storage of an extension type
+        if arrow is not None and series.dtype in (nw.Categorical, nw.Unknown):
+            # as numpy, a null of a dictionary is some entry of it, and of an extension type there is only the storage
+            return objects(arrow.to_pylist())
         array = series.to_numpy()
         return array if array.ndim == 1 else objects(series.to_list())
-    except Exception:
+    except Exception:  # one value is to blame, or the type
+        if arrow is not None:
+            return objects(_value(scalar.as_py) for scalar in arrow)
         return objects(_one_by_one(native))
 
 
-def _one_by_one(native: Any) -> Iterable[Any]:
-    """The values of a column that cannot be read at once: one of them is to blame, or its type."""
+def _arrow(native: Any) -> Any:
+    """The chunks in which pyarrow, or pandas on top of it, stores a column; None for other columns."""
     stored: Any = getattr(native, "array", None)
-    if hasattr(stored, "__arrow_array__"):
+    if hasattr(stored, "__arrow_array__") and "Arrow" in type(stored).__name__:
         native = stored.__arrow_array__()
-    if hasattr(native, "chunks"):
-        return (_value(scalar.as_py) for scalar in native)
+    return native if hasattr(native, "chunks") else None
+
+
+def _one_by_one(native: Any) -> Iterable[Any]:
     at = native.iloc.__getitem__ if hasattr(native, "iloc") else native.__getitem__
     return (_value(functools.partial(at, place)) for place in range(len(native)))
 
