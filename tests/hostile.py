@@ -92,11 +92,11 @@ def structured():
 
 VALUES = {
     "writable memoryview": lambda: memoryview(bytearray(b"a")),
-    "hash of one": lambda: raising(ValueError, "__hash__")(),
+    "hash of one": raising(ValueError, "__hash__"),
     **{f"all methods, {error.__name__}": lambda error=error: raising(error, *METHODS)() for error in ERRORS},
     **{f"{method} alone": lambda method=method: raising(RuntimeError, method)() for method in METHODS},
-    "class": lambda: raising(RuntimeError, "__class__", *METHODS)(),
-    "any attribute": lambda: raising(RuntimeError, "__getattribute__", *METHODS)(),
+    "class": raising(RuntimeError, "__class__", *METHODS),
+    "any attribute": raising(RuntimeError, "__getattribute__", *METHODS),
     **{
         f"pretends to be {kind.__name__}": lambda kind=kind: pretending(kind)
         for kind in (str, float, int, bool, complex, bytes, list, dict, tuple, np.ndarray, np.float64, Decimal, type)

@@ -265,54 +265,50 @@ def test_nothing_is_read_when_a_table_is_opened():
         assert not touched
 
 
-def fitted(make, entry):
-    """What an entry point charges: the charges in their order."""
-    model = NaiveBayes(SCHEMA, epsilon=1, random_state=0).fit(*OBJECTS["dicts"](COLUMNS))
-    replace_one = SCHEMA.replace(adjacency="replace-one")
-    runs = {
-        **{
-            name: lambda X, y, ledger, kind=kind: kind(SCHEMA, epsilon=1, random_state=0).fit(X, y, ledger=ledger)
-            for name, kind in PRIVATE.items()
-        },
-        "selector": lambda X, y, ledger: FeatureSelector(SCHEMA, epsilon=1, random_state=0).fit(X, y, ledger=ledger),
-        "perturbation": lambda X, y, ledger: LocalPerturbation(replace_one, epsilon=1, random_state=0).fit_resample(
-            X, y, ledger=ledger
-        ),
-        "evaluation": lambda X, y, ledger: evaluate(model, X, y, epsilon=1, ledger=ledger, random_state=0),
-    }
-    return charges(runs[entry], make)
+MODEL = NaiveBayes(SCHEMA, epsilon=1, random_state=0).fit(*OBJECTS["dicts"](COLUMNS))
+REPLACE_ONE = SCHEMA.replace(adjacency="replace-one")
+RUNS = {
+    **{
+        name: lambda X, y, ledger, kind=kind: kind(SCHEMA, epsilon=1, random_state=0).fit(X, y, ledger=ledger)
+        for name, kind in PRIVATE.items()
+    },
+    "selector": lambda X, y, ledger: FeatureSelector(SCHEMA, epsilon=1, random_state=0).fit(X, y, ledger=ledger),
+    "perturbation": lambda X, y, ledger: LocalPerturbation(REPLACE_ONE, epsilon=1, random_state=0).fit_resample(
+        X, y, ledger=ledger
+    ),
+    "evaluation": lambda X, y, ledger: evaluate(MODEL, X, y, epsilon=1, ledger=ledger, random_state=0),
+}
 
 
-def charges(run, make):
+def charges(entry, X, y):
+    """What an entry point charges: names, mechanisms and losses in their order. Noise may choose what is asked."""
     ledger, seen = Ledger(100), []
     charge = ledger.charge
 
     def noted(name, parts, **options):
-        seen.append((name, [(part.mechanism, part.epsilon) for part in parts]))  # what is asked may be chosen with noise
+        seen.append((name, [(part.mechanism, part.epsilon) for part in parts]))
         charge(name, parts, **options)
 
     ledger.charge = noted
-    run(*make(), ledger)
+    RUNS[entry](X, y, ledger)
     return seen
 
 
-ENTRIES = [*PRIVATE, "selector", "perturbation", "evaluation"]
 SOME = ("writable memoryview", "all methods, RuntimeError", "class", "text like a", "huge int", "series", "long digits")
 
 
-@pytest.mark.parametrize("entry", ENTRIES)
+@pytest.mark.parametrize("entry", RUNS)
 def test_the_charges_are_those_of_a_table_without_the_record(entry, capfd):
-    expected = fitted(lambda: OBJECTS["dicts"](with_record(3)), entry)
+    expected = charges(entry, *OBJECTS["dicts"](with_record(3)))
     assert expected
     for column in ("c", "n", "y"):
         for kind, name in zip([*OBJECTS, *OBJECTS], [*SOME, *SOME, *SOME], strict=False):
-            made = {column: VALUES[name]()}
-            assert fitted(lambda: OBJECTS[kind](with_record(3, **made)), entry) == expected, (kind, name)
-        for kind in TEXTS:
-            assert fitted(lambda: TEXTS[kind](with_record(3, **{column: BYTES[1]})), entry) == expected, kind
-    for record in RECORDS.values():
-        plain = OBJECTS["dicts"](COLUMNS)[0]
-        assert fitted(lambda: ([*plain[:3], record(), *plain[3:]], None), entry) == expected
+            assert charges(entry, *OBJECTS[kind](with_record(3, **{column: VALUES[name]()}))) == expected, (kind, name)
+        for kind, make in TEXTS.items():
+            assert charges(entry, *make(with_record(3, **{column: BYTES[1]}))) == expected, kind
+    plain = OBJECTS["dicts"](COLUMNS)[0]
+    for name, record in RECORDS.items():
+        assert charges(entry, [*plain[:3], record(), *plain[3:]], None) == expected, name
     captured = capfd.readouterr()
     assert "12345" not in captured.out + captured.err
 

@@ -123,15 +123,19 @@ def series_values(series: nw.Series[Any]) -> Values:
 
 
 def _read(series: nw.Series[Any]) -> Array:
-    native = series.to_native()
     if _holds_objects(series):
-        return np.asarray(native.to_numpy())
+        return np.asarray(series.to_native().to_numpy())
     if series.dtype in OPAQUE:
         there = np.full(len(series), UNREADABLE, dtype=object)
         there[series.is_null().to_numpy()] = None
         return there
     if series.implementation.is_polars() and series.dtype in (nw.String, nw.Categorical, nw.Enum):
-        return _polars_texts(native)
+        return _polars_texts(series.to_native())
+    return _numbers_or_texts(series)
+
+
+def _numbers_or_texts(series: nw.Series[Any]) -> Array:
+    native = series.to_native()
     arrow = _arrow(native)
     try:
         if arrow is not None and series.dtype in (nw.Categorical, nw.Unknown):
@@ -140,9 +144,8 @@ def _read(series: nw.Series[Any]) -> Array:
         array = series.to_numpy()
         return array if array.ndim == 1 else objects(series.to_list())
     except Exception:  # one value is to blame, or the type
-        if arrow is not None:
-            return objects(_value(scalar.as_py) for scalar in arrow)
-        return objects(_one_by_one(native))
+        each = _one_by_one(native) if arrow is None else (_value(scalar.as_py) for scalar in arrow)
+        return objects(each)
 
 
 def _arrow(native: Any) -> Any:

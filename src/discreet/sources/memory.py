@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,3 +62,27 @@ class MemorySource:
     def _read(self, schema: Schema) -> tuple[Table, NDArray[Any]]:
         table, labels = open_labelled(self._X, self._y, schema)
         return table, labels.read()
+
+
+class BlockSource:
+    """A table that comes in blocks of columns, target included; `blocks` is called for each pass, at least one each."""
+
+    def __init__(self, blocks: Callable[[], Iterable[Any]]) -> None:
+        self._blocks = blocks
+
+    def __repr__(self) -> str:
+        return "BlockSource(values hidden)"
+
+    def check(self, schema: Schema) -> None:
+        """Names and types of the columns of the first block."""
+        MemorySource(next(iter(self._blocks()))).check(schema)
+
+    def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
+        """The counts of the blocks, added."""
+        counted = (MemorySource(block).count(cells, schema) for block in self._blocks())
+        return functools.reduce(operator.add, counted)
+
+    def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
+        """The rows of the blocks, one block after another."""
+        for block in self._blocks():
+            yield from MemorySource(block).rows(cells, schema)
