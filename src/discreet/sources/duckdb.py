@@ -112,8 +112,9 @@ class DuckDBSource:
     def _open(self) -> tuple[Any, str, dict[str, str]]:
         """A connection, the text that names the rows in it, and the types of its columns; opened once."""
         if self._opened is None:
-            connection, relation, checked = self._relation()
-            described = _quietly(connection, f"DESCRIBE SELECT * FROM {relation}")
+            with one_at_a_time(self._connection):
+                connection, relation, checked = self._relation()
+                described = _quietly(connection, f"DESCRIBE SELECT * FROM {relation}")
             types = {str(row[0]): str(row[1]) for row in described}
             if self._connection is not None:
                 self._guard = one_at_a_time if checked else each_value_by_itself
@@ -257,7 +258,9 @@ def _quietly(connection: Any, text: str, fetch: Callable[[Any], Any] = lambda re
     try:
         return fetch(connection.sql(text))
     except Exception as error:
-        interrupted = type(error).__name__ == "InterruptException"
-    if interrupted:
+        kind = type(error).__name__
+    if kind == "InterruptException":
         raise KeyboardInterrupt
+    if kind == "ResourceInUseException":
+        raise FileError("the connection has a result that was not fetched to its end; fetch it, or pass its cursor()")
     raise FileError("the file or table cannot be read by DuckDB; check its format, its name and free memory")
