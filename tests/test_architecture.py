@@ -25,6 +25,7 @@ ORDER = [
     "columns",
     "schema",
     "encoding",
+    "values",
     "tables",
     "trees",
     "hyperplanes",

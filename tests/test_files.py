@@ -197,7 +197,7 @@ def test_parquet_without_a_difference(engine: str, parquet: Path, monkeypatch: p
     cells = [Cells(column.name, 4 if isinstance(column, Numeric) else None) for column in schema.columns]
     expected = DuckDBSource(parquet).count(cells, schema)
     if engine == "pyarrow":
-        monkeypatch.setattr(files, "_duckdb", lambda: None)
+        monkeypatch.setattr(files, "connect_duckdb", lambda: None)
     source = FileSource(parquet)
     source.check(schema)
     counted = source.count(cells, schema)
@@ -212,7 +212,7 @@ def test_parquet_without_a_difference(engine: str, parquet: Path, monkeypatch: p
 
 
 def test_parquet_needs_an_engine(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_duckdb", lambda: None)
+    monkeypatch.setattr(files, "connect_duckdb", lambda: None)
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match="discreet\\[duckdb\\]"):
         files.read_columns(parquet)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from conftest import draw_records
 from discreet import Categorical, NaiveBayes, Numeric, Schema
-from discreet.encoding import NUMBER
+from discreet.columns import NUMBER
 from discreet.errors import DataError, DiscreetError, FileError, MissingExtra
 from discreet.queries import ClassCounts, Counts, Moments, SoftCounts, SplineCounts, Total
 from discreet.sources.duckdb import DuckDBSource

@@ -16,11 +16,31 @@ Label: TypeAlias = str | int | float | bool
 
 MAX_CELLS = 65_000
 
-NUMBER = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
-"""What counts as a number where values are text."""
+NUMBER = r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][+-]?[0-9]+)?"
+"""What counts as a number where values are text, for Python and for SQL engines alike.
+
+A matcher that tries one way after another takes linear time: after a run of digits comes a point, an "e" or the end,
+never a digit, so that of all lengths of the run only the whole one leads on, and the others fail at once.
+"""
 INFINITY = r"[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?"
 """What counts as infinite there."""
+LONGEST_NUMBER = 1000
+"""A text with more characters than this is not a number, whatever it spells."""
 _NUMBER, _INFINITY = re.compile(NUMBER), re.compile(INFINITY)
+
+
+def spells_number(text: str) -> bool:
+    """Whether a text, without spaces around it, is a finite number in digits; it may leave the floats.
+
+    >>> [spells_number(text) for text in ("-1.5e3", "5.", ".5", ".", "1_000", "inf", "1" * 1001)]
+    [True, True, True, False, False, False, False]
+    """
+    return len(text) <= LONGEST_NUMBER and _NUMBER.fullmatch(text) is not None
+
+
+def spells_infinity(text: str) -> bool:
+    """Whether a text, without spaces around it, is a word for infinity."""
+    return _INFINITY.fullmatch(text) is not None
 
 
 def text_of(label: Label) -> str:
@@ -35,8 +55,8 @@ def text_of(label: Label) -> str:
     if isinstance(label, bool):
         return "true" if label else "false"
     if isinstance(label, str):
-        text = label.strip(" ")
-        number = float(text) if _NUMBER.fullmatch(text) else math.nan
+        text = str.strip(label, " ")  # not label.strip, which a subclass may have changed
+        number = float(text) if spells_number(text) else math.nan
         return text_of(number) if abs(number) < 2**53 else text
     if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
         return str(int(label))
@@ -161,8 +181,7 @@ def checked_labels(labels: Sequence[Label], where: str, word: str) -> tuple[Labe
 def spells_no_usable_number(text: str) -> bool:
     """Whether a text is read as a number, but as none that a label can be matched with exactly."""
     stripped = text.strip(" ")
-    is_number = _NUMBER.fullmatch(stripped) or _INFINITY.fullmatch(stripped)
-    return is_number is not None and abs(float(stripped)) >= 2**53
+    return (spells_number(stripped) or spells_infinity(stripped)) and abs(float(stripped)) >= 2**53
 
 
 def _is_number(value: object) -> bool:

@@ -2,26 +2,41 @@
 
 A column's domain is divided into finitely many `Cells`, each record falls in exactly one. For numbers the
 cell is found by three float operations, so that every engine that follows IEEE 754 finds the same one.
+
+Guarantee  each value of an array has a code, which is a function of that value and of public things alone; no value
+           raises, and none changes the code of another.
+Proof      arrays of numbers are coded by numpy, element by element, without errors. Any other value is coded by
+           `number_of` or by `_Memo.code`, one value at a time; both turn every Exception, also one that a method of the
+           value itself raises, into "not a number" and "not in the list". What is remembered between values are texts
+           of exactly the type `str`, whose hash and equality nobody can change, and their codes. A value of any other
+           type, a subclass of `str` included, is neither remembered nor looked up among them.
+Test       tests/test_hostile_values.py
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import repeat
+from numbers import Real
+from operator import is_
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import INFINITY, NUMBER, Categorical, Label, Numeric, text_of
+from discreet.columns import Categorical, Label, Numeric, spells_infinity, spells_number, text_of
 from discreet.schema import Schema
 
 Codes = NDArray[np.intp]
 
-_NUMBER, _INFINITY = re.compile(NUMBER), re.compile(INFINITY)
+NUMBERS = (int, np.number, np.bool_, Decimal, Real)
+"""Types that are read as real numbers, besides float."""
+UNREADABLE = b""
+"""Stands for a value that cannot be read, such as text that is not UTF-8: neither a number, nor a text, nor missing."""
 
 
 @dataclass(frozen=True)
@@ -81,30 +96,63 @@ def as_floats(values: NDArray[Any]) -> NDArray[Any]:
         return values.astype(np.float64)
     if values.dtype.kind == "c":
         return np.where(values.imag == 0, values.real, np.nan)
-    if values.dtype.kind in "OUST":
-        return np.fromiter(map(number_of, values.tolist()), dtype=np.float64, count=len(values))
-    return np.full(len(values), np.nan)
+    if values.dtype.kind not in "OUST":
+        return np.full(len(values), np.nan)
+    listed = plain_list(values)
+    with np.errstate(all="ignore"):
+        try:
+            return np.fromiter(map(_number_of, listed), dtype=np.float64, count=len(listed))
+        except Exception:  # of one value: the others are read as before
+            return np.fromiter(map(number_of, listed), dtype=np.float64, count=len(listed))
 
 
 def number_of(value: object) -> float:
-    """One number from anything, NaN if it is none.
+    """One number from anything, NaN if it is none; never raises.
 
     >>> [number_of(value) for value in ("01", " 2.5 ", "1e999", "-inf", "?", None, 10**400, b"7")]
     [1.0, 2.5, inf, -inf, nan, nan, inf, nan]
     """
-    if isinstance(value, str):
-        text = value.strip(" ")
-        return float(text) if _NUMBER.fullmatch(text) or _INFINITY.fullmatch(text) else np.nan
-    if isinstance(value, complex | np.complexfloating):
-        return float(value.real) if value.imag == 0 else np.nan
-    if isinstance(value, bytes | bytearray | np.ndarray) or value is None:
-        return np.nan
     try:
-        return float(value)  # type: ignore[arg-type]
-    except OverflowError:
-        return np.inf if value > 0 else -np.inf  # type: ignore[operator]
+        return _number_of(value)
     except Exception:
-        return np.nan
+        return math.nan
+
+
+def _number_of(value: Any) -> float:
+    """The same, except that it may raise. Subclasses of float and int are read as their value, not as they say."""
+    if isinstance(value, str):
+        text = str.strip(value, " ")
+        return float(text) if spells_number(text) or spells_infinity(text) else math.nan
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, complex | np.complexfloating):
+        return float(value.real) if value.imag == 0 else math.nan
+    if isinstance(value, NUMBERS) and not isinstance(value, np.timedelta64):
+        return _real_number(value)
+    return math.nan
+
+
+def _real_number(value: Any) -> float:
+    try:
+        return int.__float__(value) if isinstance(value, int) else float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def plain_list(values: NDArray[Any]) -> list[Any]:
+    """The values of an array as Python has them; a text that numpy cannot read is UNREADABLE."""
+    try:
+        listed: list[Any] = values.tolist()
+    except Exception:
+        listed = [_element(values, place) for place in range(len(values))]
+    return listed
+
+
+def _element(values: NDArray[Any], place: int) -> Any:
+    try:
+        return values[place : place + 1].tolist()[0]
+    except Exception:
+        return UNREADABLE
 
 
 def category_codes(values: NDArray[Any], column: Categorical) -> Codes:
@@ -126,12 +174,11 @@ def label_codes(values: NDArray[Any], labels: Iterable[Label], stray: int, missi
             return _codes_by_number(values, lookup, stray, missing)
     if values.dtype.kind in "mM":
         return np.where(np.isnat(values), missing, stray)
-    memo = _Memo(lookup, stray, missing)
-    listed = values.tolist()
-    try:
+    memo, listed = _Memo(lookup, stray, missing), plain_list(values)
+    if all(map(is_, map(type, listed), repeat(str))):
         return np.fromiter(map(memo.__getitem__, listed), dtype=np.intp, count=len(listed))
-    except TypeError:  # a value that cannot be hashed
-        return np.fromiter(map(memo.code, listed), dtype=np.intp, count=len(listed))
+    codes = [memo[value] if type(value) is str else memo.code(value) for value in listed]
+    return np.array(codes, dtype=np.intp)
 
 
 def _codes_by_number(values: NDArray[Any], lookup: dict[str, int], stray: int, missing: int) -> Codes:
@@ -152,62 +199,66 @@ def _codes_by_number(values: NDArray[Any], lookup: dict[str, int], stray: int, m
 def boolean_code(value: bool, texts: Sequence[str]) -> int | None:
     """Where a boolean stands in a list of texts: as a word, else as 1 or 0."""
     word = "true" if value else "false"
-    folded = [text.casefold() for text in texts]
-    if word in folded:
-        return folded.index(word)
+    lowered = [text.lower() for text in texts]
+    if word in lowered:
+        return lowered.index(word)
     return texts.index(str(int(value))) if str(int(value)) in texts else None
 
 
 def is_canonical_number(text: str) -> bool:
     """Whether a text is the one spelling of a number that `text_of` gives."""
-    return _NUMBER.fullmatch(text) is not None and text_of(float(text)) == text
+    return spells_number(text) and text_of(float(text)) == text
 
 
-class _Memo(dict[Any, int]):
-    """Value to code; each distinct text is looked at once, other values each time, since 1, 1.0 and True are equal."""
+class _Memo(dict[str, int]):
+    """Text to code; each distinct text is looked at once. To be asked for nothing but exact texts: see the proof."""
 
     def __init__(self, lookup: dict[str, int], stray: int, missing: int) -> None:
         super().__init__(lookup)
         self._lookup, self._stray, self._missing = lookup, stray, missing
 
-    def __missing__(self, value: Any) -> int:
-        code = self.code(value)
-        if isinstance(value, str) and len(self) < 100_000:
-            self[value] = code
+    def __missing__(self, text: str) -> int:
+        code = self.code(text)  # which raises on no text either: numpy makes some with impossible characters
+        if len(self) < 100_000:
+            self[text] = code
         return code
 
     def code(self, value: object) -> int:
-        """The code of one value of any type."""
-        if isinstance(value, str):
-            return self._code_of_text(text_of(value))
+        """The code of one value of any type; never raises."""
+        try:
+            return self._code_of(value)
+        except Exception:
+            return self._stray
+
+    def _code_of(self, value: Any) -> int:
+        if value is None:
+            return self._missing
+        if isinstance(value, str | UUID):
+            return self._code_of_text(text_of(str.__str__(value) if isinstance(value, str) else str(value)))
         if isinstance(value, bool | np.bool_):
             code = boolean_code(bool(value), list(self._lookup))
             return self._stray if code is None else code
-        if isinstance(value, int | float | complex | np.number | Decimal):
+        if isinstance(value, int | float | complex | np.number | Decimal) and not isinstance(value, np.timedelta64):
             return self._code_of_number(value)
         return self._missing if _is_missing(value) else self._stray
 
     def _code_of_text(self, text: str) -> int:
         if text in self._lookup or not text:
             return self._lookup[text] if text else self._missing
-        word = text.casefold()
+        word = text.lower()
         code = boolean_code(word == "true", list(self._lookup)) if word in ("true", "false") else None
         return self._stray if code is None else code
 
     def _code_of_number(self, value: Any) -> int:
-        if value.imag != 0:
+        if isinstance(value, complex | np.complexfloating) and value.imag != 0:
             return self._stray
-        number = number_of(value)
+        number = _number_of(value)
         if not math.isfinite(number):
             return self._missing if number != number else self._stray
         return self._lookup.get(text_of(number), self._stray)
 
 
-def _is_missing(value: object) -> bool:
-    """None, pandas' NA and NaT: what differs from itself or cannot say."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except Exception:
-        return True
+def _is_missing(value: Any) -> bool:
+    """NaT and pandas' NA: what differs from itself, or answers that question with itself."""
+    different = value != value
+    return different is value or (isinstance(different, bool | np.bool_) and bool(different))

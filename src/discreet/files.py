@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from discreet.csv_columns import delimiter_of, read_header, read_lines, split_columns
 from discreet.csv_lines import LONGEST_LINE, fields_of, has_open_quote, text_of
-from discreet.errors import FileError, MissingExtra
+from discreet.encoding import UNREADABLE
+from discreet.errors import DiscreetError, FileError, MissingExtra
 from discreet.sources.sql import (
     DATE_TYPES,
     FLOAT_TYPES,
@@ -23,6 +24,7 @@ from discreet.sources.sql import (
     TEXT_TYPES,
     base_type,
     identifier,
+    is_utf8,
     literal,
 )
 
@@ -31,6 +33,8 @@ Block = dict[str, NDArray[Any]]
 TEXT_FILES = (".csv", ".txt", ".tsv")
 PARQUET_FILES = (".parquet", ".pq")
 ROWS = 50_000
+OLDEST_DUCKDB = 2
+"""Older versions have no way to read a Parquet file in which one text is not UTF-8."""
 
 
 def read_blocks(path: str | Path, rows: int = ROWS) -> Iterator[Block]:
@@ -172,13 +176,13 @@ def _parquet_blocks(path: Path, rows: int) -> Iterator[Block]:
 
 def _parquet_kinds(path: Path) -> dict[str, str]:
     """The kind of each column: integer, number, bool, text, date or other."""
-    connection = _duckdb()
+    connection = connect_duckdb()
     try:
         if connection is None:
             return {field.name: _arrow_kind(field.type) for field in _arrow_file(path).schema_arrow}
-        described = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({literal(str(path))})").fetchall()
+        described = connection.execute(f"DESCRIBE SELECT * FROM {parquet_relation(path)}").fetchall()
         return {str(row[0]): _sql_kind(str(row[1])) for row in described}
-    except MissingExtra:
+    except DiscreetError:
         raise
     except Exception:
         pass  # an engine's message may quote a value
@@ -186,18 +190,18 @@ def _parquet_kinds(path: Path) -> dict[str, str]:
 
 
 def _parquet_lists(path: Path, kinds: dict[str, str], rows: int) -> Iterator[list[list[Any]]]:
-    """Blocks of columns as lists of plain values."""
-    connection = _duckdb()
+    """Blocks of columns as lists of plain values; a text that is not UTF-8 is UNREADABLE."""
+    connection = connect_duckdb()
     try:
         if connection is None:
             for batch in _arrow_file(path).iter_batches(batch_size=rows):
-                yield [column.to_pylist() for column in batch.columns]
-            yield [[] for _ in kinds]
-            return
-        chosen = ", ".join(_plain(identifier(name), kind) for name, kind in kinds.items())
-        cursor = connection.execute(f"SELECT {chosen} FROM read_parquet({literal(str(path))})")
-        while block := cursor.fetchmany(rows):
-            yield [list(column) for column in zip(*block, strict=True)]
+                yield [_arrow_list(column) for column in batch.columns]
+        else:
+            cursor = connection.execute(_parquet_rows(path, kinds))
+            while block := cursor.fetchmany(rows):
+                columns = [list(column) for column in zip(*block, strict=True)]
+                values, bad = columns[: len(kinds)], columns[len(kinds) :]
+                yield [_readable(*each) for each in zip(values, bad, strict=True)]
         yield [[] for _ in kinds]
         return
     except GeneratorExit:
@@ -205,6 +209,64 @@ def _parquet_lists(path: Path, kinds: dict[str, str], rows: int) -> Iterator[lis
     except Exception:
         pass
     raise FileError(f"{path} cannot be read as Parquet; check that the file is whole and free memory")
+
+
+def _parquet_rows(path: Path, kinds: dict[str, str]) -> str:
+    """The SELECT of all values, and for each of them whether it is a text that is not UTF-8.
+
+    DuckDB refuses a file with such a text, or has its bad bytes replaced or left out. A text is bad if and only if
+    these two differ; the rows of both readings are in the order of the file.
+    """
+    texts = [name for name, kind in kinds.items() if kind == "text"]
+    chosen = [_plain(f"a.{identifier(name)}", kind) for name, kind in kinds.items()]
+    if not texts:
+        return f"SELECT {', '.join([*chosen, *['FALSE'] * len(kinds)])} FROM {parquet_relation(path)} AS a"
+    bad = [
+        f"a.{identifier(name)} IS DISTINCT FROM b.{identifier(name)}" if name in texts else "FALSE" for name in kinds
+    ]
+    left_out = f"(SELECT {', '.join(map(identifier, texts))} FROM {parquet_relation(path, 'ignore')})"
+    return (
+        f"SELECT {', '.join([*chosen, *bad])} FROM {parquet_relation(path, 'replace')} AS a "
+        f"POSITIONAL JOIN {left_out} AS b"
+    )
+
+
+def _readable(values: list[Any], bad: list[bool]) -> list[Any]:
+    return [UNREADABLE if is_bad else value for value, is_bad in zip(values, bad, strict=True)] if any(bad) else values
+
+
+def _arrow_list(column: Any) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except Exception:
+        return [_arrow_value(scalar) for scalar in column]
+
+
+def _arrow_value(scalar: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except Exception:
+        return UNREADABLE
+
+
+def parquet_relation(path: Path, bad_text: str = "strict") -> str:
+    """This very Parquet file as DuckDB has to read it: nothing of its name or of its folders' names becomes data."""
+    return (
+        f"read_parquet({literal(file_name(path))}, hive_partitioning = false, filename = false, union_by_name = false, "
+        f"utf8_validation = '{bad_text}')"
+    )
+
+
+def file_name(path: Path) -> str:
+    """The name of a file for DuckDB, which takes some names for patterns, and some that are not absolute for a URL."""
+    name = str(path.absolute())
+    if any(mark in name for mark in "*?["):
+        if "\\" in name:
+            raise FileError(f"{path}: DuckDB cannot read a name with a backslash and one of * ? [; rename the file")
+        name = "".join(f"[{mark}]" if mark in "*?[" else mark for mark in name)
+    if not is_utf8(name):
+        raise FileError("the name of the file is not UTF-8, which DuckDB cannot read; rename the file or its folder")
+    return name
 
 
 def _plain(name: str, kind: str) -> str:
@@ -239,15 +301,30 @@ def _arrow_kind(kind: Any) -> str:
     return next((name for name, each in tests.items() if any(test(kind) for test in each)), "other")
 
 
-def _duckdb() -> Any:
-    """A connection of DuckDB with a small memory, or None where DuckDB is not installed."""
+def duckdb_module() -> Any:
+    """The package duckdb, or None where it is not installed; MissingExtra if it is too old."""
     try:
         import duckdb
     except ImportError:
         return None
+    if int(duckdb.__version__.partition(".")[0]) < OLDEST_DUCKDB:
+        raise MissingExtra("duckdb")
+    return duckdb
+
+
+def connect_duckdb() -> Any:
+    """A DuckDB of our own, in which nobody else's settings are changed, or None where it is not installed.
+
+    A table is what the catalog calls so, never a variable of Python; and no statistics of a file stand for its values,
+    since they leave NaN out. Memory is limited by DuckDB's default, a share of the machine's: with less, one long text
+    could make a statement fail.
+    """
+    duckdb = duckdb_module()
+    if duckdb is None:
+        return None
     connection = duckdb.connect()
-    connection.execute("SET memory_limit = '256MB'")
-    connection.execute("SET disabled_optimizers = 'statistics_propagation'")  # they know no NaN: see sources/duckdb.py
+    connection.execute("SET python_enable_replacements = false")
+    connection.execute("SET disabled_optimizers = 'statistics_propagation'")
     return connection
 
 

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.encoding import UNREADABLE
 from discreet.errors import DataError
 from discreet.schema import Schema
+from discreet.values import Values, column_values, label_values, objects, series_values, stored_array
 
 
 class Table:
-    """Columns by name, as numpy arrays, without copying what is an array already."""
+    """Columns by name, as numpy arrays, without copying what is an array already; no value is read before `column`."""
 
     def __init__(self, data: Any, schema: Schema) -> None:
         frame = as_frame(data)
-        self._columns: dict[str, Any]
+        self._columns: dict[str, Values]
         if frame is not None:
-            self._columns = dict(zip(map(str, frame.columns), frame.iter_columns(), strict=True))
+            series = map(series_values, frame.iter_columns())
+            self._columns = dict(zip(map(str, frame.columns), series, strict=True))
             self.rows = len(frame)
         elif isinstance(data, Mapping):
-            self._columns = {str(name): _as_column(values) for name, values in data.items()}
+            self._columns = {str(name): column_values(values) for name, values in data.items()}
             self.rows = _common_length(self._columns)
         elif isinstance(data, list | tuple):
             self._columns = _columns_of_records(data, schema)
             self.rows = len(data)
+        elif stored_array(data) is None and not is_sparse(data):
+            raise DataError(f"X is a {type(data).__name__}; need a data frame, a list of dicts or a 2-D array")
         else:
             array = as_matrix(data, len(schema.columns))
-            self._columns = {name: array[:, position] for position, name in enumerate(schema.names)}
+            self._columns = {name: column_values(array[:, place]) for place, name in enumerate(schema.names)}
             self.rows = len(array)
 
     def check(self, schema: Schema, *, target: bool = False) -> None:
@@ -38,21 +45,29 @@ class Table:
         needed = [*schema.names, schema.target] if target else schema.names
         check_names(list(self._columns), needed, schema)
         for name in needed:
-            self._refuse_dates(name)
+            if self._columns[name].dated:
+                raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
 
     def column(self, name: str) -> NDArray[Any]:
         """The values of one column."""
-        column = self._columns[name]
-        return _values(column) if isinstance(column, nw.Series) else column
+        return self._columns[name].read()
+
+    def labels(self, y: Any, target: str) -> Values:
+        """The labels y, or with y=None those in the target column; a DataError if they are not one a record."""
+        labels = self._columns[target] if y is None else label_values(y)
+        if labels.rows != self.rows:
+            raise DataError("X and y have different lengths; need one label a record")
+        return labels
 
     def __contains__(self, name: str) -> bool:
         return name in self._columns
 
-    def _refuse_dates(self, name: str) -> None:
-        column = self._columns[name]
-        dated = column.dtype.is_temporal() if isinstance(column, nw.Series) else column.dtype.kind in "mM"
-        if dated:
-            raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
+
+def open_labelled(X: Any, y: Any, schema: Schema) -> tuple[Table, Values]:
+    """A table and its labels, with y=None those in its target column. Checks the structure and reads no value."""
+    table = Table(X, schema)
+    table.check(schema, target=y is None)
+    return table, table.labels(y, schema.target)
 
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
@@ -67,52 +82,14 @@ def as_frame(data: Any) -> nw.DataFrame[Any] | None:
 
 
 def as_array(values: Any) -> NDArray[Any]:
-    """An array as it is; a list value by value, whatever the others are.
-
-    numpy would choose one type for all values of a list, so that one record could change how another is read: 1.0 would
-    become "1.0" beside a text, True would become 1 beside a number.
-    """
-    if isinstance(values, np.ma.MaskedArray):
-        plain = np.array(values.data, dtype=object)
-        plain[np.ma.getmaskarray(values)] = None
-        return plain
-    if isinstance(values, np.ndarray):
-        return values
+    """An array as it is, and of anything else an array of objects; for data that need no protection only."""
+    array = stored_array(values)
+    if array is not None:
+        return array
     try:
-        array = np.asarray(values, dtype=object)
+        return np.asarray(values, dtype=object)
     except ValueError:
         raise DataError("rows or columns have different lengths; need one value a record in each") from None
-    kinds = set(map(type, array.ravel().tolist()))
-    return array.astype(np.float64) if kinds == {float} else array
-
-
-def _values(series: nw.Series[Any]) -> NDArray[Any]:
-    """The values of a series; those that numpy has no type for (lists, structs, huge integers) one by one."""
-    try:
-        array = series.to_numpy()
-        return array if array.ndim == 1 else np.fromiter(series.to_list(), dtype=object, count=len(series))
-    except Exception:
-        return np.fromiter(map(_value, iter(series.to_native())), dtype=object, count=len(series))
-
-
-def _value(value: Any) -> Any:
-    """One value as Python has it; what it cannot read, such as text that is no UTF-8, is neither number nor text."""
-    try:
-        return value.as_py() if hasattr(value, "as_py") else value
-    except Exception:
-        return b""
-
-
-def _as_column(values: Any) -> NDArray[Any]:
-    """One value a record, whatever the values are: a list in a cell is a value too."""
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        return _values(series)
-    try:
-        array = as_array(values)
-    except DataError:
-        array = np.empty((0, 0))
-    return array if array.ndim == 1 else np.fromiter(values, dtype=object, count=len(values))
 
 
 def check_names(present: Sequence[str], needed: Sequence[str], schema: Schema) -> None:
@@ -134,7 +111,7 @@ def check_names(present: Sequence[str], needed: Sequence[str], schema: Schema) -
 
 def as_matrix(data: Any, width: int) -> NDArray[Any]:
     """A 2-D array with the schema's number of columns, or a DataError."""
-    if hasattr(data, "toarray") or type(data).__module__.startswith("scipy.sparse"):
+    if is_sparse(data):
         raise DataError("sparse input is not supported; pass X.toarray() or a data frame")
     array = as_array(data)
     if array.ndim != 2:
@@ -147,17 +124,14 @@ def as_matrix(data: Any, width: int) -> NDArray[Any]:
     return array
 
 
+def is_sparse(data: Any) -> bool:
+    """Whether this is a sparse matrix."""
+    return hasattr(data, "toarray") or type(data).__module__.startswith("scipy.sparse")
+
+
 def as_vector(y: Any) -> NDArray[Any]:
     """Labels as a 1-D array."""
-    series = nw.from_native(y, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        return _values(series)
-    array = _as_column(y) if isinstance(y, list | tuple) else as_array(y)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise DataError(f"y has {array.ndim} dimensions; need one label a record (1-D)")
-    return array
+    return label_values(y).read()
 
 
 def check_records(data: Any, schema: Schema) -> None:
@@ -175,27 +149,47 @@ def check_records(data: Any, schema: Schema) -> None:
         raise DataError(f"column {absent[0]!r} of the schema is in none of the records; add it, letter for letter")
 
 
-def _columns_of_records(records: Sequence[Any], schema: Schema) -> dict[str, Any]:
+def _columns_of_records(records: Sequence[Any], schema: Schema) -> dict[str, Values]:
     """Columns from a list of records, each read by itself: a dict by name, a row by position in schema order.
 
     What a record lacks is missing, even if all lack it, and what it has too much is not read: which keys or cells are
     there is a fact about records, and neither an error nor the reading of another record may depend on it.
     """
     names = [*schema.names, schema.target]
-    matrix = np.full((len(records), len(names)), None, dtype=object)
-    for place, record in enumerate(records):
+
+    @functools.cache
+    def columns() -> list[tuple[Any, ...]]:
+        rows = [_cells(record, names) for record in records]
+        return list(zip(*rows, strict=True)) or [()] * len(names)
+
+    return {
+        name: Values(len(records), False, functools.partial(lambda place: objects(columns()[place]), place))
+        for place, name in enumerate(names)
+    }
+
+
+def _cells(record: Any, names: Sequence[str]) -> list[Any]:
+    """One record as a list of cells, the target last; all of them missing where it is neither a dict nor a row."""
+    try:
         if isinstance(record, Mapping):
-            cells = [record.get(name) for name in names]
-        elif isinstance(record, list | tuple) or (isinstance(record, np.ndarray) and record.ndim == 1):
-            cells = list(record)[: len(schema.names)]
-        else:
-            continue
-        matrix[place, : len(cells)] = np.fromiter(cells, dtype=object, count=len(cells))
-    return {name: matrix[:, place] for place, name in enumerate(names)}
+            return [_cell(record, name) for name in names]
+        if isinstance(record, list | tuple) or (isinstance(record, np.ndarray) and record.ndim == 1):
+            cells = list(islice(iter(record), len(names) - 1))
+            return cells + [None] * (len(names) - len(cells))
+    except Exception:
+        pass  # a fact about this record alone
+    return [None] * len(names)
 
 
-def _common_length(columns: Mapping[str, NDArray[Any]]) -> int:
-    lengths = {len(values) for values in columns.values()}
+def _cell(record: Mapping[str, Any], name: str) -> Any:
+    try:
+        return record.get(name)
+    except Exception:
+        return UNREADABLE
+
+
+def _common_length(columns: Mapping[str, Values]) -> int:
+    lengths = {values.rows for values in columns.values()}
     if len(lengths) > 1:
         raise DataError("columns have different lengths; need one value a record in each")
     return lengths.pop() if lengths else 0

@@ -20,7 +20,7 @@ from discreet.budget import Charge, as_ledger, total
 from discreet.columns import Categorical
 from discreet.doors.passage import pay
 from discreet.encoding import Codes, class_codes
-from discreet.errors import DataError, ParameterError
+from discreet.errors import ParameterError
 from discreet.guarantee import UNIT, Guarantee
 from discreet.local_perturbation import LocalGuarantee
 from discreet.mechanisms.clear import Everything, InTheClear
@@ -28,7 +28,7 @@ from discreet.plan import Step
 from discreet.randomness import as_rng
 from discreet.schema import Schema
 from discreet.statistics import Receipt
-from discreet.tables import Table, as_vector
+from discreet.tables import open_labelled
 
 FROM_SOURCE = (
     "It was learned from records that had been perturbed one by one, and is post-processing of them; this relies on "
@@ -121,10 +121,7 @@ def restored(content: Any, schema: Schema) -> tuple[Guarantee, Receipt]:
 
 def labelled(X: Any, y: Any, schema: Schema) -> tuple[dict[str, NDArray[Any]], Codes]:
     """Encoded columns and class codes; records without a listed class are left out, with y=None labels are in X."""
-    table = Table(X, schema)
-    table.check(schema, target=y is None)
-    labels = class_codes(table.column(schema.target) if y is None else as_vector(y), schema)
-    if len(labels) != table.rows:
-        raise DataError("X and y have different lengths; need one label a record")
+    table, values = open_labelled(X, y, schema)
+    labels = class_codes(values.read(), schema)
     listed = labels < len(schema.classes)
-    return {name: values[listed] for name, values in encode(table, schema).items()}, labels[listed]
+    return {name: column[listed] for name, column in encode(table, schema).items()}, labels[listed]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from discreet.encoding import Cells
@@ -10,27 +10,40 @@ from discreet.schema import Schema
 from discreet.sources.memory import MemorySource
 from discreet.statistics import ExactRows, ExactStatistics
 
+Block = Mapping[str, Any]
+
 
 class BlockSource:
-    """Blocks of columns, target included. None is seen before it is read: who makes them checks their columns."""
+    """A table that comes in blocks of columns, target included.
 
-    def __init__(self, blocks: Iterable[Mapping[str, Any]]) -> None:
-        self._blocks = blocks
+    Parameters
+    ----------
+    blocks : called for each pass; gives the blocks.
+    structure : gives the columns without a record. Without it no block is seen before it is read, so that whoever makes
+        the blocks has to check their columns.
+    """
+
+    def __init__(
+        self, blocks: Callable[[], Iterable[Block]], structure: Callable[[], Block] | None = None
+    ) -> None:
+        self._blocks, self._structure = blocks, structure
 
     def __repr__(self) -> str:
-        return "BlockSource(values hidden)"
+        return f"{type(self).__name__}(values hidden)"
 
     def check(self, schema: Schema) -> None:
-        """Nothing can be checked before the first block is read."""
+        """Names and types of the columns, as far as they are known beforehand; no value is looked at."""
+        if self._structure is not None:
+            MemorySource(self._structure()).check(schema)
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """The counts of the blocks, added."""
         counted = MemorySource({name: [] for name in (*schema.names, schema.target)}).count(cells, schema)
-        for block in self._blocks:
+        for block in self._blocks():
             counted += MemorySource(block).count(cells, schema)
         return counted
 
     def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
         """The rows of the blocks, one block after another."""
-        for block in self._blocks:
+        for block in self._blocks():
             yield from MemorySource(block).rows(cells, schema)

@@ -6,6 +6,7 @@ A CSV file is not read by DuckDB, whose reader lets one record change how others
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,21 @@ from numpy.typing import NDArray
 
 from discreet.encoding import Cells
 from discreet.errors import FileError, MissingExtra
-from discreet.files import TEXT_FILES
+from discreet.files import (
+    PARQUET_FILES,
+    TEXT_FILES,
+    connect_duckdb,
+    duckdb_module,
+    parquet_relation,
+    read_blocks,
+)
 from discreet.schema import Schema
-from discreet.sources import sql
+from discreet.sources import Source, sql
+from discreet.sources.blocks import BlockSource
 from discreet.sources.csv import CsvSource
 from discreet.statistics import ExactRows, ExactStatistics
 from discreet.tables import check_names
 
-MEMORY_LIMIT = "256MB"
 LEFT = np.iinfo(np.int64).min
 """Stands for a cell that the first SELECT left to the second."""
 
@@ -30,10 +38,15 @@ LEFT = np.iinfo(np.int64).min
 class DuckDBSource:
     """A file or a table that DuckDB can read.
 
+    A given connection keeps its settings, and may be shared between threads: each result belongs to its statement. What
+    a view computes is the owner's affair: if it fails for the values of some record, so does the fit, after the charge,
+    with one and the same message.
+
     Parameters
     ----------
     path : a .csv, .parquet or .duckdb file.
-    table : the name of a table or view, for a .duckdb file or a given connection.
+    table : the name of a table or view, for a .duckdb file or a given connection; with its schema if it has to be told
+        from others ("clinic.patients").
     connection : an open DuckDB connection that has `table`.
     """
 
@@ -42,6 +55,8 @@ class DuckDBSource:
         is_text = connection is None and Path(str(path)).suffix.lower() in TEXT_FILES
         self._csv = CsvSource(str(path)) if is_text else None
         self._opened: tuple[Any, str, dict[str, str]] | None = None
+        self._unchecked: Source | None = None
+        self._guard: Callable[[Any], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
 
     def __repr__(self) -> str:
         return "DuckDBSource(values hidden)"
@@ -66,8 +81,17 @@ class DuckDBSource:
         """Run the SELECTs; only counts come back."""
         if self._csv is not None:
             return self._csv.count(cells, schema)
+        try:
+            return self._count(cells, schema)
+        except FileError:
+            if self._unchecked is None:
+                raise
+            return self._unchecked.count(cells, schema)
+
+    def _count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         connection, relation, types = self._open()
-        rows = _run(connection, sql.count_cells(relation, cells, schema, types), schema)
+        with self._guard(connection):
+            rows = _run(connection, sql.count_cells(relation, cells, schema, types), schema)
         counts, rest = {}, []
         for place, block in enumerate(sql.in_blocks(cells, schema)):
             own = rows[rows[:, 0] == place]
@@ -77,7 +101,8 @@ class DuckDBSource:
                 if not known.all():
                     rest.append(each)
         if rest:
-            rows = _run(connection, sql.count_rest(relation, rest, schema, types), schema)
+            with self._guard(connection):
+                rows = _run(connection, sql.count_rest(relation, rest, schema, types), schema)
             for place, each in enumerate(rest):
                 counts[each] += _tabulate(rows[rows[:, 0] == place], 1, each.size(schema))
         return ExactStatistics(counts)
@@ -88,45 +113,97 @@ class DuckDBSource:
             yield from self._csv.rows(cells, schema)
             return
         connection, relation, types = self._open()
-        columns = _quietly(connection, sql.row_codes(relation, cells, schema, types), _columns)
+        try:
+            with self._guard(connection):
+                columns = _quietly(connection, sql.row_codes(relation, cells, schema, types), _columns)
+        except FileError:
+            if self._unchecked is None:
+                raise
+            yield from self._unchecked.rows(cells, schema)
+            return
         codes = {each: columns[f"c{place}"] for place, each in enumerate(cells)}
         yield ExactRows(codes, columns["label"])
 
     def _open(self) -> tuple[Any, str, dict[str, str]]:
         """A connection, the text that names the rows in it, and the types of its columns; opened once."""
         if self._opened is None:
-            connection, relation = self._relation()
-            described = _quietly(connection, f"DESCRIBE SELECT * FROM {relation}")
-            self._opened = connection, relation, {str(row[0]): str(row[1]) for row in described}
+            with one_at_a_time(self._connection):
+                connection, relation, checked = self._relation()
+                described = _quietly(connection, f"DESCRIBE SELECT * FROM {relation}")
+            types = {str(row[0]): str(row[1]) for row in described}
+            if self._connection is not None:
+                self._guard = one_at_a_time if checked else each_value_by_itself
+            if not checked:
+                types = {name: sql.UNCHECKED if kind == "VARCHAR" else kind for name, kind in types.items()}
+            self._opened = connection, relation, types
         return self._opened
 
-    def _relation(self) -> tuple[Any, str]:
-        try:
-            import duckdb
-        except ImportError:
-            raise MissingExtra("duckdb") from None
+    def _relation(self) -> tuple[Any, str, bool]:
+        """A connection, the text that names the rows, and whether DuckDB has checked that its texts are UTF-8."""
+        if duckdb_module() is None:
+            raise MissingExtra("duckdb")
         if self._connection is not None:
-            return self._connection, sql.identifier(str(self._table))
+            return self._connection, *_named(self._connection, str(self._table))
         path = Path(str(self._path))
+        if path.is_dir():
+            raise FileError(f"{path} is a folder; need a .csv, .parquet or .duckdb file")
         if not path.is_file():
             raise FileError(f"cannot read {path}: no such file; check the path")
         kind = path.suffix.lower()
         if kind in (".duckdb", ".db"):
-            return self._connect(duckdb, str(path)), sql.identifier(str(self._table))
-        name = sql.literal(str(path))
-        if kind in (".parquet", ".pq"):
-            return self._connect(duckdb), f"read_parquet({name})"
+            connection = _connect()
+            _attach(connection, path)
+            return connection, *_named(connection, str(self._table))
+        if kind in PARQUET_FILES:
+            # bad text makes DuckDB refuse the file; then all of it is read by another way, which counts the same
+            self._unchecked = BlockSource(lambda: read_blocks(path))
+            return _connect(), parquet_relation(path), True
         raise FileError(f"{path} is neither .csv, .parquet nor .duckdb; convert it to one of these")
 
-    def _connect(self, duckdb: Any, path: str = ":memory:") -> Any:
-        try:
-            connection = duckdb.connect(path, read_only=path != ":memory:")
-        except duckdb.Error:
-            raise FileError(f"{path} cannot be opened by DuckDB; is it a database, and not in use?") from None
-        connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
-        connection.execute("SET preserve_insertion_order = false")
-        connection.execute("SET perfect_ht_threshold = 20")
-        return connection
+
+def _connect() -> Any:
+    connection = connect_duckdb()
+    connection.execute("SET preserve_insertion_order = false")
+    connection.execute("SET perfect_ht_threshold = 20")
+    return connection
+
+
+def _attach(connection: Any, path: Path) -> None:
+    """Open a database in a DuckDB of our own: one that was opened by its path would share settings with others."""
+    try:
+        connection.execute(f"ATTACH {sql.literal(str(path.absolute()))} AS data (READ_ONLY, TYPE duckdb)")
+        connection.execute("USE data")
+        return
+    except Exception:
+        pass  # an engine's message may quote what it read
+    raise FileError(f"{path} cannot be opened by DuckDB; is it a database, and not in use?")
+
+
+CATALOG = """SELECT database_name, schema_name, table_name, '' FROM duckdb_tables()
+UNION ALL SELECT database_name, schema_name, view_name, sql FROM duckdb_views() WHERE NOT internal"""
+
+
+def _named(connection: Any, table: str) -> tuple[str, bool]:
+    """The one table or view of this name, in full, and whether it is a table; a FileError if there is none or several.
+
+    Only the catalog is asked: DuckDB itself would take a name that it does not find there for a file, a pattern of
+    files or a variable of Python. As in DuckDB, case does not count, and temporary tables come first.
+    """
+    found = []
+    for database, schema, name, view in _quietly(connection, CATALOG):
+        spelled = (name, f"{schema}.{name}", f"{database}.{schema}.{name}", f"{database}.{name}")
+        if table.lower() in [each.lower() for each in spelled]:
+            found.append((database, schema, name, view))
+    (current,) = _quietly(connection, "SELECT current_database(), current_schema()")
+    first = [each for each in found if each[0] == "temp"] or [each for each in found if each[:2] == current]
+    chosen = first or found
+    if len(chosen) != 1:
+        problem = "there is no table or view of this name" if not chosen else "several tables have this name"
+        raise FileError(f"table {table!r}: {problem}; need one that SHOW ALL TABLES lists, as schema.name if need be")
+    *names, view = chosen[0]
+    if "pandas_scan(" in view:
+        raise FileError(f"table {table!r} is a pandas frame, of which DuckDB guesses the types; pass the frame to fit")
+    return ".".join(map(sql.identifier, names)), not view
 
 
 def _run(connection: Any, text: str, schema: Schema) -> NDArray[np.int64]:
@@ -146,27 +223,57 @@ def _columns(result: Any) -> dict[str, NDArray[np.uint16]]:
     return {name: np.asarray(column, dtype=np.uint16) for name, column in result.fetchnumpy().items()}
 
 
+_LOCK = threading.RLock()
+
+
 @contextlib.contextmanager
-def _each_value_by_itself(connection: Any) -> Iterator[None]:
-    """Without the statistics of a file, which know no NaN: if all other values of a column are one, DuckDB takes it for
-    a constant, and whether it does depends on a single record. A given connection gets its setting back."""
-    (kept,) = connection.execute("SELECT current_setting('disabled_optimizers')").fetchone()
-    wanted = ",".join(filter(None, [kept, "statistics_propagation"]))
-    connection.execute(f"SET disabled_optimizers = {sql.literal(wanted)}")
-    try:
+def one_at_a_time(connection: Any) -> Iterator[None]:
+    """No two sources run a statement on a given connection at a time: the second would end the first."""
+    with _LOCK:
         yield
-    finally:
-        with contextlib.suppress(Exception):
-            connection.execute(f"SET disabled_optimizers = {sql.literal(kept)}")
+
+
+@contextlib.contextmanager
+def each_value_by_itself(connection: Any) -> Iterator[None]:
+    """The same, and without the statistics of files, which leave NaN out: if all other values of a column are one,
+    DuckDB takes it for a constant, and whether it does depends on a single record.
+
+    For views of a given connection alone: tables have statistics that count NaN, and files are read by a DuckDB of our
+    own. The setting belongs to the database that the connection shares with others, all of them in this process. Under
+    the lock no two sources change it at a time, so that what is kept is what its owner set; it is put back unless
+    the owner has changed it meanwhile. Others' statements stay right without the statistics.
+    """
+    with _LOCK:
+        setting = connection.cursor()  # the connection itself may hold a result that its owner has not fetched yet
+        kept = _disabled(setting)
+        wanted = ",".join(filter(None, [kept, "statistics_propagation"]))
+        setting.execute(f"SET disabled_optimizers = {sql.literal(wanted)}")
+        own = _disabled(setting)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(Exception):
+                if _disabled(setting) == own:
+                    setting.execute(f"SET disabled_optimizers = {sql.literal(kept)}")
+
+
+def _disabled(cursor: Any) -> str:
+    ((names,),) = cursor.execute("SELECT current_setting('disabled_optimizers')").fetchall()
+    return str(names)
 
 
 def _quietly(connection: Any, text: str, fetch: Callable[[Any], Any] = lambda result: list(result.fetchall())) -> Any:
-    """Run a statement; an engine's message may quote a row, so it is not passed on."""
+    """Run a SELECT; an engine's message may quote a row, so it is not passed on.
+
+    The result is fetched from a relation of its own: one that is fetched from the connection could be replaced by that
+    of another thread.
+    """
     try:
-        with _each_value_by_itself(connection):
-            return fetch(connection.execute(text))
+        return fetch(connection.sql(text))
     except Exception as error:
-        interrupted = type(error).__name__ == "InterruptException"
-    if interrupted:
+        kind = type(error).__name__
+    if kind == "InterruptException":
         raise KeyboardInterrupt
+    if kind == "ResourceInUseException":
+        raise FileError("the connection has a result that was not fetched to its end; fetch it, or pass its cursor()")
     raise FileError("the file or table cannot be read by DuckDB; check its format, its name and free memory")

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from discreet.columns import Categorical
 from discreet.encoding import Cells, class_codes
-from discreet.errors import DataError
 from discreet.schema import Adjacency, Schema
 from discreet.sources.memory import MemorySource
 from discreet.statistics import ExactRows, ExactStatistics
-from discreet.tables import Table, as_vector
+from discreet.tables import open_labelled
 
 Labelled = tuple[Any, Any]
 """A table and its labels; None for labels that are the target column of the table."""
@@ -61,7 +60,7 @@ class MarkedSource:
 
     def check(self, schema: Schema) -> None:
         """Columns and lengths of the table itself; no value is looked at."""
-        self._open(self._structure)
+        open_labelled(*self._structure, self._schema)
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """The counts of the marks, block by block."""
@@ -77,7 +76,7 @@ class MarkedSource:
 
     def _marked(self) -> Iterator[MemorySource]:
         for block in self._blocks():
-            columns, labels = self._open(block)
+            columns, labels = self._read(block)
             true = class_codes(labels, self._schema)
             words = np.array([RIGHT, WRONG, None], dtype=object)
             is_class, is_right = true < len(self._schema.classes), self._predicted(columns, len(true)) == true
@@ -92,12 +91,7 @@ class MarkedSource:
         each = [self._predict({name: values[row : row + 1] for name, values in columns.items()}) for row in range(rows)]
         return class_codes(np.concatenate(each), self._schema)
 
-    def _open(self, block: Labelled) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
+    def _read(self, block: Labelled) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
         """Columns and labels. Columns, since a model may refuse a list of records for what one of them lacks."""
-        X, y = block
-        table = Table(X, self._schema)
-        table.check(self._schema, target=y is None)
-        labels = table.column(self._schema.target) if y is None else as_vector(y)
-        if len(labels) != table.rows:
-            raise DataError("X and y have different lengths; need one label a record")
-        return {name: table.column(name) for name in self._schema.names}, labels
+        table, labels = open_labelled(*block, self._schema)
+        return {name: table.column(name) for name in self._schema.names}, labels.read()

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.encoding import Cells, class_codes
-from discreet.errors import DataError
 from discreet.schema import Schema
 from discreet.statistics import ExactRows, ExactStatistics
-from discreet.tables import Table, as_vector
+from discreet.tables import Table, open_labelled
 
 BLOCK = 1 << 15
 """Rows that are encoded at a time: the working set stays in the processor's cache and memory stays flat."""
@@ -28,11 +28,11 @@ class MemorySource:
 
     def check(self, schema: Schema) -> None:
         """Columns and lengths; no value is looked at."""
-        self._open(schema)
+        open_labelled(self._X, self._y, schema)
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """Count block by block: linear in rows and columns."""
-        table, labels = self._open(schema)
+        table, labels = self._read(schema)
         columns = {each.column: table.column(each.column) for each in cells}
         classes = len(schema.classes)
         sizes = {each: each.size(schema) for each in cells}
@@ -50,17 +50,13 @@ class MemorySource:
 
     def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
         """Encode block by block."""
-        table, labels = self._open(schema)
+        table, labels = self._read(schema)
         columns = {each.column: table.column(each.column) for each in cells}
         for start in range(0, table.rows, BLOCK):
             rows = slice(start, start + BLOCK)
             codes = {each: each.codes(columns[each.column][rows], schema).astype(np.uint16) for each in cells}
             yield ExactRows(codes, class_codes(labels[rows], schema).astype(np.uint16))
 
-    def _open(self, schema: Schema) -> tuple[Table, Any]:
-        table = Table(self._X, schema)
-        table.check(schema, target=self._y is None)
-        labels = table.column(schema.target) if self._y is None else as_vector(self._y)
-        if len(labels) != table.rows:
-            raise DataError("X and y have different lengths; need one label a record")
-        return table, labels
+    def _read(self, schema: Schema) -> tuple[Table, NDArray[Any]]:
+        table, labels = open_labelled(self._X, self._y, schema)
+        return table, labels.read()

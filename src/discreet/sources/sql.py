@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from discreet.columns import INFINITY, NUMBER, Categorical, Label, Numeric, text_of
+from discreet.columns import INFINITY, LONGEST_NUMBER, NUMBER, Categorical, Label, Numeric, text_of
 from discreet.encoding import Cells, boolean_code, is_canonical_number
 from discreet.errors import DataError
 from discreet.schema import Schema
@@ -22,6 +22,8 @@ INTEGER_TYPES = frozenset((*_INTEGERS, *("U" + name for name in _INTEGERS)))
 FLOAT_TYPES = frozenset(("FLOAT", "DOUBLE", "REAL", "DECIMAL"))
 TEXT_TYPES = frozenset(("VARCHAR", "CHAR", "TEXT", "ENUM", "UUID"))
 DATE_TYPES = ("DATE", "TIME", "INTERVAL")
+UNCHECKED = "VARCHAR(unchecked)"
+"""The type of a column of text that the engine did not check to be UTF-8, such as one of a view of other memory."""
 
 
 SMALL = 64
@@ -134,14 +136,14 @@ def _label_conditions(name: str, labels: Sequence[Label], kind: str) -> list[str
     if _is_number_type(kind):
         return [_equals_number(name, kind, text) if is_canonical_number(text) else "FALSE" for text in texts]
     if base_type(kind) in TEXT_TYPES:
-        return _text_conditions(column, texts)
+        return _text_conditions(column, texts, kind)
     return ["FALSE" for _ in texts]
 
 
-def _text_conditions(column: str, texts: Sequence[str]) -> list[str]:
+def _text_conditions(column: str, texts: Sequence[str], kind: str) -> list[str]:
     """A text is a label if it is spelled like it, if both are one number, or if it is a word for one truth value."""
-    text = _trimmed(column)
-    conditions = [f"({text} = {literal(each)}" for each in texts]
+    text = _trimmed(column, kind)
+    conditions = [f"({text} = {literal(each)}" if is_utf8(each) else "(FALSE" for each in texts]
     for place, each in enumerate(texts):
         if is_canonical_number(each):
             number = double(float(each))
@@ -149,13 +151,13 @@ def _text_conditions(column: str, texts: Sequence[str]) -> list[str]:
     for word in ("true", "false"):
         code = boolean_code(word == "true", texts)
         if code is not None:
-            listed = ", ".join(literal(each) for each in texts)
-            conditions[code] += f" OR (LOWER({text}) = '{word}' AND {text} NOT IN ({listed}))"
+            listed = ", ".join(literal(each) for each in texts if is_utf8(each))
+            conditions[code] += f" OR (LOWER({text}) {BYTEWISE} = '{word}' AND {text} NOT IN ({listed}))"
     return [f"{condition})" for condition in conditions]
 
 
 def _spells_number(text: str) -> str:
-    return f"regexp_full_match({text}, {literal(NUMBER)})"
+    return f"(LENGTH({text}) <= {LONGEST_NUMBER} AND regexp_full_match({text}, {literal(NUMBER)}))"
 
 
 def _equals_number(name: str, kind: str, text: str) -> str:
@@ -167,19 +169,21 @@ def _equals_number(name: str, kind: str, text: str) -> str:
 def _is_missing(name: str, kind: str) -> str:
     if base_type(kind) in FLOAT_TYPES - {"DECIMAL"}:
         return _is_nothing(name)
-    return f"{name} IS NULL OR {_trimmed(name)} = ''" if base_type(kind) in TEXT_TYPES else f"{name} IS NULL"
+    return f"{name} IS NULL OR {_trimmed(name, kind)} = ''" if base_type(kind) in TEXT_TYPES else f"{name} IS NULL"
 
 
 def number_of(name: str, kind: str) -> str:
-    """A column as a double: text is parsed by `encoding.NUMBER`, what is no number is NULL."""
+    """A column as a double: text is parsed by `columns.NUMBER`, what is no number is NULL."""
     column = identifier(name)
     if kind == "DOUBLE":
         return column
+    if kind in ("HUGEINT", "UHUGEINT"):  # rounded once, as everywhere; the direct cast rounds each half
+        return f"CAST(CAST({column} AS VARCHAR) AS DOUBLE)"
     if kind == "BOOLEAN" or _is_number_type(kind):
         return f"CAST({column} AS DOUBLE)"
     if base_type(kind) not in TEXT_TYPES:
         return "CAST(NULL AS DOUBLE)"
-    text = _trimmed(column)
+    text = _trimmed(column, kind)
     infinite = f"CASE WHEN {text} LIKE '-%' THEN {double(float('-inf'))} ELSE {double(float('inf'))} END"
     return (
         f"(CASE WHEN {_spells_number(text)} "
@@ -204,9 +208,14 @@ def _is_number_type(kind: str) -> bool:
     return base_type(kind) in INTEGER_TYPES | FLOAT_TYPES
 
 
-def _trimmed(column: str) -> str:
-    """A text without spaces around it; spaces only, as in Python's strip(" ")."""
-    return f"TRIM(CAST({column} AS VARCHAR), ' ')"
+BYTEWISE = 'COLLATE "C"'
+"""How texts are compared, whatever the column or the connection says: letter for letter."""
+
+
+def _trimmed(column: str, kind: str) -> str:
+    """A text without spaces around it; spaces only, as in Python's strip(" "). NULL if it is not UTF-8."""
+    text = f"TRY(decode(encode({column})))" if kind == UNCHECKED else f"CAST({column} AS VARCHAR)"
+    return f"(TRIM({text}, ' ') {BYTEWISE})"
 
 
 def identifier(name: str) -> str:
@@ -217,6 +226,15 @@ def identifier(name: str) -> str:
 def literal(text: str) -> str:
     """A quoted text."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def is_utf8(text: str) -> bool:
+    """Whether a text can stand in a statement at all; no text that an engine holds equals one that cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def double(value: float) -> str:
