@@ -1,6 +1,7 @@
 """The file of a ledger: on the disk before anything is read, whole or refused, whoever writes it, however it ends."""
 
 import builtins
+import contextlib
 import errno
 import hashlib
 import json
@@ -578,15 +579,16 @@ def test_who_comes_second_opens_the_file_of_the_first(tmp_path, monkeypatch):
 
 
 def spend(path, times, amount, gate, accepted):
-    ledger, count = Ledger(1, path), 0
-    gate.wait()
-    for _ in range(times):
-        try:
-            pay(ledger, f"process {os.getpid()}", amount)
-            count += 1
-        except BudgetError:
-            pass
-    accepted.put(count)
+    count = 0
+    gate.wait(timeout=60)
+    try:
+        ledger = Ledger(1, path)
+        for _ in range(times):
+            with contextlib.suppress(BudgetError):
+                pay(ledger, f"process {os.getpid()}", amount)
+                count += 1
+    finally:  # so that a failure is seen at once
+        accepted.put(count)
 
 
 @pytest.mark.parametrize(("amount", "fits"), [(Fraction(1, 100), 100), (Fraction(1, 61), 61)])
