@@ -291,6 +291,31 @@ def test_draft_is_marked_refused_and_voids_the_guarantee(here):
     assert load("m.json").guarantee_.holds is False
 
 
+def test_draft_advises_where_fields_seem_to_span_lines(here):
+    text = Path("data.csv").read_text(encoding="utf-8")
+    Path("two.csv").write_text(text + '-,"two\nlines",yes,yes\n-,"one",no,no\n', encoding="utf-8")
+    shown = run("schema", "draft", "two.csv", "--target", "ill", "--ignore", "note", "--ignore", "age")
+    assert "two.csv: 1 line has a quote that is never closed" in shown.stderr
+    assert "convert the file to Parquet" in " ".join(shown.stderr.split())
+    Path("two.csv").write_text(text + '-,"two\nlines\n-,"three\n', encoding="utf-8")
+    shown = run("schema", "draft", "two.csv", "--target", "ill", "--ignore", "note", "--ignore", "age")
+    assert "two.csv: 2 lines have a quote that is never closed" in shown.stderr
+    assert "quote" not in run("schema", "draft", "data.csv", "--target", "ill", "--ignore", "note").stderr
+
+
+def test_a_line_too_long_is_refused_by_draft_and_predicted(here, monkeypatch):
+    monkeypatch.setattr("discreet.csv_lines.LONGEST_LINE", 100)
+    Path("long.csv").write_text(f"id,smoker,age\np7,yes,50\np8,no,{'2' * 100}\np9,no,20\n", encoding="utf-8")
+    refused(run("schema", "draft", "long.csv", "--target", "id", status=2), "long.csv", "too long", "Parquet")
+    train()
+    printed = json.loads(run("predict", "m.json", "long.csv", "--keep", "id", "--json").stdout)
+    assert [record["id"] for record in printed] == ["p7", None, "p9"]
+    run("predict", "m.json", "long.csv", "--keep", "id", "--out", "out.tsv")
+    lines = [line.split("\t") for line in Path("out.tsv").read_text().splitlines()]
+    assert [line[0] for line in lines] == ["id", "p7", "", "p9"]
+    assert [line[1] for line in lines[1:]] == [record["prediction"] for record in printed]
+
+
 def test_draft_refuses_without_quoting(here):
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet

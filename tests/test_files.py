@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from discreet import Categorical, Numeric, Schema, files
+from discreet import Categorical, Numeric, Schema, csv_lines, files
 from discreet.encoding import Cells
 from discreet.errors import FileError, MissingExtra
 from discreet.sources.duckdb import DuckDBSource
@@ -131,6 +131,15 @@ def test_a_header_that_is_none(content: bytes, message: str, tmp_path: Path) -> 
         with pytest.raises(FileError, match=message) as caught:
             read(path)
         assert "ecret" not in str(caught.value)
+
+
+def test_a_first_line_too_long_is_no_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, b"word,number,label\na,1,yes\n")
+    for module in (files, csv_lines):
+        monkeypatch.setattr(module, "LONGEST_LINE", 16)
+    with pytest.raises(FileError, match="longer than 16 bytes") as caught:
+        files.header(path)
+    assert "word" not in str(caught.value)
 
 
 def test_columns_without_a_name_get_one(tmp_path: Path) -> None:

@@ -14,8 +14,10 @@ from typer.testing import CliRunner
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.cli import perturb
 from discreet.cli.application import CarefulGroup
+from discreet.errors import SchemaError
 from discreet.files import read_columns
 from discreet.local_perturbation import UNLISTED
+from discreet.perturbed_table import read_perturbed
 
 CANARY = "CANARY-7731"
 CANARY_NUMBER = "77.311977"
@@ -100,6 +102,47 @@ def test_what_is_written_can_be_learned_from(here):
     columns = read_columns("p.csv")
     model = NaiveBayes(schema(), epsilon=math.inf).fit(columns)
     assert model.predict([{"age": 70, "smoker": "true"}, {"age": 20, "smoker": "no"}]).tolist() == ["yes", "no"]
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\rb", "a\r\nb"])
+@pytest.mark.parametrize("place", ["category", "class"])
+def test_public_values_with_line_breaks_are_refused(here, text, place):
+    """A line is a record: what is written could not be read back. Neither a table nor a ledger is made."""
+    classes = ["no", text] if place == "class" else ["no", "yes"]
+    categories = ["no", text] if place == "category" else ["no", "yes"]
+    columns = [Numeric("age", 0, 100), Categorical("smoker", categories)]
+    Schema(columns, "ill", classes, adjacency="replace-one", ignore=["note"]).save("b.json")
+    name = "'ill'" if place == "class" else "'smoker'"
+    refused("--ledger", "l.jsonl", "--limit", "2", public="b.json", words=[name, "line break", "another way"])
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["a\nb"], ["'a\\nb'", "rename it"]),
+        (["a\rb"], ["'a\\rb'", "rename it"]),
+        ([" age"], ["' age'", "rename it"]),
+        (["a\0"], ["rename it"]),
+        (["age", "Age"], ["differ in case only", "rename one"]),
+    ],
+)
+def test_column_names_that_are_not_read_back_are_refused(here, names, words):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({**{name: [1.0] for name in names}, "ill": ["no"]}), "t.parquet")
+    Schema([Numeric(name, 0, 2) for name in names], "ill", ["no", "yes"], adjacency="replace-one").save("n.json")
+    if "Age" not in names:  # DuckDB has one name for both
+        refused("--ledger", "l.jsonl", "--limit", "2", data="t.parquet", public="n.json", words=words)
+    with pytest.raises(SchemaError, match=words[-1]):
+        perturb._check_texts(Path("p.csv"), Schema.load("n.json"))
+
+
+def test_a_table_with_tabs_is_read_back(here):
+    run(epsilon="inf", out="p.tsv")
+    columns = read_perturbed("p.tsv")
+    assert sorted(columns.X) == ["age", "smoker"]
+    assert sorted(columns.y.tolist()) == ["no"] * 149 + ["yes"] * 151
 
 
 def test_some_components_of_each_record(here):

@@ -184,17 +184,20 @@ def _are_regular(text: Bytes, starts: Places, ends: Places, delimiter: int, widt
     is_quote = text == QUOTE
     marks = np.flatnonzero(is_quote | (text == delimiter))
     quotes = is_quote[marks]
-    if quotes.any():
-        is_even = np.diff(np.searchsorted(marks[quotes], ends), prepend=0) % 2 == 0
-        regular &= is_even
-        kept = np.repeat(is_even, np.diff(np.searchsorted(marks, ends), prepend=0))
-        marks, quotes = marks[kept], quotes[kept]  # from here on, the parity of quotes begins anew with each line
-        opening, closing = marks[quotes][::2], marks[quotes][1::2]
+    places = marks[quotes]
+    if len(places):
+        is_even = np.diff(np.searchsorted(places, ends), prepend=0) % 2 == 0
+        if not is_even.all():  # without such lines, the parity of quotes begins anew with each line
+            regular &= is_even
+            kept = np.repeat(is_even, np.diff(np.searchsorted(marks, ends), prepend=0))
+            marks, quotes = marks[kept], quotes[kept]
+            places = marks[quotes]
+        opening, closing = places[::2], places[1::2]
         before = np.where(opening == 0, LF, text[opening - 1])
         regular[np.searchsorted(ends, opening[~_one_of(before, LF, delimiter, QUOTE)])] = False
         regular[np.searchsorted(ends, closing[~_one_of(text[closing + 1], LF, CR, delimiter, QUOTE)])] = False
-        is_inside = np.cumsum(quotes, dtype=np.uint8) % 2 == 1
-        marks = marks[~quotes & ~is_inside]
+        is_outside = np.cumsum(quotes, dtype=np.uint8) % 2 == 0
+        marks = marks[is_outside & ~quotes]
     return np.asarray(regular & (np.diff(np.searchsorted(marks, ends), prepend=0) == width - 1))
 
 
