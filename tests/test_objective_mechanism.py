@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet import Categorical, Numeric, Schema
+from discreet import Categorical, LinearSVM, Numeric, Schema
 from discreet.errors import ParameterError
 from discreet.hyperplanes import Hyperplanes
 from discreet.mechanisms import minimiser
@@ -350,6 +350,61 @@ def test_many_coordinates_by_conjugate_gradients(monkeypatch):
     monkeypatch.setattr("discreet.mechanisms.problem.DIRECT", 0)
     iterated = minimise(problem, 0.5, 3.0, b, 1e-7)
     assert norm([a - c for a, c in zip(factored, iterated, strict=True)]) <= 2e-7 / 3
+
+
+@pytest.mark.parametrize("direct", [0, 1000])
+@pytest.mark.parametrize("size", [0.0, 1e-200, 5e-324, 1e30, 1e160, 1e200, 1.7e308, math.inf, math.nan])
+@pytest.mark.parametrize("mu", [1e-300, 1e-12, 1.0, 1e300])
+def test_a_step_is_finite_whatever_the_numbers(monkeypatch, direct, size, mu):
+    """Too large, too small, not a number: an exception, or a step that is not one, would tell of the records."""
+    monkeypatch.setattr("discreet.mechanisms.problem.DIRECT", direct)
+    rng = np.random.default_rng(2)
+    problem = drawn_problem(rng, 50)
+    gradient = rng.normal(size=problem.offsets[-1] + 1)
+    with np.errstate(all="ignore"):
+        gradients = gradient * size, np.where(gradient > 0, size, gradient)
+    for scaled in gradients:
+        for margins in (np.ones(50), np.full(50, size), rng.normal(size=50)):
+            objective = Objective(problem, 0.5, mu, np.zeros(len(gradient)))
+            step = objective.newton(margins, scaled)
+            assert step.shape == gradient.shape
+            assert np.isfinite(step).all()
+
+
+@pytest.mark.parametrize("direct", [0, 1000])
+@pytest.mark.parametrize("start", [math.nan, math.inf, 1e308, -1e300, 5e-324])
+def test_any_start_arrives(monkeypatch, direct, start):
+    monkeypatch.setattr("discreet.mechanisms.problem.DIRECT", direct)
+    problem = drawn_problem(np.random.default_rng(2), 20, 1)
+    b = [Fraction(1, 7)] * (problem.offsets[-1] + 1)
+    objective = Objective(problem, 0.5, 5.0, np.array([float(value) for value in b]))
+    with np.errstate(all="ignore"):
+        w = minimiser.certified(objective, b, np.full(len(b), start), 1e-5)
+    assert norm(exact_gradient(problem, 0.5, 5.0, b, w)) <= 1e-5
+
+
+@pytest.mark.parametrize("broken", ["nan", "raise"])
+def test_an_svm_above_a_thousand_coordinates_arrives_where_its_solver_fails(monkeypatch, broken):
+    """As in a fit, with records at the ends of their ranges, and a product of the solver that leaves the floats."""
+    categories = [f"c{place}" for place in range(1100)]
+    schema = Schema([Categorical("c", categories), Numeric("n", -1e300, 1e300)], "y", ["no", "yes"])
+    rng = np.random.default_rng(0)
+    X = {
+        "c": rng.choice([*categories[:5], "stray", None], 40),
+        "n": rng.choice([1e300, -1e300, math.inf, math.nan, 0.0], 40),
+    }
+    original, calls = Objective._gathered, []
+
+    def gathered(self, values):
+        calls.append(1)
+        return original(self, values) * (math.nan if broken == "nan" and len(calls) % 3 == 0 else 1)
+
+    monkeypatch.setattr(Objective, "_gathered", gathered)
+    if broken == "raise":
+        monkeypatch.setattr(Objective, "margins", lambda self, w: np.full(self.problem.rows, math.inf))
+    model = LinearSVM(schema, epsilon=1, random_state=0).fit(X, rng.choice(["no", "yes"], 40))
+    assert calls
+    assert len(model.predict({"c": ["c1"], "n": [0.0]})) == 1
 
 
 def test_the_lattice_hides_which_approximation_was_found():

@@ -5,6 +5,7 @@ import decimal
 import math
 import os
 import tempfile
+import uuid
 from pathlib import Path
 
 import duckdb
@@ -16,10 +17,11 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from conftest import draw_records
-from discreet import Categorical, NaiveBayes, Numeric, Schema
-from discreet.columns import NUMBER
-from discreet.errors import DataError, DiscreetError, FileError, MissingExtra
+from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
+from discreet.columns import NUMBER, text_of
+from discreet.errors import DataError, DiscreetError, FileError, MissingExtra, SchemaError
 from discreet.queries import ClassCounts, Counts, Moments, SoftCounts, SplineCounts, Total
+from discreet.sources import sql
 from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.memory import MemorySource
 
@@ -307,6 +309,90 @@ def test_generated_tables_agree(rows):
             assert_agree(sources, schema_of(["t", "n"], "y", numbers=numbers))
 
 
+words = st.one_of(
+    texts,
+    st.text("fFalsSeEtTrRuUAL\u017f\u212a\u0130 ", max_size=6),
+    st.text("0123456789.+-eE_ ", max_size=8),
+    st.text("a\x00\u0301\u00e9e A\ufffd?", max_size=3),
+    st.sampled_from(["0" * 999 + "1", "0" * 1000 + "1", "1" * 1001, "1e" + "0" * 997 + "1", "." + "5" * 999]),
+)
+VALUES = {
+    "text": (pa.string(), words),
+    "words": (pa.dictionary(pa.int32(), pa.string()), words),
+    "number": (pa.float64(), floats),
+    "float": (pa.float32(), st.floats(width=32) | st.integers(-9, 9).map(float)),
+    "integer": (pa.int64(), st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3)),
+    "natural": (pa.uint64(), st.integers(0, 2**64 - 1)),
+    "byte": (pa.int8(), st.integers(-128, 127)),
+    "truth": (pa.bool_(), st.booleans()),
+    "decimal": (pa.decimal128(38, 10), st.decimals(-(10**27), 10**27, places=10, allow_nan=False)),
+    "money": (pa.decimal128(18, 2), st.decimals(-(10**15), 10**15, places=2, allow_nan=False)),
+    "bytes": (pa.binary(), st.binary(max_size=3)),
+    "list": (pa.list_(pa.string()), st.lists(st.text(max_size=3).filter(sql.is_utf8), max_size=2)),
+    "struct": (pa.struct([("a", pa.int8())]), st.fixed_dictionaries({"a": st.integers(0, 3)})),
+    "uuid": (pa.uuid(), st.integers(0, 3).map(lambda number: uuid.UUID(int=number).bytes)),
+    "nothing": (pa.null(), st.none()),
+}
+
+
+def labels_of(values):
+    """Those of the values that a schema may list, each once, a few more besides."""
+    plain = [value for value in values if isinstance(value, str | int | float | bool)]
+    found = {}
+    for label in [*plain[:4], "a", True, "0", 2.5, str(uuid.UUID(int=1))]:
+        try:
+            Categorical("c", [label])
+            found.setdefault(text_of(label), label)
+        except SchemaError:
+            pass
+    return list(found.values())
+
+
+@settings(max_examples=10, phases=QUICK)
+@given(st.data())
+def test_any_values_under_any_schema_agree(data):
+    """Types and values at random; categories and classes are some of the values."""
+    kinds = data.draw(st.lists(st.sampled_from(sorted(VALUES)), min_size=2, max_size=4))
+    rows = data.draw(st.integers(0, 12))
+    columns, drawn = {}, {}
+    for place, kind in enumerate(kinds):
+        stored, strategy = VALUES[kind]
+        drawn[f"c{place}"] = data.draw(st.lists(strategy | st.none(), min_size=rows, max_size=rows))
+        columns[f"c{place}"] = pa.array(drawn[f"c{place}"], stored)
+    *names, target = columns
+    numeric = data.draw(st.lists(st.booleans(), min_size=len(names), max_size=len(names)))
+    described = []
+    for name, is_number in zip(names, numeric, strict=True):
+        labels = labels_of(drawn[name])
+        fill, missing = data.draw(st.sampled_from([None, -2, 7])), data.draw(st.sampled_from([None, *labels]))
+        unlisted = data.draw(st.booleans())
+        described.append(
+            Numeric(name, -2, 7, grid=data.draw(st.sampled_from([2, 9, 2048])), fill=fill)
+            if is_number
+            else Categorical(name, labels, unlisted=unlisted, missing=missing)
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        assert_agree(engines(pa.table(columns), folder), Schema(described, target, labels_of(drawn[target])))
+
+
+@pytest.mark.parametrize("word", ["true", "false"])
+def test_a_truth_value_is_the_same_word_in_every_engine(word):
+    """Each letter replaced by each character that there is: those which some lower-casing makes a letter of it."""
+    near = [
+        word[:place] + character + word[place + 1 :]
+        for place in range(len(word))
+        for character in map(chr, range(0x20, 0x20000))
+        if character.isalpha() and {character.lower(), character.casefold(), character.upper().lower()} & {word[place]}
+    ]
+    near += [each.upper() for each in near] + [f" {each} " for each in near]
+    assert any(not each.isascii() for each in near) or word == "true"
+    connection = duckdb.connect()
+    connection.register("t", pa.table({"c": near, "y": near}))
+    schema = Schema([Categorical("c", [True, False])], "y", [False, True])
+    assert_agree({"memory": MemorySource({"c": near, "y": near}),
+                  "sql": DuckDBSource(connection=connection, table="t")}, schema)  # fmt: skip
+
+
 @settings(max_examples=15, phases=QUICK)
 @given(st.lists(st.tuples(texts, texts, texts), max_size=12))
 @example([("one\rline", "\r", 'a "quoted" word'), ("\r\r", "a", "1")])
@@ -349,6 +435,44 @@ def test_a_fit_from_a_file_is_the_fit_from_memory(tmp_path, schema):
         model = NaiveBayes(schema, epsilon=2, random_state=5).fit_from(source)
         expected = expected or model.noisy_.to_dict()
         assert model.noisy_.to_dict() == expected
+
+
+def test_a_table_that_changes_between_passes_is_counted_anew(schema):
+    """No pass trusts what another has found; each is answered from the table as it is then."""
+    columns = draw_records(60, seed=3)
+    table = pa.table({name: pa.array(list(values), from_pandas=True) for name, values in columns.items()})
+    connection, shared = duckdb.connect(), {name: list(values) for name, values in columns.items()}
+    connection.register("view", table)
+    connection.execute("CREATE TABLE changing AS SELECT * FROM view")
+    sources = {"memory": MemorySource(shared), "table": DuckDBSource(connection=connection, table="changing")}
+
+    class Growing:
+        """Another record comes after each pass."""
+
+        def __init__(self, name):
+            self.name, self.passes = name, []
+
+        def __getattr__(self, name):
+            return getattr(sources[self.name], name)
+
+        def count(self, cells, schema):
+            counted = sources[self.name].count(cells, schema)
+            self.passes.append({each: table.tolist() for each, table in counted.counts.items()})
+            connection.execute("INSERT INTO changing SELECT * FROM view LIMIT 1")
+            for name, values in shared.items():
+                values.append(columns[name][0])
+            return counted
+
+    for name, source in sources.items():
+        growing, ledger = Growing(name), Ledger(2)
+        before = answers(source, schema)[Total()].item()
+        model = NaiveBayes(schema.replace(records=None), epsilon=2, select=2, random_state=0)
+        model.fit_from(growing, ledger=ledger)
+        assert ledger.spent == 2
+        assert len(growing.passes) >= 2
+        assert answers(source, schema)[Total()].item() == before + len(growing.passes)
+        totals = [sum(map(sum, next(iter(each.values())))) for each in growing.passes]
+        assert totals == [before + place for place in range(len(totals))]
 
 
 def test_extra_missing_and_dated_columns_are_refused_in_the_same_words(tmp_path):

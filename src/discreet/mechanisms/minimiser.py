@@ -90,8 +90,11 @@ def certified(objective: Objective, b: Sequence[Fraction], w: Vector, tolerance:
     problem = objective.problem
     steepest = objective.mu + problem.groups * problem.rows / (2 * objective.huber)
     exact = ExactGradient(objective, b, fast_bits(w, objective.huber))
-    point = exact.point(w)
+    point = exact.point(w if np.isfinite(w).all() else np.zeros_like(w))
     gradient, error = exact(point)
+    if not math.isfinite(_norm(gradient)):  # floats went astray: any start will do
+        point = [0] * len(point)
+        gradient, error = exact(point)
     tried = 0
     while not _norm(gradient) + error <= tolerance:
         tried += 1
@@ -136,7 +139,7 @@ class ExactGradient:
 
     def floats(self, point: Sequence[int]) -> Vector:
         """The float vector nearest to a fixed-point vector."""
-        return np.array([value / 2**self.bits for value in point])
+        return np.array([_nearest(Fraction(value, 1 << self.bits)) for value in point])
 
     def __call__(self, point: Sequence[int]) -> tuple[Vector, float]:
         """The gradient, each entry rounded once, and a bound on the norm of the error of its sum over records."""
@@ -166,7 +169,7 @@ class ExactGradient:
                     gathered[offset + coordinate] += share * value
         gathered[-1] = constant.values()[0]
         gradient = [
-            float(Fraction(-total, unit * self._width) + self._mu * Fraction(value, 1 << self.bits) + noise)
+            _nearest(Fraction(-total, unit * self._width) + self._mu * Fraction(value, 1 << self.bits) + noise)
             for total, unit, value, noise in zip(gathered, units, point, self._b, strict=True)
         ]
         return np.array(gradient), self._error
@@ -207,6 +210,14 @@ class _Sums:
         high, low = self._halves
         shift = self.HALF if self._fast else 0
         return [(int(h) << shift) + int(value) for h, value in zip(high.tolist(), low.tolist(), strict=True)]
+
+
+def _nearest(value: Fraction) -> float:
+    """The nearest float; infinite beyond the largest, as a step that leads there is not taken."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _norm(gradient: Vector) -> float:

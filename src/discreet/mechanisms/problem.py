@@ -107,18 +107,27 @@ class Objective:
         return self._gathered(slopes * self.problem.sides) * -self.weight + self.mu * w + self.b
 
     def newton(self, margins: Vector, gradient: Vector) -> Vector:
-        """Newton's step -H^-1 gradient, H = mu + c * (sum of x x^T over records on the rounded part)."""
+        """Newton's step -H^-1 gradient, H = mu + c * (sum of x x^T over records on the rounded part).
+
+        Always finite, and no exception depends on the records: where floats fail it is the step that ignores the
+        records' part of H, or none. Every step is checked anyway.
+        """
         active = np.abs(1 - margins) <= self.huber
         curvature = self.weight / (2 * self.huber)
-        if len(gradient) > DIRECT:
-            return self._conjugate_gradients(active, curvature, -gradient)
+        solve = self._conjugate_gradients if len(gradient) > DIRECT else self._factored
+        with np.errstate(all="ignore"):
+            for step in (solve(active, curvature, -gradient), -gradient / self.mu):
+                if np.isfinite(step).all():
+                    return step
+        return np.zeros_like(gradient)
+
+    def _factored(self, active: NDArray[np.bool_], curvature: float, target: Vector) -> Vector:
         hessian = self._gram(active) * curvature
         hessian[np.diag_indices_from(hessian)] += self.mu
         try:
-            step: Vector = np.linalg.solve(hessian, -gradient).astype(np.float64)
-        except np.linalg.LinAlgError:  # no exception may depend on the records; every step is checked anyway
-            step = -gradient / self.mu
-        return step if np.isfinite(step).all() else -gradient / self.mu
+            return np.linalg.solve(hessian, target).astype(np.float64)
+        except np.linalg.LinAlgError:
+            return np.full_like(target, np.nan)
 
     def _gathered(self, values: Vector) -> Vector:
         """The sum of value times x over all records."""
@@ -157,7 +166,7 @@ class Objective:
         return gram
 
     def _conjugate_gradients(self, active: NDArray[np.bool_], curvature: float, target: Vector) -> Vector:
-        """An approximate solution: enough for a step, which is checked anyway."""
+        """An approximate solution, enough for a step; NaN where floats cannot follow, as with numbers too large."""
         sides = self.problem.sides
         x = np.zeros_like(target)
         residual, direction = target.copy(), target.copy()
@@ -168,7 +177,10 @@ class Objective:
                 break
             image = self._gathered(np.where(active, self.margins(direction) * sides, 0.0)) * curvature
             image += self.mu * direction
-            length = norm / float(direction @ image)
+            bend = float(direction @ image)
+            if not (0 < bend < math.inf and norm < math.inf):
+                return np.full_like(target, np.nan)
+            length = norm / bend
             x += length * direction
             residual -= length * image
             direction = residual + (float(residual @ residual) / norm) * direction
