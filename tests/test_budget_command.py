@@ -221,7 +221,7 @@ def break_after_the_charge(command, error, monkeypatch):
 
         monkeypatch.setattr(perturb, "read_blocks", broken)
     else:
-        monkeypatch.setattr("discreet.sources.duckdb.DuckDBSource.count", fails_with(error))
+        monkeypatch.setattr("discreet.sources.csv.CsvSource.count", fails_with(error))
 
 
 LOST = {
@@ -271,7 +271,7 @@ def test_a_ledger_that_breaks_meanwhile_is_not_said_to_be_free(here, monkeypatch
         Path("l.jsonl").write_bytes(b"")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("discreet.sources.duckdb.DuckDBSource.count", breaking)
+    monkeypatch.setattr("discreet.sources.csv.CsvSource.count", breaking)
     result = paying("train", "add-remove", "--limit", "3", status=130)
     assert "ledger l.jsonl cannot be read now, and may have the charge" in result.stderr
 

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from discreet.budget import Charge, Epsilon, total
+from discreet.budget.epsilon import shown_above
 from discreet.errors import FileError
 
 paper = Console(highlight=False, markup=False, emoji=False)
@@ -81,8 +82,8 @@ def tabulate_receipt(charges: Sequence[Charge]) -> None:
 
 
 def shown(epsilon: Epsilon) -> str:
-    """An epsilon for people."""
-    return "∞" if float(epsilon) == float("inf") else f"{float(epsilon):.4g}"
+    """An epsilon for people: six digits, never below the true one."""
+    return "∞" if epsilon == float("inf") else shown_above(epsilon)
 
 
 def printable(text: str) -> str:
