@@ -22,7 +22,7 @@ from discreet.randomness import SeededRandomness, as_rng
 from discreet.sources.file import open_file
 from discreet.sources.memory import MemorySource
 from discreet.trees import LeafCounts, LeafLabels, Split, Tree, candidates
-from replay import replay
+from replay import recorded, replay
 from test_privacy import ADJACENCIES, BASE, neighbours, schema
 
 STUMP = Tree((Split("open", None, 0), Split("near", 2, 0), None, None, None))
@@ -354,3 +354,18 @@ def test_many_categories_and_classes_have_room():
     assert (table.values.sum(axis=1) == 1).all()
     assert table.values.sum(axis=0).tolist() == [1, 299]
     assert isinstance(Published(candidates(wide, 2), (), Fraction(1)).steps(wide), list)
+
+
+@pytest.mark.parametrize("kind", ["greedy", "published"])
+def test_each_step_is_answered_by_its_own_mechanism(kind):
+    """Shares that fall from level to level: the noise of one level would be too little for the next."""
+    shares = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 8))
+    splits = candidates(schema(), 3, ["near", "open"])
+    last = Fraction(1, 8)
+    plan = Greedy(splits, "max", shares, last) if kind == "greedy" else Published(splits, shares, last)
+    passages = []
+    with recorded(passages):
+        grow(MemorySource(MANY), schema(), [plan], Ledger(1), as_rng(0))
+    used = list(dict.fromkeys(passage.mechanism for passage in passages))
+    assert used == [step.mechanism for step in plan.steps(schema())]
+    assert len(set(used)) == 4

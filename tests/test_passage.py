@@ -107,7 +107,8 @@ def examine(through: Any) -> None:
             again()
     assert events.seen.count("read") == 1
     weak = [replace(step, mechanism=DiscreteLaplace(step.mechanism.scale * 0.999)) for step in steps_of(1)]
-    for refused in (weak, [Lot("a lot", (tuple(steps_of(1)), tuple(weak)))], [*steps_of(1), *weak]):
+    hidden = Lot("a lot", (tuple(steps_of(1)), (*steps_of(1), *weak)))
+    for refused in (weak, [Lot("a lot", (tuple(steps_of(1)), tuple(weak)))], [*steps_of(1), *weak], [hidden]):
         events = Events()
         with pytest.raises(ParameterError, match="costs more"):
             through(events.source, schema(), refused, events.ledger, rng, "a purpose")
@@ -396,6 +397,62 @@ def test_a_mechanism_answers_its_own_questions_only(query: Any, mechanism: Any) 
     assert "read" not in events.seen
 
 
+class Nearer(Counts):
+    """A question that says that neighbours are nearer than they are."""
+
+    def distance(self, given_: Any) -> int:
+        return 0
+
+
+class Louder(Counts):
+    """A question whose table says more than it counts for."""
+
+    def fold(self, table: Any, given_: Any) -> Any:
+        return 1000 * table
+
+
+class NearerScore(MajorityScore):
+    """A score that says that it moves less than it does."""
+
+    def distance(self, given_: Any) -> int:
+        return 0
+
+
+def test_a_question_of_another_type_is_refused_before_a_charge():
+    events = Events()
+    for query in (Nearer("open"), Louder("open")):
+        plan = [Step(query, DiscreteLaplace(100.0), Fraction(1))]
+        with pytest.raises(ParameterError, match="a door of its own"):
+            counts.release(events.source, schema(), plan, events.ledger, as_rng(0))
+    with pytest.raises(ParameterError, match="not a score"):
+        select(events.source, schema(), [NearerScore("open")], 1, Fraction(1), events.ledger, as_rng(0))
+    negative = Step(tree_plans.Asked("less than nothing", -1), DiscreteLaplace(1.0), Fraction(1))
+    with pytest.raises(ParameterError, match="negative"):
+        passage.pay(schema(), [negative], events.ledger, as_rng(0), "negative")
+    assert events.ledger.entries == []
+    assert events.seen == []
+
+
+def test_prices_are_exact_for_integers_of_numpy():
+    """Fractions of numpy's integers wrap around: the loss of a narrow scale came out below the true one."""
+    for distance in (1, 5, 2048**2):
+        for scale in (1.3 * 2.0**-40, 1.7 * 2.0**-60):
+            for kind in (DiscreteLaplace, PermuteAndFlip):
+                assert kind(scale).loss(np.int64(distance)) == Fraction(distance) / Fraction(scale)
+    step = Step(SplineCounts("near", np.int64(4)), DiscreteLaplace(1e-12), Fraction(10**9))  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="costs more"):
+        step.check(schema())
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, True, math.nan, "much", None])
+def test_a_share_that_is_none_is_refused(epsilon: Any) -> None:
+    events = Events()
+    plan = [Step(Counts("open"), DiscreteLaplace(100.0), epsilon)]
+    with pytest.raises(ParameterError, match="epsilon"):
+        counts.release(events.source, schema(), plan, events.ledger, as_rng(0))
+    assert events.ledger.entries == []
+
+
 @pytest.mark.parametrize("scale", [math.nan, -1.0, math.inf, 1e300])
 @pytest.mark.parametrize("kind", [DiscreteLaplace, PermuteAndFlip])
 def test_a_scale_that_is_none_is_refused(kind: Any, scale: float) -> None:
@@ -422,11 +479,27 @@ def test_rows_need_replace_one_and_all_columns():
     label = rows.label_step(Fraction(1, 5), given_)
     with pytest.raises(ParameterError, match="replace-one"):
         rows.perturb_rows(events.source, given_, columns, label, None, events.ledger, as_rng(0), "rows")
-    with pytest.raises(ParameterError, match="all of its columns"):
-        rows.perturb_rows(
-            events.source, schema("replace-one"), columns[:2], label, None, events.ledger, as_rng(0), "rows"
-        )
+    laplace, response = DiscreteLaplace(1e6), RandomizedResponse.calibrated(Fraction(1, 5), 2)
+    for wrong in (
+        columns[:2],
+        columns[::-1],
+        [*columns[:2], replace(columns[2], mechanism=laplace), columns[3]],  # categories are not in a line
+        [*columns[:2], replace(columns[2], mechanism=response), columns[3]],  # a response among fewer cells
+        [replace(columns[0], mechanism=response), *columns[1:]],
+        [replace(columns[0], query=rows.Value("near", 3, ordered=True)), *columns[1:]],
+    ):
+        with pytest.raises(ParameterError, match="all of its columns"):
+            rows.perturb_rows(
+                events.source, schema("replace-one"), wrong, label, None, events.ledger, as_rng(0), "rows"
+            )
+    narrow = rows.Value("label", 2, ordered=False)
+    for wrong_label in (replace(label, mechanism=response), replace(label, query=narrow)):
+        with pytest.raises(ParameterError, match="label"):
+            rows.perturb_rows(
+                events.source, schema("replace-one"), columns, wrong_label, None, events.ledger, as_rng(0), "rows"
+            )
     assert events.seen == []
+    assert events.ledger.entries == []
 
 
 @pytest.mark.parametrize("met", [0, 3])
@@ -439,8 +512,9 @@ def test_a_lot_costs_its_dearest_alternatives():
     lots = Lot("drawn", tuple(tuple(steps_of(Fraction(part, 10))) for part in (1, 4, 2)), met=2)
     (line,) = lots.charges(schema())
     assert line.epsilon == Fraction(6, 10)
-    dealt = Lot("dealt", (tuple(steps_of(1, 2)), tuple(steps_of(4))))
-    assert sum(line.epsilon for line in dealt.charges(schema())) == 4
+    alternatives = (tuple(steps_of(1, 2)), tuple(steps_of(4)), tuple(steps_of(1)))
+    for met, cost in ((1, 4), (2, 7), (3, 8)):
+        assert sum(line.epsilon for line in Lot("dealt", alternatives, met).charges(schema())) == cost
 
 
 def test_every_mechanism_has_a_loss_and_says_whether_it_is_experimental():

@@ -16,10 +16,14 @@ from typing import Any
 import pytest
 
 from discreet import BeeRules, FeatureSelector, Ledger, LocalPerturbation, NaiveBayes, Schema, load
+from discreet.errors import ParameterError
+from discreet.evaluation import evaluate
 from discreet.federated import Aggregator, Party, invite
 from discreet.guarantee import Guarantee
+from discreet.local_perturbation import LocalGuarantee
 from discreet.models.bee_feature_selector import BeeFeatureSelector
 from discreet.perturbed_table import read_perturbed, save_receipt
+from discreet.schema import Adjacency
 from discreet.sources.memory import MemorySource
 from estimators import PRIVATE
 from test_privacy import ADJACENCIES, BASE, ODD, schema
@@ -270,3 +274,81 @@ def test_rules_count_a_choice_that_the_records_did_not_know():
     unbounded = chosen.replace(chosen=json.loads('{"epsilon": "1/2", "adjacency": "add-remove"}'))
     rules = BeeRules(unbounded, max_iter=3, random_state=0).fit(X, y, source_guarantee=perturbation.guarantee_)
     assert stated(rules)[0] == 4
+
+
+def test_rules_are_of_the_records_that_they_vouch_for():
+    whole = schema("replace-one")
+    perturbation = LocalPerturbation(whole, epsilon=3)
+    X, y = perturbation.fit_resample(TABLE)
+    chosen = FeatureSelector(whole, k=2, epsilon="1/2").fit(TABLE).selected_schema_
+    promise = {"source_guarantee": perturbation.guarantee_, "source_receipt": perturbation.receipt_}
+    for make in (BeeRules, BeeFeatureSelector):
+        with pytest.raises(ParameterError, match="another schema"):
+            make(chosen, max_iter=2).fit(X, y, **promise)
+        with pytest.raises(ParameterError, match="read off data"):
+            make(whole.replace(from_data=["near.lower"]), max_iter=2).fit(X, y, **promise)
+
+
+def test_a_choice_on_records_of_another_adjacency_bounds_nothing():
+    """Records perturbed under replace-one, columns chosen on them for a schema of add-remove."""
+    perturbation = LocalPerturbation(schema("replace-one"), epsilon=3)
+    X, y = perturbation.fit_resample(TABLE)
+    selector = BeeFeatureSelector(schema("add-remove"), max_iter=2, random_state=0)
+    chosen = selector.fit(X, y, source_guarantee=perturbation.guarantee_).selected_schema_
+    assert stated(NaiveBayes(chosen).fit(TABLE)) == (math.inf, "add-remove", False)
+    there = chosen.replace(adjacency="replace-one")
+    assert stated(NaiveBayes(there).fit(TABLE)) == (4, "replace-one", True)
+
+
+def test_rules_in_columns_whose_price_has_no_bound_hold_nothing():
+    """Nothing of discreet perturbs records under add-remove; if it did, a choice under replace-one would not count."""
+    promise = LocalGuarantee(Fraction(1), Adjacency.ADD_REMOVE, True, (), (), False, False)
+    chosen = schema().replace(chosen={"epsilon": "1/2", "adjacency": "replace-one"})
+    rules = BeeRules(chosen, max_iter=2, random_state=0).fit(TABLE, LABELS, source_guarantee=promise)
+    assert stated(rules) == (math.inf, "add-remove", False)
+
+
+def test_a_draft_is_never_forgiven():
+    """Neither if its columns were chosen for a price, nor for an accuracy."""
+    draft = schema().replace(from_data=["near.lower"], chosen={"epsilon": "1/2", "adjacency": "add-remove"})
+    model = NaiveBayes(draft).fit(TABLE)
+    assert not model.guarantee_.holds
+    assert not evaluate(model, TABLE).guarantee.holds
+
+
+def test_an_interrupted_perturbation_states_what_it_paid():
+    perturbation = LocalPerturbation(schema("replace-one"), epsilon="1/10")
+    perturbation.fit_resample(TABLE)
+    perturbation.set_params(epsilon=5)
+
+    def blocks() -> Any:
+        yield {name: [record[name] for record in TABLE] for name in TABLE[0]}
+        raise OSError("disk")
+
+    with pytest.raises(OSError, match="disk"):
+        perturbation.resample_blocks(blocks())
+    assert stated(perturbation) == (5, "replace-one", True)
+
+
+def test_what_a_choice_rests_on_is_said_by_all_that_follows(tmp_path):
+    """Continuous noise, and whom to trust, are part of what was paid."""
+    smooth = NaiveBayes(schema(), epsilon=50, numeric="smooth").fit(TABLE).noisy_
+    chosen = BeeFeatureSelector(schema(), max_iter=2, random_state=0).fit_noisy(smooth).selected_schema_
+    model = NaiveBayes(_through_a_file(chosen, tmp_path)).fit(TABLE)
+    assert model.guarantee_.experimental
+    assert "Experimental" in model.guarantee_.statement()
+    again = FeatureSelector(chosen).fit(TABLE).selected_schema_
+    assert NaiveBayes(again).fit(TABLE).guarantee_.experimental
+    invitation = invite(schema(), 1, ["north", "south"])
+    aggregator = Aggregator(invitation)
+    for name in ("north", "south"):
+        aggregator.add(Party(name, MemorySource(TABLE), Ledger(1)).answer(invitation))
+    answers = aggregator.statistics()
+    chosen = BeeFeatureSelector(schema(), max_iter=2, random_state=0).fit_noisy(answers).selected_schema_
+    model = NaiveBayes(_through_a_file(chosen, tmp_path)).fit(TABLE)
+    assert answers.receipt.trust in model.guarantee_.statement()
+    perturbation = LocalPerturbation(schema("replace-one"), epsilon=3)
+    X, y = perturbation.fit_resample(TABLE)
+    selector = BeeFeatureSelector(schema("replace-one"), max_iter=2, random_state=0)
+    chosen = selector.fit(X, y, source_guarantee=perturbation.guarantee_).selected_schema_
+    assert "relies on the records being those" in NaiveBayes(chosen).fit(TABLE).guarantee_.statement()

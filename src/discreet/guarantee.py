@@ -12,7 +12,7 @@ from typing import Any
 from discreet.budget import Epsilon, as_epsilon, total
 from discreet.budget.epsilon import shown_above
 from discreet.errors import ParameterError
-from discreet.schema import Adjacency, Schema
+from discreet.schema import Adjacency, Paid, Schema
 from discreet.statistics import Receipt
 
 UNIT = "one record"
@@ -43,6 +43,7 @@ class Guarantee:
     seeded : whether the noise can be repeated by whoever has the seed.
     experimental : whether the noise is continuous and drawn in floating point, open to attacks on its bits.
     source : of what this was made by post-processing, and who is trusted beyond the data's owner.
+    trust : the last of these alone.
     """
 
     epsilon: Epsilon
@@ -55,6 +56,7 @@ class Guarantee:
     delta: float = 0.0
     unit: str = UNIT
     source: str = ""
+    trust: str = ""
 
     @classmethod
     def of(cls, receipt: Receipt, schema: Schema) -> Guarantee:
@@ -81,7 +83,9 @@ class Guarantee:
             reasons.append("bounds, categories or classes were read off the data (schema 'from-data' or a draft)")
         if receipt.seeded:
             reasons.append("random_state was set: whoever knows the seed can subtract the noise")
-        experimental = any(charge.experimental for charge in receipt.charges)
+        before = schema.chosen or Paid(Fraction(0), schema.adjacency)
+        experimental = before.experimental or any(charge.experimental for charge in receipt.charges)
+        trust = " ".join(dict.fromkeys(each for each in (before.trust, receipt.trust) if each))
         public = ["the schema: column names, bounds, categories, classes, adjacency"]
         if schema.records is not None:
             public.append(f"the nominal number of records in the schema ({schema.records})")
@@ -96,7 +100,8 @@ class Guarantee:
             tuple(public),
             receipt.seeded,
             experimental,
-            source=f"{paid} {receipt.trust}".strip(),
+            source=f"{paid} {trust}".strip(),
+            trust=trust,
         )
 
     def statement(self) -> str:

@@ -7,12 +7,13 @@ passage (doors/passage.py) compares the two before anything is charged.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
-from discreet.budget import Charge, Epsilon, total
+from discreet.budget import Charge, Epsilon, as_epsilon, total
 from discreet.errors import ParameterError
 from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.mechanisms.laplace import DiscreteLaplace
@@ -51,13 +52,20 @@ class Step(Generic[Q_co, M_co]):
         """Raise ParameterError unless the mechanism is a proved one and costs no more than the step's share."""
         if type(self.mechanism) not in MECHANISMS:
             raise ParameterError(f"{type(self.mechanism).__name__} is not a mechanism of discreet; need a proved one")
-        if not self.mechanism.loss(self.query.distance(schema)) <= self.epsilon:
+        if not self.mechanism.loss(self.distance(schema)) <= as_epsilon(self.epsilon):
             raise ParameterError(f"{self.mechanism!r} on {self.query!r} costs more than its share of epsilon")
+
+    def distance(self, schema: Schema) -> int:
+        """How far apart neighbours can enter the mechanism; a plain integer, so that no arithmetic wraps around."""
+        distance = operator.index(self.query.distance(schema))
+        if distance < 0:
+            raise ParameterError(f"{self.query!r} has a negative distance; need how far apart neighbours can be")
+        return distance
 
     def charges(self, schema: Schema) -> list[Charge]:
         """The line that this step adds to the receipt."""
-        mechanism, distance = self.mechanism, self.query.distance(schema)
-        line = Charge(repr(self.query), mechanism.name, self.epsilon, distance, mechanism.scale)
+        mechanism, epsilon = self.mechanism, as_epsilon(self.epsilon)
+        line = Charge(repr(self.query), mechanism.name, epsilon, self.distance(schema), mechanism.scale)
         return [replace(line, experimental=True) if mechanism.experimental else line]
 
 

@@ -61,10 +61,14 @@ class Paid:
     ----------
     epsilon : the loss, as an exact fraction.
     adjacency : the adjacency that it was paid under; None if nobody knows, as in files of 0.1.
+    experimental : whether some of its noise was continuous and drawn in floating point.
+    trust : who has to be trusted for it beyond the data's owner, in a sentence.
     """
 
     epsilon: Fraction
     adjacency: Adjacency | None
+    experimental: bool = False
+    trust: str = ""
 
     def under(self, adjacency: Adjacency) -> Fraction | float:
         """What it costs under an adjacency (`Adjacency.counted`); where nobody knows, the worst that it can be."""
@@ -72,23 +76,29 @@ class Paid:
             return adjacency.counted(self.epsilon, self.adjacency)
         return max(adjacency.counted(self.epsilon, each) for each in Adjacency)
 
-    def to_json(self) -> str | dict[str, str]:
+    def to_json(self) -> str | dict[str, Any]:
         """Plain data, as it stands in a file."""
         if self.adjacency is None:
             return str(self.epsilon)
-        return {"epsilon": str(self.epsilon), "adjacency": self.adjacency.value}
+        more = {"experimental": self.experimental, "trust": self.trust}
+        said = {name: value for name, value in more.items() if value}
+        return {"epsilon": str(self.epsilon), "adjacency": self.adjacency.value, **said}
 
     @classmethod
     def from_json(cls, content: object) -> Paid:
         """From plain data, or from a text such as "1/2", whose adjacency nobody knows; SchemaError if it is neither."""
-        adjacency = None
-        text = content
-        if isinstance(content, Mapping) and content.keys() == {"epsilon", "adjacency"}:
-            text, adjacency = content["epsilon"], content["adjacency"]
+        entries: dict[str, Any] = {"epsilon": content, "adjacency": None}
+        if isinstance(content, Mapping) and {"epsilon", "adjacency"} <= content.keys():
+            entries = dict(content)
         try:
+            text, adjacency = entries.pop("epsilon"), entries.pop("adjacency")
+            experimental, trust = entries.pop("experimental", False), entries.pop("trust", "")
+            if entries or not isinstance(experimental, bool) or not isinstance(trust, str):
+                raise ValueError
             if not isinstance(text, str) or len(text) > 1000 or not Fraction(text) > 0:
                 raise ValueError
-            return cls(Fraction(text), None if adjacency is None else Adjacency(adjacency))
+            known = None if adjacency is None and text is content else Adjacency(adjacency)
+            return cls(Fraction(text), known, experimental, trust)
         except (ValueError, ZeroDivisionError):
             raise SchemaError(
                 'chosen: need the epsilon and adjacency that chose the columns, such as {"epsilon": "1/2", '
@@ -140,7 +150,7 @@ class Schema:
         records: int | None = None,
         ignore: Sequence[str] = (),
         from_data: Sequence[str] = (),
-        chosen: Paid | Mapping[str, str] | str | None = None,
+        chosen: Paid | Mapping[str, Any] | str | None = None,
     ) -> None:
         paid = chosen if chosen is None or isinstance(chosen, Paid) else Paid.from_json(chosen)
         object.__setattr__(self, "chosen", paid)

@@ -101,7 +101,7 @@ def promised(what: str, schema: Schema, source: Guarantee | None, receipt: Recei
             fields["epsilon"] = total([source.epsilon, schema.chosen.under(source.adjacency)])
             if fields["epsilon"] == math.inf:
                 fields |= {"holds": False, "reasons": (UNBOUNDED,)}
-        return Guarantee(**{**fields, "source": FROM_SOURCE}), receipt or paid
+        return Guarantee(**{**fields, "source": FROM_SOURCE, "trust": FROM_SOURCE}), receipt or paid
     clear = (
         f"the {what} were searched on the records in the clear, which they may reveal; "
         "do not publish them if the records are private"

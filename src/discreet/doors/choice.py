@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
@@ -67,6 +68,9 @@ def select(
     """
     if not 1 <= wanted <= len(candidates):
         raise ParameterError(f"{wanted} of {len(candidates)} columns cannot be chosen; need at least 1 and no more")
+    for each in candidates:
+        if type(each) not in get_args(Score):  # a subclass could say anything of its distance
+            raise ParameterError(f"{type(each).__name__} is not a score of a column; need one that is proved")
     steps = []
     for taken, share in enumerate(split_evenly(epsilon, wanted)):
         asked = Round(tuple(candidates), taken)

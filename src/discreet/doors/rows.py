@@ -48,7 +48,7 @@ class Value:
 
 def column_step(column: Column, share: Epsilon, schema: Schema) -> RowStep:
     """A number by discrete Laplace noise on its grid, a category by randomized response, at this share."""
-    asked = Value(column.name, Cells(column.name).size(schema), isinstance(column, Numeric))
+    asked = _value(column, schema)
     if asked.ordered:
         return Step(asked, DiscreteLaplace.calibrated(share, asked.distance(schema)), share)
     return Step(asked, RandomizedResponse.calibrated(share, asked.cells), share)
@@ -56,8 +56,31 @@ def column_step(column: Column, share: Epsilon, schema: Schema) -> RowStep:
 
 def label_step(share: Epsilon, schema: Schema) -> RowStep:
     """The class by randomized response, at this share."""
-    classes = len(schema.classes)
-    return Step(Value(schema.target, classes, ordered=False), RandomizedResponse.calibrated(share, classes), share)
+    asked = _label(schema)
+    return Step(asked, RandomizedResponse.calibrated(share, asked.cells), share)
+
+
+def _value(column: Column, schema: Schema) -> Value:
+    return Value(column.name, Cells(column.name).size(schema), isinstance(column, Numeric))
+
+
+def _label(schema: Schema) -> Value:
+    return Value(schema.target, len(schema.classes), ordered=False)
+
+
+def _fit(steps: Sequence[RowStep], expected: Sequence[Value]) -> bool:
+    """Whether the steps ask these very values, and each by the mechanism whose proof is about it.
+
+    Noise on a line for numbers; for categories a response among all of their cells, which are not in a line.
+    """
+    if [(type(step.query), step.query) for step in steps] != [(Value, each) for each in expected]:
+        return False
+    return all(
+        isinstance(step.mechanism, DiscreteLaplace)
+        if step.query.ordered
+        else isinstance(step.mechanism, RandomizedResponse) and step.mechanism.cells == step.query.cells
+        for step in steps
+    )
 
 
 def asked_of_rows(columns: Sequence[RowStep], label: RowStep | None, drawn: int | None) -> list[AnyStep | Lot]:
@@ -88,8 +111,10 @@ def perturb_rows(
     """
     if schema.adjacency is not Adjacency.REPLACE_ONE:
         raise ParameterError("a table of perturbed records shows its number of rows; need the adjacency 'replace-one'")
-    if [step.query.column for step in columns] != schema.names:
-        raise ParameterError("a record is perturbed in all of its columns; need a step for each, in the schema's order")
+    if not _fit(columns, [_value(column, schema) for column in schema.columns]):
+        raise ParameterError("a record is perturbed in all of its columns; need `column_step` of each, in their order")
+    if label is not None and not _fit([label], [_label(schema)]):
+        raise ParameterError("the label is perturbed among the classes of the schema; need the step of `label_step`")
     steps = asked_of_rows(columns, label, drawn)
     reading, receipt = passage(source, schema, steps, ledger, rng, purpose)
     cells = [Cells(name) for name in schema.names]

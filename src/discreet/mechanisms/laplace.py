@@ -72,4 +72,4 @@ def loss_at(distance: int, scale: float) -> Epsilon:
     """distance / scale, exact; infinite without noise."""
     if distance == 0:
         return Fraction(0)
-    return math.inf if scale == 0 else Fraction(distance) / Fraction(scale)
+    return math.inf if scale == 0 else Fraction(int(distance)) / Fraction(float(scale))

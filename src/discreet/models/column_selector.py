@@ -30,7 +30,9 @@ def narrowed(schema: Schema, names: Sequence[str], guarantee: Guarantee) -> Sche
     kept = [column for column in schema.columns if column.name in names]
     dropped = [name for name in schema.names if name not in names]
     marks = [each for each in schema.from_data if each.rpartition(".")[0] not in dropped]
-    paid = Paid(Fraction(guarantee.epsilon), guarantee.adjacency) if guarantee.holds else schema.chosen
+    paid = schema.chosen
+    if guarantee.holds:
+        paid = Paid(Fraction(guarantee.epsilon), guarantee.adjacency, guarantee.experimental, guarantee.trust)
     return schema.replace(
         columns=kept,
         ignore=(*schema.ignore, *dropped),
