@@ -242,8 +242,8 @@ def _weak_noise(monkeypatch: pytest.MonkeyPatch) -> None:
 def _attribute_with_exact_count(monkeypatch: pytest.MonkeyPatch) -> None:
     original = PrivateClassifier._fit
 
-    def leaking(self: Any, source: Any, ledger: Any) -> Any:
-        original(self, source, ledger)
+    def leaking(self: Any, source: Any, *rest: Any) -> Any:
+        original(self, source, *rest)
         self.n_samples_seen_ = len(source._X)
         return self
 
@@ -253,9 +253,9 @@ def _attribute_with_exact_count(monkeypatch: pytest.MonkeyPatch) -> None:
 def _epsilon_from_data(monkeypatch: pytest.MonkeyPatch) -> None:
     original = PrivateClassifier._fit
 
-    def peeking(self: Any, source: Any, ledger: Any) -> Any:
+    def peeking(self: Any, source: Any, *rest: Any) -> Any:
         self.epsilon = 0.5 + 0.5 * (len(source._X) % 2)
-        return original(self, source, ledger)
+        return original(self, source, *rest)
 
     monkeypatch.setattr(PrivateClassifier, "_fit", peeking)
 
@@ -275,8 +275,8 @@ def _exact_labels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Classes that are named after what the data hold."""
     original = PrivateClassifier._fit
 
-    def naming(self: Any, source: Any, ledger: Any) -> Any:
-        original(self, source, ledger)
+    def naming(self: Any, source: Any, *rest: Any) -> Any:
+        original(self, source, *rest)
         self.classes_seen_ = sorted({record["label"] for record in source._X})
         return self
 

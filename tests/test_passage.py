@@ -385,6 +385,13 @@ def test_a_forged_mechanism_or_plan_is_refused():
         (MajorityScore("open"), DiscreteLaplace(100.0)),
         (Everything("all"), DiscreteLaplace(100.0)),
         (Hyperplanes(3, 20), DiscreteLaplace(1e9)),
+        (Counts("near", 0), DiscreteLaplace(100.0)),
+        (Counts("near", 2.5), DiscreteLaplace(100.0)),
+        (Counts("near", True), DiscreteLaplace(100.0)),
+        (Counts("open", 3), DiscreteLaplace(100.0)),
+        (SplineCounts("open", 3), DiscreteLaplace(1e9)),
+        (SoftCounts("open"), DiscreteLaplace(1e9)),
+        (Moments("open"), SmoothCauchy(Fraction(1, 10))),
     ],
     ids=repr,
 )
@@ -431,6 +438,43 @@ def test_a_question_of_another_type_is_refused_before_a_charge():
         passage.pay(schema(), [negative], events.ledger, as_rng(0), "negative")
     assert events.ledger.entries == []
     assert events.seen == []
+
+
+class Generous(Step):
+    """A step that checks nothing and costs what it likes."""
+
+    def check(self, given_: Any) -> None:
+        pass
+
+    def charges(self, given_: Any) -> list[Charge]:
+        return [Charge("everything", "none", Fraction(1, 10**6), 1, 1.0)]
+
+
+class Fickle(list):
+    """A plan that is another one each time it is looked at."""
+
+    def __iter__(self) -> Any:
+        self.looks = getattr(self, "looks", 0) + 1
+        weak = [Step(Counts("open"), DiscreteLaplace(0.0), Fraction(1))]
+        return iter(steps_of(1) if self.looks <= 1 else weak)
+
+
+def test_a_forged_step_or_a_plan_that_changes_does_not_pass():
+    events = Events()
+    forged = Generous(Counts("open"), DiscreteLaplace(0.0), Fraction(1, 10**6))
+    with pytest.raises(ParameterError, match="not a step"):
+        counts.release(events.source, schema(), [forged], events.ledger, as_rng(0))
+    assert events.ledger.entries == []
+    noisy = counts.release(events.source, schema(), Fickle(), events.ledger, as_rng(0))
+    assert noisy.tables[0][1].variance > 0, "what is answered is what was checked"
+    for door in (lambda plan: counts.release(events.source, schema(), plan, events.ledger, as_rng(0)),):
+        assert door(step for step in steps_of(1)).receipt.epsilon == 1
+
+
+@pytest.mark.parametrize("epsilon", [0, Fraction(-1), math.nan])
+def test_smooth_noise_needs_an_epsilon(epsilon: Any) -> None:
+    with pytest.raises(ParameterError, match="epsilon"):
+        SmoothCauchy(epsilon)
 
 
 def test_prices_are_exact_for_integers_of_numpy():

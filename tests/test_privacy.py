@@ -138,7 +138,7 @@ def _scale_from_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """Noise that shrinks with the private number of records, as in Lopuhaä 2021."""
     original = naive_bayes.NaiveBayes._fit
 
-    def peeking(self: Any, source: Any, ledger: Any) -> Any:
+    def peeking(self: Any, source: Any, *rest: Any) -> Any:
         rows = len(source._X)
         with pytest.MonkeyPatch.context() as inner:
             calibrated = laplace.DiscreteLaplace.calibrated.__func__
@@ -147,7 +147,7 @@ def _scale_from_data(monkeypatch: pytest.MonkeyPatch) -> None:
                 "calibrated",
                 classmethod(lambda cls, e, d: cls(calibrated(cls, e, d).scale * (1 + rows))),
             )
-            return original(self, source, ledger)
+            return original(self, source, *rest)
 
     monkeypatch.setattr(naive_bayes.NaiveBayes, "_fit", peeking)
 
@@ -155,9 +155,9 @@ def _scale_from_data(monkeypatch: pytest.MonkeyPatch) -> None:
 def _bins_from_data(monkeypatch: pytest.MonkeyPatch) -> None:
     original = naive_bayes.NaiveBayes._fit
 
-    def peeking(self: Any, source: Any, ledger: Any) -> Any:
+    def peeking(self: Any, source: Any, *rest: Any) -> Any:
         self.bins = 4 + len(source._X) % 2
-        return original(self, source, ledger)
+        return original(self, source, *rest)
 
     monkeypatch.setattr(naive_bayes.NaiveBayes, "_fit", peeking)
 
@@ -165,8 +165,8 @@ def _bins_from_data(monkeypatch: pytest.MonkeyPatch) -> None:
 def _attribute_with_exact_count(monkeypatch: pytest.MonkeyPatch) -> None:
     original = naive_bayes.NaiveBayes._fit
 
-    def leaking(self: Any, source: Any, ledger: Any) -> Any:
-        original(self, source, ledger)
+    def leaking(self: Any, source: Any, *rest: Any) -> Any:
+        original(self, source, *rest)
         self.n_samples_seen_ = len(source._X)
         return self
 

@@ -13,10 +13,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from discreet import BeeRules, FeatureSelector, Ledger, LocalPerturbation, NaiveBayes, Schema, load
-from discreet.errors import ParameterError
+from discreet.errors import BudgetError, DataError, ParameterError, SchemaError
 from discreet.evaluation import evaluate
 from discreet.federated import Aggregator, Party, invite
 from discreet.guarantee import Guarantee
@@ -352,3 +354,73 @@ def test_what_a_choice_rests_on_is_said_by_all_that_follows(tmp_path):
     selector = BeeFeatureSelector(schema("replace-one"), max_iter=2, random_state=0)
     chosen = selector.fit(X, y, source_guarantee=perturbation.guarantee_).selected_schema_
     assert "relies on the records being those" in NaiveBayes(chosen).fit(TABLE).guarantee_.statement()
+
+
+def test_a_model_of_the_whole_schema_refuses_the_records_of_a_selector():
+    """What a selector leaves out would be read as missing: the model would show the choice and not state it."""
+    ledger = Ledger(10)
+    selector = FeatureSelector(schema(), k=2).fit(TABLE, LABELS, ledger=ledger)
+    for records in (TABLE, pd.DataFrame(TABLE), {name: [each[name] for each in TABLE] for name in schema().names}):
+        kept = selector.transform(records)
+        with pytest.raises(DataError, match="missing"):
+            NaiveBayes(schema()).fit(kept, LABELS, ledger=ledger)
+        assert stated(NaiveBayes(selector.selected_schema_).fit(kept, LABELS))[0] == 2
+    assert ledger.spent == 1
+
+
+def test_columns_of_two_choices_do_not_come_together_for_the_price_of_one():
+    first = FeatureSelector(schema().replace(columns=schema().columns[:2]), epsilon="1/2").fit(TABLE).selected_schema_
+    second = FeatureSelector(schema().replace(columns=schema().columns[2:]), epsilon=1).fit(TABLE).selected_schema_
+    with pytest.raises(SchemaError, match="not among those that were chosen"):
+        first.replace(columns=first.columns + second.columns, ignore=())
+    together = {"epsilon": "3/2", "adjacency": "add-remove"}
+    union = first.replace(columns=first.columns + second.columns, ignore=(), chosen=together)
+    assert stated(NaiveBayes(union).fit([{**record} for record in TABLE]))[0] == Fraction(5, 2)
+    assert first.replace(columns=first.columns).chosen == first.chosen
+
+
+def test_a_refused_or_interrupted_refit_leaves_no_other_promise(monkeypatch):
+    model = NaiveBayes(schema(), epsilon="1/10").fit(TABLE)
+    model.set_params(epsilon=5, schema=schema("replace-one"))
+    with pytest.raises(BudgetError):
+        model.fit(TABLE, ledger=Ledger(1))
+    assert stated(model) == (Fraction(1, 10), "add-remove", True)
+    assert model.schema_ == schema()
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(NaiveBayes, "_build", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(TABLE)
+    with pytest.raises(NotFittedError):
+        model.predict(TABLE[:1])
+    assert stated(model) == (5, "replace-one", True)
+
+
+@pytest.mark.parametrize("text", ["1e9999999", "-1", "0", "1/0", "nan", "inf", "", "1" * 600, " 1"])
+def test_a_price_that_is_none_is_refused_at_once(text):
+    for chosen in (text, {"epsilon": text, "adjacency": "add-remove"}):
+        with pytest.raises(SchemaError, match="chosen"):
+            schema().replace(chosen=chosen)
+    for chosen in ({"epsilon": "1", "adjacency": None}, {"epsilon": "1", "adjacency": "add-remove", "more": 1}, 1, []):
+        with pytest.raises(SchemaError, match="chosen"):
+            schema().replace(chosen=chosen)
+
+
+def test_a_schema_without_its_format_loses_no_price():
+    content = {name: value for name, value in schema().to_dict().items() if name != "format"}
+    with pytest.raises(SchemaError, match="format"):
+        Schema.from_dict(content)
+
+
+def test_an_accuracy_is_of_a_model_of_discreet():
+    class Careless(NaiveBayes):
+        def predict(self, X: Any) -> Any:
+            raise ValueError(f"I have seen {X}")
+
+    ledger = Ledger(1)
+    model = Careless(schema()).fit(TABLE)
+    with pytest.raises(ParameterError, match="need a fitted model"):
+        evaluate(model, TABLE, ledger=ledger)
+    assert ledger.entries == []

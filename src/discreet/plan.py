@@ -117,7 +117,7 @@ class Lot:
 
 
 def _cost(steps: Sequence[AnyStep]) -> Epsilon:
-    return total([step.epsilon for step in steps])
+    return total([as_epsilon(step.epsilon) for step in steps])
 
 
 def split_evenly(epsilon: Epsilon, parts: int) -> list[Epsilon]:

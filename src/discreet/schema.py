@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,6 +22,7 @@ from discreet.columns import Categorical, Column, Label, Numeric, checked_labels
 from discreet.errors import FileError, SchemaError
 from discreet.writing import whole_file
 
+_FRACTION = re.compile("[0-9]{1,500}(/[0-9]{1,500})?")
 FORMAT = "discreet/schema"
 VERSION = 1
 
@@ -70,6 +72,10 @@ class Paid:
     experimental: bool = False
     trust: str = ""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.epsilon, Fraction) or self.epsilon < 0:
+            raise SchemaError("chosen: need an epsilon above 0, as an exact fraction")
+
     def under(self, adjacency: Adjacency) -> Fraction | float:
         """What it costs under an adjacency (`Adjacency.counted`); where nobody knows, the worst that it can be."""
         if self.adjacency is not None:
@@ -95,7 +101,7 @@ class Paid:
             experimental, trust = entries.pop("experimental", False), entries.pop("trust", "")
             if entries or not isinstance(experimental, bool) or not isinstance(trust, str):
                 raise ValueError
-            if not isinstance(text, str) or len(text) > 1000 or not Fraction(text) > 0:
+            if not isinstance(text, str) or not _FRACTION.fullmatch(text) or not Fraction(text) > 0:
                 raise ValueError
             known = None if adjacency is None and text is content else Adjacency(adjacency)
             return cls(Fraction(text), known, experimental, trust)
@@ -265,7 +271,17 @@ class Schema:
         return cls.from_dict(content[name])
 
     def replace(self, **changes: Any) -> Schema:
-        """A copy with some entries changed, for instance `schema.replace(adjacency="replace-one")`."""
+        """A copy with some entries changed, for instance `schema.replace(adjacency="replace-one")`.
+
+        Columns that were chosen for a price can be dropped, but none can be added: what they cost is not known here.
+        """
+        if self.chosen is not None and "columns" in changes and "chosen" not in changes:
+            added = [each.name for each in changes["columns"] if each.name not in self.names]
+            if added:
+                raise SchemaError(
+                    f"column {added[0]!r} is not among those that were chosen here for a price; choose from the whole "
+                    "schema at once, or say what all columns cost together (chosen=...)"
+                )
         entries = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return Schema(**{**entries, **changes})
 
@@ -321,6 +337,9 @@ def _column_from_dict(content: Mapping[str, Any]) -> Column:
 
 def _from_collection_entry(content: Mapping[str, Any]) -> Schema:
     """One entry of a documented collection: the class list is the target's column, category lists are complete."""
+    for entry in ("adjacency", "chosen", "classes", "from_data", "ignore", "records"):
+        if entry in content:
+            raise SchemaError(f"schema: entry {entry!r} needs the entry \"format\": {FORMAT!r} beside it; add that")
     _require(content, ("target", "columns"), "schema")
     target, split = content["target"], content.get("split_column")
     columns = {}

@@ -123,7 +123,7 @@ def test_perturbed_data_keep_their_guarantee(plain, known):
     guarantee = BeeRules(known, max_iter=5, random_state=0).fit(*plain, ledger=ledger, source_guarantee=HELD).guarantee_
     assert guarantee.holds
     held = {name: value for name, value in dataclasses.asdict(HELD).items() if name != "labels"}
-    assert dataclasses.asdict(guarantee) == {**held, "source": guarantee.source}
+    assert dataclasses.asdict(guarantee) == {**held, "source": guarantee.source, "trust": guarantee.source}
     assert "post-processing" in guarantee.source
     assert ledger.entries == []
 

@@ -68,6 +68,7 @@ def select(
     """
     if not 1 <= wanted <= len(candidates):
         raise ParameterError(f"{wanted} of {len(candidates)} columns cannot be chosen; need at least 1 and no more")
+    candidates = tuple(candidates)
     for each in candidates:
         if type(each) not in get_args(Score):  # a subclass could say anything of its distance
             raise ParameterError(f"{type(each).__name__} is not a score of a column; need one that is proved")

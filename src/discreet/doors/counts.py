@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias, get_args
 
+from discreet.columns import MAX_CELLS, Numeric, is_integer
 from discreet.doors.passage import Account, passage
 from discreet.errors import ParameterError
 from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.mechanisms.polya import PolyaShare
 from discreet.mechanisms.smooth import SmoothCauchy
 from discreet.plan import Step
-from discreet.queries import ClassCounts, Moments, TableQuery, Total
+from discreet.queries import ClassCounts, Counts, Moments, SoftCounts, TableQuery, Total
 from discreet.randomness import Randomness
 from discreet.schema import Schema
 from discreet.sources import Source
@@ -37,6 +38,7 @@ def release(
                released depends on the data through those tables alone; losses add (sequential composition).
     Order      that of the passage.
     """
+    plan = tuple(plan)
     for step in plan:
         if isinstance(step.mechanism, PolyaShare):
             raise ParameterError("a share of the noise guarantees nothing by itself; it leaves by `share`, masked")
@@ -58,8 +60,21 @@ def check_counted(step: Step[Any, Any], schema: Schema) -> None:
     query = step.query
     if type(query) not in get_args(TableQuery):  # a subclass could say anything of its distance
         raise ParameterError(f"{query!r} is not answered by counts; it has a door of its own")
-    if not isinstance(query, ClassCounts | Total) and query.column not in schema.names:
-        raise ParameterError(f"{query!r} asks about a column that the schema has not; need one of its columns")
+    if not _fits(query, schema):
+        raise ParameterError(f"{query!r} does not fit a column of the schema; need one of its columns, and its cells")
     moments = isinstance(query, Moments)
     if not isinstance(step.mechanism, SmoothCauchy if moments else DiscreteLaplace | PolyaShare):
         raise ParameterError(f"{type(step.mechanism).__name__} does not answer {query!r}; need its own mechanism")
+
+
+def _fits(query: TableQuery, schema: Schema) -> bool:
+    """Whether the schema has the column, and the query divides it as a column of its kind can be divided."""
+    if isinstance(query, ClassCounts | Total):
+        return True
+    column = schema[query.column] if query.column in schema.names else None
+    if column is None or isinstance(query, SoftCounts | Moments):
+        return isinstance(column, Numeric)
+    if isinstance(query, Counts) and query.bins is None:
+        return True
+    bins: object = query.bins
+    return isinstance(column, Numeric) and isinstance(bins, int) and is_integer(bins) and 1 <= bins <= MAX_CELLS

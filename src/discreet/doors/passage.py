@@ -13,7 +13,7 @@ from operator import add
 from discreet.budget import Charge, Ledger
 from discreet.encoding import Cells
 from discreet.errors import ParameterError
-from discreet.plan import AnyStep, Lot
+from discreet.plan import AnyStep, Lot, Step
 from discreet.randomness import Randomness
 from discreet.schema import Adjacency, Schema
 from discreet.sources import Source
@@ -114,7 +114,10 @@ def pay(
     once: bool = False,
 ) -> Receipt:
     """Check what every step costs, charge their sum, write the receipt: the part of the passage that sees no data."""
+    steps = tuple(steps)
     for step in steps:
+        if type(step) not in (Step, Lot):
+            raise ParameterError(f"{type(step).__name__} is not a step of a release; need a Step or a Lot")
         step.check(schema)
     charges = tuple(charge for step in steps for charge in step.charges(schema))
     ledger.charge(purpose, charges, schema.adjacency, once=once)

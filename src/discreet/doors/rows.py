@@ -109,6 +109,7 @@ def perturb_rows(
     Proof      in LocalPerturbation, which decodes the result.
     Order      that of the passage.
     """
+    columns = tuple(columns)
     if schema.adjacency is not Adjacency.REPLACE_ONE:
         raise ParameterError("a table of perturbed records shows its number of rows; need the adjacency 'replace-one'")
     if not _fit(columns, [_value(column, schema) for column in schema.columns]):

@@ -38,6 +38,7 @@ def share(
                the masks cancel, and the honest shares add up to discrete Laplace noise plus independent noise.
     Order      that of the passage, and once: two answers under one mask would show their difference.
     """
+    plan = tuple(plan)
     for step in plan:
         if not isinstance(step.mechanism, PolyaShare):
             raise ParameterError("only shares of noise are masked; other noise leaves by `release`")

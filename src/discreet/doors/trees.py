@@ -41,6 +41,7 @@ def grow(
     Order      that of the passage; records are dealt after they are read.
     Test       tests/test_growth.py::test_every_plan_stays_within_epsilon, ::test_dealt_records_cost_one_tree
     """
+    plans = tuple(plans)
     for plan in plans:
         if type(plan) not in PLANS:
             raise ParameterError(f"{type(plan).__name__} is not a plan of a tree; need one that is proved")

@@ -37,6 +37,7 @@ class PermuteAndFlip:
     def __post_init__(self) -> None:
         if not 0 <= self.scale <= 2 * LARGEST_SCALE:
             raise ParameterError(f"scale={self.scale!r}; need a number from 0 (no noise) to 2^51")
+        object.__setattr__(self, "scale", float(self.scale))  # as it is drawn, and as it is priced
 
     @classmethod
     def calibrated(cls, epsilon: Epsilon, distance: int) -> PermuteAndFlip:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet import smooth_sensitivity
 from discreet.budget import Epsilon
+from discreet.errors import ParameterError
 from discreet.queries import Table
 from discreet.randomness import Randomness
 
@@ -34,6 +35,10 @@ class SmoothCauchy:
     experimental = True
     scale = math.nan
     variance = math.inf
+
+    def __post_init__(self) -> None:
+        if not self.epsilon > 0:
+            raise ParameterError(f"epsilon={self.epsilon!r}; need a number > 0")
 
     def loss(self, distance: int) -> Epsilon:
         """The loss when so many records of the lists change."""

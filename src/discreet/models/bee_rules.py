@@ -127,7 +127,9 @@ class BeeRules(Classifier):
         uniform = stream(self.random_state)
         if ledger is not None and not perturbed:
             charge_in_the_clear(ledger, self.schema, self.kind)
-        X, y = self._set_schema(X, y)
+        X, y, schema = self._with_schema(X, y)
+        self.__dict__.pop(self.fitted, None)  # an interrupted refit must not leave rules under another promise
+        self.schema_ = schema
         encoded, labels = labelled(X, y, self.schema_)
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(RuleSearch)}
         rules = RuleSearch(**settings).find(encoded, labels, self.schema_, uniform, perturbed)

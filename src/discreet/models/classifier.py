@@ -26,7 +26,7 @@ from discreet.randomness import Randomness, as_rng
 from discreet.schema import Schema
 from discreet.sources import Source
 from discreet.sources.memory import MemorySource
-from discreet.statistics import Answers, NoisyStatistics, Receipt
+from discreet.statistics import Answers, NoisyStatistics
 from discreet.tables import as_vector
 
 Matrix = NDArray[np.float64]
@@ -86,14 +86,12 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         blocks = list(self._blocks(X))
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.classes_)))
 
-    def _set_schema(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def _with_schema(self, X: Any, y: Any) -> tuple[Any, Any, Schema]:
         """The schema that was given, or one read off public data, which are then checked as scikit-learn does."""
-        if isinstance(self.schema, str):
-            X, y = checked_public(X, y, kind=type(self).__name__)
-            self.schema_ = schema_from_data(X, y)
-        else:
-            self.schema_ = self.schema
-        return X, y
+        if isinstance(self.schema, Schema):
+            return X, y, self.schema
+        X, y = checked_public(X, y, kind=type(self).__name__)
+        return X, y, schema_from_data(X, y)
 
     def _set_names(self) -> list[int]:
         """The attributes that scikit-learn expects; returns where each of `classes_` stands in the schema."""
@@ -143,8 +141,8 @@ class PrivateClassifier(Classifier):
         With y=None the labels are the schema's target column of X.
         """
         self.check_parameters()
-        X, y = self._set_schema(X, y)
-        return self._fit(MemorySource(X, y), ledger)
+        X, y, schema = self._with_schema(X, y)
+        return self._fit(MemorySource(X, y), schema, ledger)
 
     def fit_from(self, source: Source, *, ledger: Ledger | None = None) -> Self:
         """Learn from any source: a DuckDB table, a Parquet file larger than memory."""
@@ -153,26 +151,28 @@ class PrivateClassifier(Classifier):
             raise ParameterError(f"source={type(source).__name__}; need a source, for instance open_file(path)")
         if isinstance(self.schema, str):
             raise ParameterError("schema='from-data' reads data in memory only; use fit, or draft a schema first")
-        self.schema_ = self.schema
-        return self._fit(source, ledger)
+        return self._fit(source, self.schema, ledger)
 
-    def _fit(self, source: Source, ledger: Ledger | None) -> Self:
-        epsilon, schema = as_epsilon(self.epsilon), self.schema_
+    def _fit(self, source: Source, schema: Schema, ledger: Ledger | None) -> Self:
+        epsilon = as_epsilon(self.epsilon)
         account = as_ledger(ledger, epsilon)
         account.check(epsilon, schema.adjacency)
         spending, purpose = Spending(account), f"{self.kind} for {schema.target}"
         answers = self._learn(source, schema, epsilon, spending, as_rng(self.random_state), purpose)
-        return self.fit_noisy(NoisyStatistics(answers, spending.receipt))
+        return self._make(NoisyStatistics(answers, spending.receipt), schema)
 
     def fit_noisy(self, noisy: NoisyStatistics) -> Self:
         """Build the model from noisy statistics: post-processing, no data, no cost."""
-        if isinstance(self.schema, Schema):
-            self.schema_ = self.schema
-        noisy.check(self.schema_)
-        self._build(noisy, self.schema_, self._set_names())
+        return self._make(noisy, self.schema if isinstance(self.schema, Schema) else self.schema_)
+
+    def _make(self, noisy: NoisyStatistics, schema: Schema) -> Self:
+        """Build the model. Until all is set it is not fitted: an interruption leaves it under no other promise."""
+        noisy.check(schema)
+        guarantee = Guarantee.of(noisy.receipt, schema)
+        self.__dict__.pop(self.fitted, None)
+        self.schema_, self.receipt_, self.guarantee_ = schema, noisy.receipt, guarantee
+        self._build(noisy, schema, self._set_names())
         self.noisy_ = noisy
-        self.receipt_: Receipt = noisy.receipt
-        self.guarantee_ = Guarantee.of(noisy.receipt, self.schema_)
         return self
 
     def save(self, path: str | Path) -> None:

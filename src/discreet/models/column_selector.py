@@ -56,7 +56,11 @@ class ColumnSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.feature_names_in_ = np.array(schema.names, dtype=object)
 
     def transform(self, X: Any) -> Any:
-        """The chosen columns of new records, in the order of the schema: a data frame of a data frame, and so on."""
+        """The chosen columns of new records, in the order of the schema: a data frame of a data frame, and so on.
+
+        Of a list of dicts it is a mapping of columns: records that lack the other keys would be read by a model of the
+        whole schema as records whose values are missing, and nobody would be told that its columns were chosen.
+        """
         check_is_fitted(self, "columns_")
         if isinstance(self.schema, str):
             X = checked_public(X, width=self.n_features_in_, kind=type(self).__name__)
@@ -67,7 +71,7 @@ class ColumnSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return {name: X[name] for name in names} if frame is None else _columns(frame, names)
         if isinstance(X, list | tuple) and (not X or any(isinstance(record, Mapping) for record in X)):
             records = [record if isinstance(record, Mapping) else {} for record in X]
-            return [{name: record.get(name) for name in names} for record in records]
+            return {name: [record.get(name) for record in records] for name in names}
         return as_matrix(X, self.n_features_in_)[:, self.get_support()]
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:

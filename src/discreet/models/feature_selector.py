@@ -54,7 +54,7 @@ class FeatureSelector(ColumnSelector):
     >>> records = [{"smoker": "yes", "hat": "no"}] * 500 + [{"smoker": "no", "hat": "no"}] * 500
     >>> selector = FeatureSelector(schema, k=1, epsilon=1).fit(records, ["yes"] * 500 + ["no"] * 500)
     >>> selector.columns_, selector.transform(records[:1]), selector.selected_schema_.names
-    (['smoker'], [{'smoker': 'yes'}], ['smoker'])
+    (['smoker'], {'smoker': ['yes']}, ['smoker'])
     """
 
     def __init__(
