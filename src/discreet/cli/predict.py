@@ -75,10 +75,15 @@ def _predictions(model: Any, blocks: Iterator[Block], proba: bool, kept: list[st
     """A row for each record: the columns to keep, the class, then the probability of each class if asked."""
     for block in blocks:
         known = _known(block, model)
-        columns = [block[name].tolist() for name in kept] + [model.predict(known).tolist()]
+        columns = [[_kept(value) for value in block[name].tolist()] for name in kept] + [model.predict(known).tolist()]
         if proba:
             columns += [[float(f"{share:.6g}") for share in column] for column in model.predict_proba(known).T]
         yield from map(list, zip(*columns, strict=True))
+
+
+def _kept(value: Any) -> Any:
+    """A value as it is written; nothing for what is neither a number nor a text."""
+    return None if isinstance(value, bytes) else value
 
 
 def _write(file: Any, records: Iterator[list[Any]], names: list[str], as_json: bool) -> int:
