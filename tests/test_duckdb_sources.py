@@ -11,8 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 from discreet import Categorical, FeatureSelector, Ledger, NaiveBayes, Numeric, Schema, evaluation, files
+from discreet.cli import app
 from discreet.encoding import Cells
 from discreet.errors import DataError, FileError, MissingExtra
 from discreet.sources.duckdb import DuckDBSource
@@ -338,6 +340,18 @@ def test_fits_and_scores_of_a_file_with_bad_text_charge_what_others_charge(tmp_p
         spent.append(ledger.entries)
     assert spent[0] == spent[1]
     assert len(spent[0]) >= 3
+
+
+def test_kept_columns_of_a_prediction_leave_out_what_cannot_be_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    NaiveBayes(SCHEMA, epsilon=1).fit(COLUMNS).save("m.json")
+    table = pa.table({name: undecodable([*values, b"\xff"]) for name, values in COLUMNS.items()})
+    pq.write_table(table, "t.parquet")
+    for options in ([], ["--json"]):
+        result = CliRunner().invoke(app, ["predict", "m.json", "t.parquet", "--keep", "c", *options])
+        assert result.exit_code == 0, result.output
+        assert "zzz" in result.stdout
+        assert "b''" not in result.stdout
 
 
 def test_a_missing_column_is_named_before_anything_is_charged(tmp_path):

@@ -15,6 +15,7 @@ import pytest
 
 from discreet import Categorical, FeatureSelector, Ledger, LocalPerturbation, NaiveBayes, Numeric, Schema
 from discreet.encoding import Cells, as_floats, category_codes, class_codes
+from discreet.errors import DataError
 from discreet.evaluation import evaluate
 from discreet.sources.memory import MemorySource
 from discreet.tables import Table
@@ -77,6 +78,7 @@ OBJECTS = {
     "pandas series": split(lambda values: pd.Series(objects(values), dtype=object)),
     "pandas index": split(lambda values: pd.Index(objects(values), dtype=object)),
     "masked": split(lambda values: np.ma.array(objects(values), mask=[False] * len(values))),
+    "pandas categories": frame_of(lambda columns: pandas_objects(columns).astype("category")),
     "polars": frame_of(lambda columns: pl.DataFrame({k: pl.Series(k, v, dtype=pl.Object) for k, v in columns.items()})),
 }  # fmt: skip
 
@@ -184,7 +186,7 @@ def test_a_hostile_value_concerns_its_own_record_alone(kind, column, capfd):
             np.testing.assert_array_equal(np.delete(got, place, axis=0), expected, err_msg=name)
             assert got[place, 0] < SCHEMA["c"].size
             tried += 1
-    assert tried > 3 * len(VALUES) * 0.9
+    assert tried > 3 * len(VALUES) * (0.4 if kind == "pandas categories" else 0.9)
     captured = capfd.readouterr()
     assert captured.out + captured.err == ""
 
@@ -214,6 +216,55 @@ def test_a_hostile_record_concerns_itself_alone(name):
     for place in (0, 3, ROWS):
         got = coded([*plain[:place], RECORDS[name](), *plain[place:]], None)
         np.testing.assert_array_equal(np.delete(got, place, axis=0), expected)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        np.zeros(3, dtype=[("a", "i4"), ("b", object)]),
+        np.array([b"abc", b"def", b"ghi"], dtype="V3"),
+        np.ma.array(np.zeros(3, dtype=[("a", "i4")]), mask=[(True,), (False,), (False,)]),
+        np.ma.array(["a", "b", "c"], mask=[True, False, False]),
+        np.array(["a", "b", "no"], dtype=np.dtypes.StringDType()),
+        np.array([b"a", b"\xff", b"no"]),
+        np.array([np.array(1.0), np.array([1, 2]), None], dtype=object),
+        np.array([1j, 1, 2], dtype=np.clongdouble),
+        np.array([1, 2, 3], dtype=np.float16),
+        range(3),
+        pa.nulls(3),
+        pa.array([[1], None, []]),
+        pa.array([{"a": 1}, None, {"a": None}]),
+        pl.Series([[1], None, []]),
+        pl.Series([{"a": "x"}, None, {"a": "y"}]),
+        pl.Series([2**100, None, 1], dtype=pl.Int128),
+        pd.array([1, None, 3], dtype="Int64"),
+        pd.arrays.SparseArray([1.0, 0.0, 2.0]),
+        pd.interval_range(0, 3),
+        pd.period_range("2020-01", periods=3, freq="M"),
+    ],
+    ids=lambda stored: f"{type(stored).__name__} {getattr(stored, 'dtype', '')}",
+)
+def test_columns_of_every_type_are_read(stored):
+    X = {"c": stored, "n": stored}
+    got = coded(X, stored)
+    assert got.shape == (3, 4)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_dates_are_refused_in_arrays_too(masked):
+    dates = np.array(["2020-01-01"] * 3, dtype="datetime64[ns]")
+    dates = np.ma.array(dates, mask=[True, False, False]) if masked else dates
+    with pytest.raises(DataError, match="column 'n' holds dates or times"):
+        MemorySource({"c": ["a"] * 3, "n": dates}, ["no"] * 3).check(SCHEMA)
+
+
+@pytest.mark.parametrize("column", ["text", b"text", 3, None, (each for each in "abc"), pd.DataFrame({"a": [1, 2]})])
+def test_what_is_not_a_column_is_refused_by_its_type(column):
+    for X, y in (({"c": column, "n": [1, 2]}, ["no"] * 2), ({"c": ["a", "b"], "n": [1, 2]}, column)):
+        if y is None or (isinstance(column, pd.DataFrame) and X["c"] is not column):
+            continue  # labels may be a frame of one column, or in the table
+        with pytest.raises(DataError, match=r"need (a list or an array|one label a record)|pass one of its columns"):
+            MemorySource(X, y).check(SCHEMA)
 
 
 def test_what_a_value_raises_does_not_matter_to_the_code_of_another_array():
@@ -313,10 +364,9 @@ def test_the_charges_are_those_of_a_table_without_the_record(entry, capfd):
     assert "12345" not in captured.out + captured.err
 
 
-@pytest.mark.parametrize("size", [150_000_000])
-@pytest.mark.slow
+@pytest.mark.parametrize("size", [1_000_000, pytest.param(150_000_000, marks=pytest.mark.slow)])
 def test_huge_values_take_linear_time(size):
-    for value in ("9" * size, " " * size, "9" * (size // 2) + "." + "9" * (size // 2) + "x", "a" * size):
+    for value in ("9" * size + "x", " " * size, "9" * (size // 2) + "." + "9" * (size // 2) + "x", "a" * size):
         start = time.perf_counter()
         Table([{"c": value, "n": value}], SCHEMA).check(SCHEMA)
         category_codes(objects([value, "a"]), SCHEMA["c"])
