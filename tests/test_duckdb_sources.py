@@ -360,3 +360,8 @@ def test_a_missing_column_is_named_before_anything_is_charged(tmp_path):
     with pytest.raises(DataError, match="column 'y' of the schema is missing"):
         NaiveBayes(SCHEMA).fit_from(DuckDBSource(tmp_path / "t.parquet"), ledger=ledger)
     assert ledger.spent == 0
+
+
+def test_nothing_is_written_beside_the_data():
+    """DuckDB would spill into a folder of the working directory."""
+    assert files.connect_duckdb().execute("SELECT current_setting('temp_directory')").fetchone() == ("",)

@@ -317,7 +317,7 @@ def connect_duckdb() -> Any:
 
     A table is what the catalog calls so, never a variable of Python; and no statistics of a file stand for its values,
     since they leave NaN out. Memory is limited by DuckDB's default, a share of the machine's: with less, one long text
-    could make a statement fail.
+    could make a statement fail. Nothing is written to disk.
     """
     duckdb = duckdb_module()
     if duckdb is None:
@@ -325,6 +325,7 @@ def connect_duckdb() -> Any:
     connection = duckdb.connect()
     connection.execute("SET python_enable_replacements = false")
     connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+    connection.execute("SET temp_directory = ''")  # no value is written beside the owner's files
     return connection
 
 
