@@ -286,3 +286,25 @@ def test_what_is_spent_and_left_is_shown_on_the_safe_side(here):
     )
     entry(Ledger.open("l.jsonl"), "rest", "1/3", "add-remove")
     refused(paying("score", "add-remove", status=2), "the 0 of 3 left", "may not be asked again")
+
+
+@pytest.mark.parametrize("content", [OLD, None], ids=["0.1", "present"])
+def test_no_output_overwrites_a_ledger_even_by_force(content, here):
+    """Not the ledger of this command: another one, whose account would be forgotten."""
+    path = Path("other.jsonl")
+    if content is None:
+        Ledger(1, path, adjacency="add-remove")
+    else:
+        path.write_text(content, encoding="utf-8")
+    before = path.read_bytes()
+    result = run(*TRAIN[:-1], path, "--force", status=2)
+    assert "is a ledger, which is never overwritten" in result.stderr
+    assert path.read_bytes() == before
+
+
+def test_a_name_with_half_a_character_is_shown(here):
+    ledger = Ledger(1, "odd.jsonl", adjacency="add-remove")
+    ledger.charge("half \ud800", [Charge("q", "m", Fraction(1, 2), 1, 2.0)], "add-remove")
+    shown = json.loads(run("budget", "show", "odd.jsonl", "--json").stdout)
+    assert json.dumps(shown).count("half") == 1
+    assert "half" in run("budget", "show", "odd.jsonl").stdout

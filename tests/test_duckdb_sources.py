@@ -8,17 +8,30 @@ import uuid
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from discreet import Categorical, FeatureSelector, Ledger, NaiveBayes, Numeric, Schema, evaluation, files
+from discreet import (
+    Categorical,
+    DecisionTree,
+    FeatureSelector,
+    Ledger,
+    LocalPerturbation,
+    NaiveBayes,
+    Numeric,
+    Schema,
+    evaluation,
+    files,
+    load,
+)
 from discreet.cli import app
 from discreet.encoding import Cells
 from discreet.errors import DataError, FileError, MissingExtra
 from discreet.sources.duckdb import DuckDBSource
-from discreet.sources.file import open_file
+from discreet.sources.file import FileSource, open_file
 from discreet.sources.memory import MemorySource
 from hostile import BYTES, undecodable
 
@@ -135,7 +148,7 @@ def test_a_pandas_frame_in_duckdb_is_refused():
     """DuckDB guesses the types of its columns from some of their values, and fails where another differs."""
     connection = duckdb.connect()
     connection.register("frame", pa.table(COLUMNS).to_pandas())
-    with pytest.raises(FileError, match=r"'frame' is a pandas frame, .*; pass the frame to fit"):
+    with pytest.raises(FileError, match=r"'frame' is a view of .* guesses types .* pass the file or data frame itself"):
         DuckDBSource(connection=connection, table="frame").check(SCHEMA)
 
 
@@ -365,3 +378,126 @@ def test_a_missing_column_is_named_before_anything_is_charged(tmp_path):
 def test_nothing_is_written_beside_the_data():
     """DuckDB would spill into a folder of the working directory."""
     assert files.connect_duckdb().execute("SELECT current_setting('temp_directory')").fetchone() == ("",)
+
+
+# What an engine may fail to read is refused by its type if it is asked for, and not looked at if it is not.
+
+
+def _hostile_columns():
+    """By name: a good value and one that DuckDB fails to read, as Arrow arrays of one value each."""
+    far = 2**62
+    return {
+        "json": [pa.array([text], pa.json_(pa.string())) for text in ('{"a": 1}', '{"a"')],
+        "seconds": [pa.array([value], pa.timestamp("s")) for value in (0, 2**53)],
+        "milliseconds": [pa.array([value], pa.timestamp("ms")) for value in (0, far)],
+        "zoned": [pa.array([value], pa.timestamp("ms", "UTC")) for value in (0, far)],
+        "time": [pa.array([value], pa.int32()).view(pa.time32("ms")) for value in (0, 90_000_000)],
+        "microseconds": [pa.array([value], pa.int64()).view(pa.time64("us")) for value in (0, far)],
+        "nested": [pa.array([[value]], pa.list_(pa.timestamp("s"))) for value in (0, 2**53)],
+    }
+
+
+SMALL = Schema([Categorical("c", ["a", "b"])], "y", ["n", "p"], ignore=["other"], adjacency="replace-one", records=40)
+
+
+def _written(tmp_path, kind, bad, *, name="other", undecodable_text=False):
+    """Forty records, the middle one with the good or the bad value."""
+    good, worse = _hostile_columns()[kind]
+    column = pa.chunked_array([good] * 20 + [worse if bad else good] + [good] * 19)
+    labels = pa.array([b"n"] * 39 + [b"\xff" if undecodable_text else b"p"], pa.binary()).view(pa.string())
+    columns = {"c": pa.array(["a", "b"] * 20), "y": labels, "other": column}
+    if name == "c":
+        columns = {"c": column, "y": labels}
+    path = tmp_path / f"{kind}-{bad}-{name}-{undecodable_text}.parquet"
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+@pytest.mark.parametrize("without", [False, True], ids=["duckdb", "pyarrow"])
+@pytest.mark.parametrize("text", [False, True], ids=["text", "undecodable"])
+@pytest.mark.parametrize("kind", _hostile_columns())
+def test_a_column_that_is_not_asked_for_is_not_read(kind, text, without, tmp_path, monkeypatch):
+    """One record whose ignored value cannot be read fails nothing: training, scoring, perturbing."""
+    model = NaiveBayes(SMALL, random_state=0).fit({"c": ["a", "b"] * 20}, ["n", "p"] * 20)
+    model.save(tmp_path / "m.json")
+    model = load(tmp_path / "m.json")
+    if without:
+        monkeypatch.setattr(files, "connect_duckdb", lambda: None)
+        monkeypatch.setattr("discreet.sources.file.find_spec", lambda _: None)
+    results = []
+    for bad in (False, True):
+        path = _written(tmp_path, kind, bad, undecodable_text=text)
+        fitted = NaiveBayes(SMALL, random_state=0).fit_from(open_file(path))
+        tree = DecisionTree(SMALL, random_state=0).fit_from(open_file(path))
+        score = evaluation.evaluate_file(model, path, random_state=0)
+        perturbation = LocalPerturbation(SMALL, random_state=0)
+        blocks = list(perturbation.resample_blocks(files.read_blocks(path, names=SMALL.all_names)))
+        results.append((fitted.noisy_.to_dict(), tree.noisy_.to_dict(), score.right, repr(blocks)))
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("without", [False, True], ids=["duckdb", "pyarrow"])
+@pytest.mark.parametrize("kind", _hostile_columns())
+def test_a_column_that_may_fail_is_refused_by_its_type(kind, without, tmp_path, monkeypatch):
+    if without:
+        monkeypatch.setattr(files, "connect_duckdb", lambda: None)
+        monkeypatch.setattr("discreet.sources.file.find_spec", lambda _: None)
+    narrow = SMALL.replace(ignore=())
+    messages = set()
+    for bad in (False, True):
+        ledger = Ledger(1)
+        with pytest.raises(DataError, match="dates or times") as caught:
+            NaiveBayes(narrow).fit_from(open_file(_written(tmp_path, kind, bad, name="c")), ledger=ledger)
+        messages.add(str(caught.value))
+        assert ledger.entries == []
+    assert len(messages) == 1
+
+
+def test_views_of_guessed_types_are_refused(tmp_path):
+    """Whoever adds one record would change how all are read."""
+    texts = {"two": "a,yes\nb,no\n" * 100, "three": "a,yes\nb,no\n" * 100 + "a,maybe\n"}
+    schema = Schema([Categorical("c", ["a", "b"])], "y", ["yes", "no"])
+    messages = set()
+    for name, text in texts.items():
+        (tmp_path / f"{name}.csv").write_text("c,y\n" + text, encoding="utf-8")
+        path = tmp_path / f"{name}.duckdb"
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(f"CREATE VIEW inner_view AS SELECT * FROM read_csv('{tmp_path / name}.csv')")
+            connection.execute("CREATE VIEW t AS SELECT * FROM inner_view WHERE c IS NOT NULL")
+            connection.execute("CREATE TABLE real AS SELECT 'a' AS c, 'yes' AS y")
+            connection.execute("CREATE VIEW fine AS SELECT * FROM real")
+        ledger = Ledger(1)
+        with pytest.raises(FileError, match="guesses types") as caught:
+            NaiveBayes(schema).fit_from(open_file(path, "t"), ledger=ledger)
+        messages.add(str(caught.value))
+        assert ledger.entries == []
+        assert NaiveBayes(schema).fit_from(open_file(path, "fine")).guarantee_.holds
+    assert len(messages) == 1
+
+
+def test_a_view_of_a_pandas_frame_is_refused_too():
+    connection = duckdb.connect()
+    frame = pd.DataFrame({"c": pd.Series(["a", 1], dtype=object), "y": ["n", "p"]})
+    connection.register("frame", frame)
+    connection.execute("CREATE TEMP VIEW outer_view AS SELECT * FROM frame")
+    for name in ("frame", "outer_view"):
+        with pytest.raises(FileError, match="guesses types"):
+            DuckDBSource(connection=connection, table=name).check(SMALL)
+
+
+def test_a_name_with_a_dot_that_two_tables_have_is_refused(tmp_path):
+    path = tmp_path / "d.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE SCHEMA a")
+        for name in ("a.b", 'main."a.b"'):
+            connection.execute(f"CREATE TABLE {name} AS SELECT 'a' AS c, 'n' AS y")
+    with pytest.raises(FileError, match="several tables"):
+        DuckDBSource(path, table="a.b").check(SMALL)
+
+
+def test_two_columns_of_one_name_are_refused_without_duckdb_too(tmp_path, monkeypatch):
+    twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"]), pa.array(["n"])], ["c", "c", "y"])
+    pq.write_table(twice, tmp_path / "t.parquet")
+    monkeypatch.setattr(files, "connect_duckdb", lambda: None)
+    with pytest.raises(FileError, match="two columns of one name"):
+        FileSource(tmp_path / "t.parquet").check(SMALL)

@@ -134,7 +134,7 @@ def evaluate_file(model: Any, path: str | Path, **options: Any) -> Accuracy:
         return {name: values for name, values in block.items() if name in wanted}, None
 
     def blocks() -> Iterable[Labelled]:
-        return map(known, files.read_blocks(path))
+        return map(known, files.read_blocks(path, names=model.schema_.all_names))
 
     _check_model(model)
     return _evaluated(model, known(files.structure(path)), blocks, **options)

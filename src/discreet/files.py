@@ -18,7 +18,6 @@ from discreet.csv_lines import LONGEST_LINE, fields_of, has_open_quote, text_of
 from discreet.encoding import UNREADABLE
 from discreet.errors import DiscreetError, FileError, MissingExtra
 from discreet.sources.sql import (
-    DATE_TYPES,
     FLOAT_TYPES,
     INTEGER_TYPES,
     TEXT_TYPES,
@@ -26,6 +25,7 @@ from discreet.sources.sql import (
     identifier,
     is_utf8,
     literal,
+    may_fail,
 )
 
 Block = dict[str, NDArray[Any]]
@@ -37,14 +37,17 @@ OLDEST_DUCKDB = 2
 """Older versions have no way to read a Parquet file in which one text is not UTF-8."""
 
 
-def read_blocks(path: str | Path, rows: int = ROWS) -> Iterator[Block]:
+def read_blocks(path: str | Path, rows: int = ROWS, names: Sequence[str] | None = None) -> Iterator[Block]:
     """The file's columns, at most `rows` records at a time; at least one block, so that an empty file has columns too.
+
+    With `names`, these columns alone, as far as the file has them: a value of another column, which an engine might
+    fail to read, is not looked at.
 
     Records come in the order of the file. The columns of a CSV file hold texts, None where a line ends before, and b""
     where it is too long to be read.
     """
     path = checked(path)
-    return _csv_blocks(path, rows) if is_text(path) else _parquet_blocks(path, rows)
+    return _csv_blocks(path, rows, names) if is_text(path) else _parquet_blocks(path, rows, names)
 
 
 def read_columns(path: str | Path) -> Block:
@@ -138,12 +141,13 @@ def open_quotes(path: Path) -> int:
     )
 
 
-def _csv_blocks(path: Path, rows: int) -> Iterator[Block]:
-    names, delimiter = header(path), delimiter_of(path)
+def _csv_blocks(path: Path, rows: int, wanted: Sequence[str] | None) -> Iterator[Block]:
+    present, delimiter = header(path), delimiter_of(path)
+    names = {name: place for place, name in enumerate(present) if wanted is None or name in wanted}
     yielded = False
-    for lines in read_lines(path, len(names)):
-        columns = split_columns(lines, range(len(names)), len(names), delimiter)
-        values = {name: columns[place].values() for place, name in enumerate(names)}
+    for lines in read_lines(path, len(present)):
+        columns = split_columns(lines, names.values(), len(present), delimiter)
+        values = {name: columns[place].values() for name, place in names.items()}
         for start in range(0, len(lines), rows):
             yielded = True
             yield {name: column[start : start + rows] for name, column in values.items()}
@@ -167,8 +171,8 @@ def _array(values: Sequence[Any], kind: str) -> NDArray[Any]:
     return array
 
 
-def _parquet_blocks(path: Path, rows: int) -> Iterator[Block]:
-    kinds = _parquet_kinds(path)
+def _parquet_blocks(path: Path, rows: int, wanted: Sequence[str] | None) -> Iterator[Block]:
+    kinds = {name: kind for name, kind in _parquet_kinds(path).items() if wanted is None or name in wanted}
     for number, lists in enumerate(_parquet_lists(path, kinds, rows)):
         if lists[0] or number == 0:
             yield {name: _array(values, kind) for (name, kind), values in zip(kinds.items(), lists, strict=True)}
@@ -179,7 +183,10 @@ def _parquet_kinds(path: Path) -> dict[str, str]:
     connection = connect_duckdb()
     try:
         if connection is None:
-            return {field.name: _arrow_kind(field.type) for field in _arrow_file(path).schema_arrow}
+            fields = list(_arrow_file(path).schema_arrow)
+            if len({field.name for field in fields}) != len(fields):
+                raise FileError(f"{path} has two columns of one name; rename one of them")
+            return {field.name: _arrow_kind(field.type) for field in fields}
         described = connection.execute(f"DESCRIBE SELECT * FROM {parquet_relation(path)}").fetchall()
         return {str(row[0]): _sql_kind(str(row[1])) for row in described}
     except DiscreetError:
@@ -194,8 +201,8 @@ def _parquet_lists(path: Path, kinds: dict[str, str], rows: int) -> Iterator[lis
     connection = connect_duckdb()
     try:
         if connection is None:
-            for batch in _arrow_file(path).iter_batches(batch_size=rows):
-                yield [_arrow_list(column) for column in batch.columns]
+            for batch in _arrow_file(path).iter_batches(batch_size=rows, columns=list(kinds)):
+                yield [_arrow_list(batch.column(name)) for name in kinds]
         else:
             cursor = connection.execute(_parquet_rows(path, kinds))
             while block := cursor.fetchmany(rows):
@@ -281,7 +288,7 @@ def _plain(name: str, kind: str) -> str:
 def _sql_kind(name: str) -> str:
     base = base_type(name)
     kinds = {"integer": INTEGER_TYPES, "number": FLOAT_TYPES, "text": TEXT_TYPES, "bool": {"BOOLEAN"}}
-    if base.startswith(DATE_TYPES) and not base.endswith("]"):
+    if may_fail(name):
         return "date"
     return next((kind for kind, names in kinds.items() if base in names), "other")
 
@@ -296,9 +303,14 @@ def _arrow_kind(kind: Any) -> str:
         "number": (types.is_floating, types.is_decimal),
         "bool": (types.is_boolean,),
         "text": (types.is_string, types.is_large_string, types.is_string_view),
-        "date": (types.is_temporal,),
+        "date": (types.is_temporal, _may_fail),
     }
     return next((name for name, each in tests.items() if any(test(kind) for test in each)), "other")
+
+
+def _may_fail(kind: Any) -> bool:
+    """As `sql.may_fail`, by the words in Arrow's type."""
+    return any(word in str(kind) for word in ("date", "time", "duration", "interval", "json", "geo", "variant"))
 
 
 def duckdb_module() -> Any:

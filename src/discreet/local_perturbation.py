@@ -152,7 +152,7 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         the wrong columns are an error after the charge: check them before.
         """
         self.check_parameters()
-        return self._resampled(BlockSource(lambda: blocks), ledger, most=ROWS)
+        return self._resampled(BlockSource(lambda _: blocks), ledger, most=ROWS)
 
     def transform(self, X: Any, *, ledger: Ledger | None = None) -> Columns:
         """The perturbed attributes alone, at their shares of ε, rows in the order of X.

@@ -201,6 +201,11 @@ class Schema:
         return [column.name for column in self.columns]
 
     @property
+    def all_names(self) -> list[str]:
+        """Names of the attributes, then of the target: what a table has to have."""
+        return [*self.names, self.target]
+
+    @property
     def is_public(self) -> bool:
         """Whether every entry is public knowledge, as a guarantee needs."""
         return not self.from_data

@@ -36,7 +36,12 @@ def advise(text: str) -> None:
 
 def emit(content: Any) -> None:
     """Print JSON for scripts, and nothing else."""
-    typer.echo(json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1))
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a character, which a name in a file may hold
+        text = json.dumps(content, allow_nan=False, indent=1)
+    typer.echo(text)
 
 
 def tabulate(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:
@@ -119,5 +124,16 @@ def check_out(out: Path, *inputs: Path | None, force: bool = True) -> None:
     for path in inputs:
         if path is not None and out.resolve() == path.resolve():
             raise FileError(f"{out} would overwrite a file that is read; choose another name")
+    if out.is_file() and _is_ledger(out):
+        raise FileError(f"{out} is a ledger, which is never overwritten; choose another name")
     if out.exists() and not force:
         raise FileError(f"{out} exists; choose another name, or give --force to overwrite it")
+
+
+def _is_ledger(path: Path) -> bool:
+    """Whether a file begins like a ledger of any version."""
+    try:
+        with path.open("rb") as file:
+            return b"discreet/ledger" in file.read(100)
+    except OSError:
+        return False

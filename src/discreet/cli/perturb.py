@@ -71,7 +71,7 @@ def perturb(
     account = open_ledger(ledger, limit, loss, public.adjacency)
     with paying(account, ledger, "no table with a receipt was written"):
         with whole_file(out) as file, notes.status("perturbing"):
-            blocks = perturbation.resample_blocks(read_blocks(data), ledger=account)
+            blocks = perturbation.resample_blocks(read_blocks(data, names=public.all_names), ledger=account)
             rows = _write(_writer(file, out), blocks, public)
         receipt = save_receipt(perturbation, out)
     if as_json:

@@ -18,13 +18,13 @@ class BlockSource:
 
     Parameters
     ----------
-    blocks : called for each pass; gives the blocks.
+    blocks : called for each pass with the schema; gives the blocks, which need no other columns.
     structure : gives the columns without a record. Without it no block is seen before it is read, so that whoever makes
         the blocks has to check their columns.
     """
 
     def __init__(
-        self, blocks: Callable[[], Iterable[Block]], structure: Callable[[], Block] | None = None
+        self, blocks: Callable[[Schema], Iterable[Block]], structure: Callable[[], Block] | None = None
     ) -> None:
         self._blocks, self._structure = blocks, structure
 
@@ -39,11 +39,11 @@ class BlockSource:
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """The counts of the blocks, added."""
         counted = MemorySource({name: [] for name in (*schema.names, schema.target)}).count(cells, schema)
-        for block in self._blocks():
+        for block in self._blocks(schema):
             counted += MemorySource(block).count(cells, schema)
         return counted
 
     def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
         """The rows of the blocks, one block after another."""
-        for block in self._blocks():
+        for block in self._blocks(schema):
             yield from MemorySource(block).rows(cells, schema)

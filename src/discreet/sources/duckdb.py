@@ -6,6 +6,7 @@ A CSV file is not read by DuckDB, whose reader lets one record change how others
 from __future__ import annotations
 
 import contextlib
+import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -31,6 +32,8 @@ from discreet.sources.csv import CsvSource
 from discreet.statistics import ExactRows, ExactStatistics
 from discreet.tables import check_names
 
+STRANGE = (KeyError, TypeError, AttributeError, ValueError, RecursionError)
+"""What a plan of another shape can raise."""
 LEFT = np.iinfo(np.int64).min
 """Stands for a cell that the first SELECT left to the second."""
 
@@ -156,7 +159,7 @@ class DuckDBSource:
             return connection, *_named(connection, str(self._table))
         if kind in PARQUET_FILES:
             # bad text makes DuckDB refuse the file; then all of it is read by another way, which counts the same
-            self._unchecked = BlockSource(lambda: read_blocks(path))
+            self._unchecked = BlockSource(lambda schema: read_blocks(path, names=schema.all_names))
             return _connect(), parquet_relation(path), True
         raise FileError(f"{path} is neither .csv, .parquet nor .duckdb; convert it to one of these")
 
@@ -196,14 +199,40 @@ def _named(connection: Any, table: str) -> tuple[str, bool]:
             found.append((database, schema, name, view))
     (current,) = _quietly(connection, "SELECT current_database(), current_schema()")
     first = [each for each in found if each[0] == "temp"] or [each for each in found if each[:2] == current]
-    chosen = first or found
+    chosen = found if "." in table else first or found
     if len(chosen) != 1:
         problem = "there is no table or view of this name" if not chosen else "several tables have this name"
         raise FileError(f"table {table!r}: {problem}; need one that SHOW ALL TABLES lists, as schema.name if need be")
     *names, view = chosen[0]
-    if "pandas_scan(" in view:
-        raise FileError(f"table {table!r} is a pandas frame, of which DuckDB guesses the types; pass the frame to fit")
-    return ".".join(map(sql.identifier, names)), not view
+    relation = ".".join(map(sql.identifier, names))
+    if view and not _scanned(connection, relation) <= SCANS:
+        raise FileError(
+            f"table {table!r} is a view of something else than tables and Parquet files, of which DuckDB guesses types "
+            "from the values; make it a table (CREATE TABLE ... AS), or pass the file or data frame itself"
+        )
+    return relation, not view
+
+
+SCANS = {"SEQ_SCAN", "TABLE_SCAN", "INDEX_SCAN", "READ_PARQUET", "PARQUET_SCAN", "PYTHON_ARROW_SCAN", "ARROW_SCAN"}
+SCANS |= {"COLUMN_DATA_SCAN", "DUMMY_SCAN", "EMPTY_RESULT", "DELIM_SCAN", "CTE_SCAN", "REC_CTE_SCAN", "RANGE"}
+"""What a view may be made of: things whose types do not follow from their values."""
+
+
+def _scanned(connection: Any, relation: str) -> set[str]:
+    """How DuckDB reads a view, views inside it included; something unknown if it cannot say."""
+    try:
+        plans = _quietly(connection, f"EXPLAIN (FORMAT json) SELECT * FROM {relation}")
+        return {name for _, plan in plans for node in json.loads(plan) for name in _leaves(node)}
+    except (FileError, *STRANGE):
+        return {"unknown"}
+
+
+def _leaves(node: dict[str, Any]) -> Iterator[str]:
+    below = node.get("children") or []
+    if not below:
+        yield str(node["name"]).strip()
+    for each in below:
+        yield from _leaves(each)
 
 
 def _run(connection: Any, text: str, schema: Schema) -> NDArray[np.int64]:

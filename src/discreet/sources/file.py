@@ -19,7 +19,7 @@ class FileSource(BlockSource):
     """A CSV or Parquet file counted in memory, a block at a time."""
 
     def __init__(self, path: str | Path) -> None:
-        super().__init__(lambda: files.read_blocks(path), lambda: files.structure(path))
+        super().__init__(lambda schema: files.read_blocks(path, names=schema.all_names), lambda: files.structure(path))
 
 
 def open_file(path: str | Path, table: str | None = None) -> Source:

@@ -22,6 +22,8 @@ INTEGER_TYPES = frozenset((*_INTEGERS, *("U" + name for name in _INTEGERS)))
 FLOAT_TYPES = frozenset(("FLOAT", "DOUBLE", "REAL", "DECIMAL"))
 TEXT_TYPES = frozenset(("VARCHAR", "CHAR", "TEXT", "ENUM", "UUID"))
 DATE_TYPES = ("DATE", "TIME", "INTERVAL")
+STRICT_TYPES = ("JSON", "GEOMETRY", "GEOGRAPHY", "VARIANT")
+"""Types of which DuckDB checks each value while it reads."""
 UNCHECKED = "VARCHAR(unchecked)"
 """The type of a column of text that the engine did not check to be UTF-8, such as one of a view of other memory."""
 
@@ -193,10 +195,19 @@ def number_of(name: str, kind: str) -> str:
 
 
 def refuse_dates(schema: Schema, types: Mapping[str, str]) -> None:
-    """Dates and times are neither numbers nor categories: a clear error, as for data frames."""
+    """Dates and times are neither numbers nor categories, and may fail to be read: a clear error, as for frames."""
     for name in (*schema.names, schema.target):
-        if types[name].startswith(DATE_TYPES) and not types[name].endswith("]"):
+        if may_fail(types[name]):
             raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
+
+
+def may_fail(kind: str) -> bool:
+    """Whether reading a value of this type may fail, since not all that a file can hold is one: dates, JSON, shapes.
+
+    Of a list or a struct by the words in its type, among which its names are taken for types too.
+    """
+    known = INTEGER_TYPES | FLOAT_TYPES | TEXT_TYPES | {"BOOLEAN", "BLOB", UNCHECKED}
+    return base_type(kind) not in known and any(word in kind.upper() for word in (*DATE_TYPES, *STRICT_TYPES))
 
 
 def base_type(kind: str) -> str:
