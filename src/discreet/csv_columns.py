@@ -108,12 +108,16 @@ class TextColumn:
     @cached_property
     def _numbers(self) -> NDArray[np.float64]:
         """The number of each record, as `encoding.number_of` reads it."""
-        if self._split is None:
+        try:
+            import pyarrow as pa
+        except ImportError:
             distinct, place = self._distinct
             return np.asarray(as_floats(distinct)[place])
         numbers = np.empty(len(self._regular), dtype=np.float64)
-        numbers[self._regular] = _numbers_of(self._split)
-        numbers[~self._regular] = as_floats(_objects(map(text_of, self._others)))
+        if self._split is not None:
+            numbers[self._regular] = _numbers_of(self._split)
+        others = pa.array([field or b"" for field in self._others], pa.binary())  # no more a number than None is
+        numbers[~self._regular] = _numbers_of(others)
         return numbers
 
 

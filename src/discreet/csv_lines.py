@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.intp]
 
-BLOCK = 1 << 24
+BLOCK = 1 << 22
 """Bytes that are read at a time."""
 LONGEST_LINE = 1 << 24
 """Bytes of the longest line, without its LF, that is read."""
@@ -48,7 +48,10 @@ def fields_of(line: bytes, delimiter: bytes, width: int) -> list[bytes | None]:
     if len(line) > LONGEST_LINE:
         return [UNREADABLE] * width
     fields: list[bytes | None] = []
-    start = 0 if line else 1
+    if b'"' not in line:
+        fields += line.split(delimiter, width)[:width] if line else []
+        return fields + [None] * (width - len(fields))
+    start = 0
     while start <= len(line) and len(fields) < width:
         field, start, _ = _next_field(line, delimiter, start)
         fields.append(field)
