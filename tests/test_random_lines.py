@@ -95,7 +95,7 @@ EXAMPLES = {
     block=st.sampled_from([1, 7, 64, 1 << 24]),
     longest=st.sampled_from([45, 1 << 24]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_a_line_of_any_bytes_is_at_most_one_record(line, place, delimiter, end, final, bom, arrow, block, longest):
     with readers(arrow=arrow, block=block, longest=longest):
         check(line, place, delimiter, end, final, bom, longest)
@@ -106,7 +106,7 @@ def test_a_line_of_any_bytes_is_at_most_one_record(line, place, delimiter, end, 
 def test_lines_that_readers_disagree_on_are_one_record(arrow, end):
     with readers(arrow=arrow):
         for number, line in enumerate(NASTY):
-            for place in (0, 3, len(GOOD)):
+            for place in (3, len(GOOD)):
                 check(line, place, b"\t" if number % 5 == 4 else b",", end, number % 2 == 0, number % 3 == 0, 1 << 24)
 
 
