@@ -215,7 +215,7 @@ def break_after_the_charge(command, error, monkeypatch):
         monkeypatch.setattr(MarkedSource, "count", fails_with(error))
     elif command == "perturb":
 
-        def broken(*_):
+        def broken(*_, **__):
             yield from ()
             raise error
 

@@ -180,8 +180,8 @@ def test_the_ledger_is_charged_once_before_the_file_is_read_and_refuses(here, mo
     blocks = perturb.read_blocks
     spent = []
 
-    def watched(path):
-        for block in blocks(path, 70):
+    def watched(path, names):
+        for block in blocks(path, 70, names):
             spent.append(Ledger(3, "l.jsonl").spent)
             yield block
 
@@ -199,7 +199,7 @@ def test_the_ledger_is_charged_once_before_the_file_is_read_and_refuses(here, mo
 
 
 def test_a_failure_while_reading_leaves_no_table_and_has_been_paid(here, monkeypatch):
-    def broken(path):
+    def broken(path, names):
         yield from ()
         raise ValueError(CANARY)
 

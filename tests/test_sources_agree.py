@@ -164,10 +164,12 @@ def typed_table(rows=None):
     [name if name in ("text", "double") else pytest.param(name, marks=pytest.mark.slow) for name in TYPED],
 )
 def test_typed_columns_agree(tmp_path, numbers, target):
-    columns = typed_table()
+    names = list(TYPED) if target in ("text", "double") else list(TYPED)[:5]  # of the others the labels are new
+    columns = {name: values for name, values in typed_table().items() if name in (*names, target)}
     shuffled = np.random.default_rng(0).permutation(3 * len(TEXTS))
     columns["label"] = columns[target].take(pa.array(shuffled))
-    schema = schema_of(list(TYPED), "label", numbers=numbers)
+    columns = {name: columns[name] for name in (*names, "label")}
+    schema = schema_of(names, "label", numbers=numbers)
     assert_agree(engines(pa.table(columns), tmp_path), schema)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_UP, Context
 from fractions import Fraction
 from typing import Any
@@ -43,7 +43,7 @@ class Guarantee:
     seeded : whether the noise can be repeated by whoever has the seed.
     experimental : whether the noise is continuous and drawn in floating point, open to attacks on its bits.
     source : of what this was made by post-processing, and who is trusted beyond the data's owner.
-    trust : the last of these alone.
+    trust : the last of these alone; not part of a file.
     """
 
     epsilon: Epsilon
@@ -56,7 +56,7 @@ class Guarantee:
     delta: float = 0.0
     unit: str = UNIT
     source: str = ""
-    trust: str = ""
+    trust: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, receipt: Receipt, schema: Schema) -> Guarantee:

@@ -59,6 +59,7 @@ class DuckDBSource:
         self._csv = CsvSource(str(path)) if is_text else None
         self._opened: tuple[Any, str, dict[str, str]] | None = None
         self._unchecked: Source | None = None
+        self._stored = False
         self._guard: Callable[[Any], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
 
     def __repr__(self) -> str:
@@ -71,7 +72,7 @@ class DuckDBSource:
             return
         *_, types = self._open()
         check_names(list(types), [*schema.names, schema.target], schema)
-        sql.refuse_dates(schema, types)
+        sql.refuse_dates(schema, types, stored=self._stored)
 
     def columns(self) -> list[str]:
         """Names of the columns."""
@@ -134,6 +135,7 @@ class DuckDBSource:
                 connection, relation, checked = self._relation()
                 described = _quietly(connection, f"DESCRIBE SELECT * FROM {relation}")
             types = {str(row[0]): str(row[1]) for row in described}
+            self._stored = checked and self._unchecked is None  # in a table, not in a file or behind a view
             if self._connection is not None:
                 self._guard = one_at_a_time if checked else each_value_by_itself
             if not checked:

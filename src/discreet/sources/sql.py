@@ -194,10 +194,14 @@ def number_of(name: str, kind: str) -> str:
     )
 
 
-def refuse_dates(schema: Schema, types: Mapping[str, str]) -> None:
-    """Dates and times are neither numbers nor categories, and may fail to be read: a clear error, as for frames."""
-    for name in (*schema.names, schema.target):
-        if may_fail(types[name]):
+def refuse_dates(schema: Schema, types: Mapping[str, str], *, stored: bool) -> None:
+    """Dates and times are neither numbers nor categories: a clear error, as for data frames.
+
+    So are types whose values may fail to be read, unless they are stored in a database, which has checked them.
+    """
+    for name in schema.all_names:
+        is_date = types[name].startswith(DATE_TYPES) and not types[name].endswith("]")
+        if is_date or (not stored and may_fail(types[name])):
             raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
 
 
