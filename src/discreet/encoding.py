@@ -35,6 +35,8 @@ Codes = NDArray[np.intp]
 
 NUMBERS = (int, np.number, np.bool_, Decimal, Real)
 """Types that are read as real numbers, besides float."""
+REMEMBERED = 100_000
+"""Distinct texts of a column that are remembered."""
 UNREADABLE = b""
 """Stands for a value that cannot be read, such as text that is not UTF-8: neither a number, nor a text, nor missing."""
 
@@ -98,7 +100,12 @@ def as_floats(values: NDArray[Any]) -> NDArray[Any]:
         return np.where(values.imag == 0, values.real, np.nan)
     if values.dtype.kind not in "OUST":
         return np.full(len(values), np.nan)
-    listed = plain_list(values)
+    return _listed_floats(plain_list(values))
+
+
+def _listed_floats(listed: list[Any]) -> NDArray[np.float64]:
+    if _are_texts(listed):
+        return np.fromiter(map(_Numbers().__getitem__, listed), dtype=np.float64, count=len(listed))
     with np.errstate(all="ignore"):
         try:
             return np.fromiter(map(_number_of, listed), dtype=np.float64, count=len(listed))
@@ -175,7 +182,7 @@ def label_codes(values: NDArray[Any], labels: Iterable[Label], stray: int, missi
     if values.dtype.kind in "mM":
         return np.where(np.isnat(values), missing, stray)
     memo, listed = _Memo(lookup, stray, missing), plain_list(values)
-    if all(map(is_, map(type, listed), repeat(str))):
+    if _are_texts(listed):
         return np.fromiter(map(memo.__getitem__, listed), dtype=np.intp, count=len(listed))
     codes = [memo[value] if type(value) is str else memo.code(value) for value in listed]
     return np.array(codes, dtype=np.intp)
@@ -210,6 +217,21 @@ def is_canonical_number(text: str) -> bool:
     return spells_number(text) and text_of(float(text)) == text
 
 
+def _are_texts(listed: list[Any]) -> bool:
+    """Whether all values are texts of exactly the type `str`; no method of a value, or of its type, is asked."""
+    return all(map(is_, map(type, listed), repeat(str)))
+
+
+class _Numbers(dict[str, float]):
+    """Text to number; each distinct text is looked at once. To be asked for nothing but exact texts: see the proof."""
+
+    def __missing__(self, text: str) -> float:
+        number = number_of(text)
+        if len(self) < REMEMBERED:
+            self[text] = number
+        return number
+
+
 class _Memo(dict[str, int]):
     """Text to code; each distinct text is looked at once. To be asked for nothing but exact texts: see the proof."""
 
@@ -219,7 +241,7 @@ class _Memo(dict[str, int]):
 
     def __missing__(self, text: str) -> int:
         code = self.code(text)  # which raises on no text either: numpy makes some with impossible characters
-        if len(self) < 100_000:
+        if len(self) < REMEMBERED:
             self[text] = code
         return code
 
