@@ -40,7 +40,7 @@ KINDS: dict[str, Any] = {
 class ExactStatistics:
     """Integer counts by class and cell. They add: halves of a table added equal the whole.
 
-    Private: an object of this type lives inside `release` only, shows no values and refuses to be pickled.
+    Private: an object of this type lives inside a door only, shows no values and refuses to be pickled.
     """
 
     counts: Mapping[Cells, Table]
@@ -136,7 +136,7 @@ Answers: TypeAlias = tuple[tuple[Query, NoisyTable], ...]
 
 
 class NoisyStatistics:
-    """Published tables with their receipt. Made by `release` (or read from a model file); models accept no other."""
+    """Published tables with their receipt. Made by a door (or read from a file); models accept no other."""
 
     def __init__(self, tables: Sequence[tuple[Query, NoisyTable]], receipt: Receipt) -> None:
         self.tables: Answers = tuple(tables)
