@@ -292,16 +292,17 @@ def shifted(line: bytes, delimiter: bytes, width: int):
     return [*[each for each in fields if each is None], *[each for each in fields if each is not None]]
 
 
-def all_regular(text, starts, ends, delimiter, width):
+def all_good(text, starts, ends, delimiter):
     """Every line with the right number of delimiters goes to the engine."""
-    marks = [text[a:b] for a, b in zip(starts, ends, strict=True)]
-    return np.array([(m == delimiter).sum() == width - 1 for m in marks], dtype=bool)
+    lines = [text[a:b] for a, b in zip(starts, ends, strict=True)]
+    return np.ones(len(lines), dtype=bool), np.array([(line == delimiter).sum() for line in lines], dtype=np.intp)
 
 
-def no_neighbours(text, starts, ends, delimiter, width):
+def no_neighbours(text, starts, ends, delimiter):
     """An even number of quotes suffices."""
-    marks = [text[a:b] for a, b in zip(starts, ends, strict=True)]
-    return np.array([(m == 34).sum() % 2 == 0 and (m == delimiter).sum() == width - 1 for m in marks], dtype=bool)
+    lines = [text[a:b] for a, b in zip(starts, ends, strict=True)]
+    even = np.array([(line == 34).sum() % 2 == 0 for line in lines], dtype=bool)
+    return even, all_good(text, starts, ends, delimiter)[1]
 
 
 def strict_text(field):
@@ -316,8 +317,8 @@ MUTANTS = {
     "loses the last line": (csv_columns, "whole_lines", without_last),
     "takes a backslash for an escape": (csv_columns, "fields_of", with_escapes),
     "pads in front": (csv_columns, "fields_of", shifted),
-    "gives all lines to the engine": (csv_lines, "_are_regular", all_regular),
-    "gives all even quotes to the engine": (csv_lines, "_are_regular", no_neighbours),
+    "gives all lines to the engine": (csv_lines, "_are_good", all_good),
+    "gives all even quotes to the engine": (csv_lines, "_are_good", no_neighbours),
     "leaves bad bytes out": (csv_columns, "text_of", strict_text),
 }
 

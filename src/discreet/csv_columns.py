@@ -124,13 +124,13 @@ class TextColumn:
 def split_columns(lines: Lines, places: Iterable[int], width: int, delimiter: bytes) -> dict[int, TextColumn]:
     """The columns at these places, of a block of lines."""
     places = list(places)
-    split = _split_by_arrow(lines, places, width, delimiter)
+    split = _split_by_arrow(lines, places, delimiter)
     regular = lines.regular if split else np.zeros(len(lines), dtype=bool)
     others = [fields_of(line, delimiter, width) for line in (lines.irregular() if split else lines.all())]
     return {place: TextColumn(split.get(place), regular, [fields[place] for fields in others]) for place in places}
 
 
-def _split_by_arrow(lines: Lines, places: list[int], width: int, delimiter: bytes) -> dict[int, Any]:
+def _split_by_arrow(lines: Lines, places: list[int], delimiter: bytes) -> dict[int, Any]:
     """The fields of the regular lines; nothing if there are none, or no pyarrow."""
     if not lines.regular.any():
         return {}
@@ -139,7 +139,7 @@ def _split_by_arrow(lines: Lines, places: list[int], width: int, delimiter: byte
         from pyarrow import csv
     except ImportError:
         return {}
-    names = [str(place) for place in range(width)]
+    names = [str(place) for place in range(lines.fields)]
     heading = delimiter.join(name.encode() for name in names) + b"\n"  # so that no byte order mark comes first
     content = heading + lines.joined()
     wanted = {names[place]: pa.binary() for place in places}

@@ -35,6 +35,8 @@ LONGEST_LINE = 1 << 24
 """Bytes of the longest line, without its LF, that is read."""
 UNREADABLE = b"\n"
 """Stands for a field of a line that is too long. No field is equal to it: lines are cut at LF."""
+FEW_MORE = 64
+"""Fields beyond the last column that a file may have in every line and still be read fast."""
 BOM = b"\xef\xbb\xbf"
 LF, CR, QUOTE = 10, 13, 34
 
@@ -121,9 +123,9 @@ class Lines:
     """The records of a block of whole lines, and which of them are regular.
 
     A line is regular if all CSV readers that follow RFC 4180 agree with `fields_of` on it, whatever stands before and
-    after it: it is short enough, holds no CR but at its end, has as many fields as there are columns, and an even
-    number of quotes. Of these the first, third, ... stand at the start of the line, after a delimiter or after a quote;
-    the second, fourth, ... stand before a delimiter, the line end or a quote.
+    after it: it is short enough, holds no CR but at its end, has `fields` fields (as many as there are columns, or what
+    most lines have beyond that), and an even number of quotes. Of these the first, third, ... stand at the start of
+    the line, after a delimiter or after a quote; the second, fourth, ... before a delimiter, the line end or a quote.
 
     Guarantee  on a regular line, RFC 4180 and `fields_of` find the same fields.
     Proof      from left to right: where a field starts, an even number of quotes lies behind. If it begins with a
@@ -141,7 +143,9 @@ class Lines:
         text = np.frombuffer(content, dtype=np.uint8)
         ends = np.flatnonzero(text == LF)
         starts = np.concatenate([[0], ends[:-1] + 1])
-        regular = _are_regular(text, starts, ends, delimiter[0], width)
+        good, delimiters = _are_good(text, starts, ends, delimiter[0])
+        self.fields = _usual(delimiters[good], width)
+        regular = good & (delimiters == self.fields - 1)
         is_empty = (ends == starts) | ((ends == starts + 1) & (text[starts] == CR))
         if width > 1:
             kept = ~is_empty
@@ -179,8 +183,17 @@ class Lines:
         return b"".join(self._content[a:b] for a, b in zip(firsts.tolist(), lasts.tolist(), strict=True))
 
 
-def _are_regular(text: Bytes, starts: Places, ends: Places, delimiter: int, width: int) -> NDArray[np.bool_]:
-    """Which lines are short enough, without a CR inside, with good quotes and of the right number of fields."""
+def _usual(delimiters: Places, width: int) -> int:
+    """The number of fields that most lines have, among those with as many as there are columns, or a few more.
+
+    Whatever it is, all lines are read alike: it only decides which of them are read fast.
+    """
+    enough = delimiters[(delimiters >= width - 1) & (delimiters < width + FEW_MORE)]
+    return int(np.bincount(enough).argmax()) + 1 if len(enough) else width
+
+
+def _are_good(text: Bytes, starts: Places, ends: Places, delimiter: int) -> tuple[NDArray[np.bool_], Places]:
+    """Which lines are short enough, without a CR inside and with good quotes; and their delimiters between fields."""
     regular: NDArray[np.bool_] = ends - starts <= LONGEST_LINE
     returns = np.flatnonzero(text == CR)
     regular[np.searchsorted(ends, returns[text[returns + 1] != LF])] = False
@@ -201,7 +214,7 @@ def _are_regular(text: Bytes, starts: Places, ends: Places, delimiter: int, widt
         regular[np.searchsorted(ends, closing[~_one_of(text[closing + 1], LF, CR, delimiter, QUOTE)])] = False
         is_outside = np.cumsum(quotes, dtype=np.uint8) % 2 == 0
         marks = marks[is_outside & ~quotes]
-    return np.asarray(regular & (np.diff(np.searchsorted(marks, ends), prepend=0) == width - 1))
+    return regular, np.asarray(np.diff(np.searchsorted(marks, ends), prepend=0))
 
 
 def _one_of(values: Bytes, *wanted: int) -> NDArray[np.bool_]:
