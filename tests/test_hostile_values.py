@@ -170,6 +170,15 @@ STRAY = SCHEMA["c"].stray_code
 FILLED = [Cells("n", 7).missing_code(SCHEMA["n"]), Cells("n").missing_code(SCHEMA["n"])]
 
 
+def holds_the_others(made, column, place):
+    """Whether a column of categories still has the other records' texts: pandas looks values up by hash and equality,
+    about which a value can lie."""
+    X, y = made
+    values = list(y if column == "y" and y is not None else X[column])
+    others = zip(values[:place] + values[place + 1 :], COLUMNS[column], strict=True)
+    return all(type(has) is str and has == had for has, had in others if type(had) is str)
+
+
 @pytest.mark.parametrize("column", ["c", "n", "y"])
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_a_hostile_value_concerns_its_own_record_alone(kind, column, capfd):
@@ -182,6 +191,8 @@ def test_a_hostile_value_concerns_its_own_record_alone(kind, column, capfd):
                 made = make(with_record(place, **{column: value()}))
             except Exception:
                 continue  # the library itself cannot hold it
+            if kind == "pandas categories" and not holds_the_others(made, column, place):
+                continue  # pandas took the value for that of another record before it was ours
             got = coded(*made)
             np.testing.assert_array_equal(np.delete(got, place, axis=0), expected, err_msg=name)
             assert got[place, 0] < SCHEMA["c"].size
