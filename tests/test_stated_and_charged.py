@@ -424,3 +424,21 @@ def test_an_accuracy_is_of_a_model_of_discreet():
     with pytest.raises(ParameterError, match="need a fitted model"):
         evaluate(model, TABLE, ledger=ledger)
     assert ledger.entries == []
+
+
+def test_a_perturbed_table_and_its_rules_say_what_the_choice_rests_on():
+    """The price, the noise and the trust of a choice go with the table, and with the rules that are learned from it."""
+    paid = {"epsilon": "1/2", "adjacency": "replace-one", "experimental": True, "trust": "Trust the north."}
+    perturbation = LocalPerturbation(schema("replace-one").replace(chosen=paid), epsilon=3)
+    X, y = perturbation.fit_resample(TABLE)
+    promises = [{"source_guarantee": perturbation.guarantee_, "source_receipt": perturbation.receipt_}]
+    plain = LocalPerturbation(schema("replace-one"), epsilon=3)
+    plain.fit_resample(TABLE)
+    promises.append({"source_guarantee": plain.guarantee_})
+    rules = [BeeRules(perturbation.schema, max_iter=2, random_state=0).fit(X, y, **each) for each in promises]
+    for made in (perturbation, *rules):
+        assert stated(made) == (Fraction(7, 2), "replace-one", True)
+        statement = made.guarantee_.statement()
+        assert "Trust the north." in statement
+        assert "Experimental" in statement
+    assert "0.5 was paid to choose the columns" in perturbation.guarantee_.statement()

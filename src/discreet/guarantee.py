@@ -16,6 +16,7 @@ from discreet.schema import Adjacency, Paid, Schema
 from discreet.statistics import Receipt
 
 UNIT = "one record"
+EXPERIMENTAL = "Experimental: some noise is continuous and drawn in floating point."
 
 NEIGHBOURS = {
     Adjacency.ADD_REMOVE: "one record is added or removed (the number of records is private)",
@@ -114,7 +115,7 @@ class Guarantee:
             f"{factor(self.epsilon)}."
         )
         if self.experimental:
-            text += " Experimental: some noise is continuous and drawn in floating point."
+            text += f" {EXPERIMENTAL}"
         return f"{text} {self.source}".rstrip()
 
     def in_short(self) -> str:

@@ -22,7 +22,7 @@ from discreet.columns import Column, Label, Numeric, text_of
 from discreet.doors.passage import Spending
 from discreet.doors.rows import NOT_RELEASED, NoisyCodes, RowStep, column_step, label_step, perturb_rows
 from discreet.errors import ParameterError
-from discreet.guarantee import NEIGHBOURS, Guarantee, factor
+from discreet.guarantee import EXPERIMENTAL, NEIGHBOURS, Guarantee, factor
 from discreet.plan import split_by_weight, split_evenly
 from discreet.randomness import Randomness, as_rng
 from discreet.schema import Adjacency, Schema
@@ -57,8 +57,8 @@ class LocalGuarantee(Guarantee):
         return (
             f"This table is {shown_above(self.epsilon)}-locally differentially private (delta = 0) for {self.unit}: if "
             f"{NEIGHBOURS[self.adjacency]}, the probability of any published table, and of any model learned from it, "
-            f"changes by a factor of at most {factor(self.epsilon)}."
-        )
+            f"changes by a factor of at most {factor(self.epsilon)}. {EXPERIMENTAL if self.experimental else ''}"
+        ).rstrip() + f" {self.source}".rstrip()
 
 
 class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -99,9 +99,12 @@ def promised(what: str, schema: Schema, source: Guarantee | None, receipt: Recei
         paid = Receipt(source.adjacency, (charge,), source.seeded, schema.hash)
         if receipt is None and schema.chosen is not None:  # whether `source` counts the choice is not known
             fields["epsilon"] = total([source.epsilon, schema.chosen.under(source.adjacency)])
+            fields["experimental"] = source.experimental or schema.chosen.experimental
+            fields["trust"] = f"{source.trust} {schema.chosen.trust}".strip()
             if fields["epsilon"] == math.inf:
                 fields |= {"holds": False, "reasons": (UNBOUNDED,)}
-        return Guarantee(**{**fields, "source": FROM_SOURCE, "trust": FROM_SOURCE}), receipt or paid
+        trust = f"{fields['trust']} {FROM_SOURCE}".strip()
+        return Guarantee(**{**fields, "source": trust, "trust": trust}), receipt or paid
     clear = (
         f"the {what} were searched on the records in the clear, which they may reveal; "
         "do not publish them if the records are private"
