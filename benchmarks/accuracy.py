@@ -20,7 +20,7 @@ import numpy.typing as npt
 import environments
 import folds
 from discreet import DecisionTree, LinearSVM, NaiveBayes, OneRule, RandomForest, Schema
-from discreet.encoding import as_floats
+from discreet.records.encoding import as_floats
 from folds import Fold, Key, Score, Table
 
 RESULTS = Path(__file__).parent / "results"

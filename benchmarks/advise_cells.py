@@ -30,12 +30,12 @@ from discreet.advice.facts import Facts
 from discreet.advice.simulation import families
 from discreet.advice.twins import twins
 from discreet.advice.worlds import numbered
-from discreet.budget import as_epsilon
-from discreet.columns import Categorical
-from discreet.comparison.grid import as_number
-from discreet.comparison.results import ResultsFile
-from discreet.encoding import as_floats, category_codes, class_codes
+from discreet.privacy.epsilon import as_epsilon
+from discreet.records.encoding import as_floats, category_codes, class_codes
+from discreet.research.comparison.grid import as_number
+from discreet.research.comparison.results import ResultsFile
 from discreet.schema import Schema
+from discreet.schema.columns import Categorical
 
 PACKAGE = Path(__file__).parents[1] / "src" / "discreet" / "advice"
 FIRST_REPEAT = 1000

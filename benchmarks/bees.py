@@ -20,11 +20,11 @@ import numpy as np
 
 import folds
 from discreet import LocalPerturbation, Numeric, Schema
-from discreet.bees import search
-from discreet.bees.rules import encode, weighted_laplace
-from discreet.encoding import as_floats
-from discreet.models.bee_rules import BeeRules
-from discreet.tables import Table
+from discreet.models.bees import search
+from discreet.models.bees.bee_rules import BeeRules
+from discreet.models.bees.rules import encode, weighted_laplace
+from discreet.records.encoding import as_floats
+from discreet.records.tables import Table
 
 RESULTS = Path(__file__).parent / "results" / "bees.csv"
 LEARNERS = ("one-rule", "wlapms", "sequential")

@@ -53,7 +53,7 @@ def contestants(path: Path) -> dict[str, Callable[[], Any]]:
     import duckdb
 
     from discreet import DecisionTree, NaiveBayes
-    from discreet.encoding import Cells
+    from discreet.records.encoding import Cells
     from discreet.sources.file import open_file
 
     public = schema()

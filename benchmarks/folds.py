@@ -118,9 +118,7 @@ def repeats(n_rows: int) -> int:
     return 5 if n_rows < 1000 else 1
 
 
-def planned_folds(
-    name: str, y: Integers, n_folds: int | None = None, n_repeats: int | None = None
-) -> Iterator[Fold]:
+def planned_folds(name: str, y: Integers, n_folds: int | None = None, n_repeats: int | None = None) -> Iterator[Fold]:
     """Every fold to run: all of them, the first five on large sets, or the first that the limits allow."""
     n_folds = n_folds or (FOLDS_OF_LARGE if name in LARGE else N_FOLDS)
     for repeat in range(min(repeats(len(y)), n_repeats or N_FOLDS)):
@@ -202,9 +200,7 @@ def run(name: str, table: Table, X: Any, models: Mapping[str, Build], options: a
             for epsilon in options.epsilons:
                 key = Key(name, model, epsilon, fold.repeat, fold.fold)
                 if key not in done:
-                    append_result(
-                        options.out, key, measure(build(table, epsilon, key.seed()), X, table.y, fold)
-                    )
+                    append_result(options.out, key, measure(build(table, epsilon, key.seed()), X, table.y, fold))
 
 
 def fit_seconds(table: Table, X: Any, models: Mapping[str, Build], runs: int) -> dict[str, float]:
@@ -231,9 +227,7 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     """Options that all benchmarks share; the data directory also comes from DISCREET_DATA."""
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
     parser.add_argument("--data", default=os.environ.get("DISCREET_DATA"), help="directory with schemas.json")
-    parser.add_argument(
-        "--out", type=Path, default=RESULTS, help="CSV to append to; rows in it are not run again"
-    )
+    parser.add_argument("--out", type=Path, default=RESULTS, help="CSV to append to; rows in it are not run again")
     parser.add_argument("--datasets", nargs="+", default=list(DATASETS), choices=DATASETS, metavar="NAME")
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
     parser.add_argument("--folds", type=int, help="only the first so many folds of each repeat")

@@ -18,8 +18,8 @@ import pandas as pd
 
 import folds
 from discreet import Schema
-from discreet.encoding import as_floats
-from discreet.papers.marchioro2022 import Marchioro2022NaiveBayes
+from discreet.records.encoding import as_floats
+from discreet.research.papers.marchioro2022 import Marchioro2022NaiveBayes
 
 RESULTS = Path(__file__).parent / "results" / "marchioro.md"
 DATASETS = {"votes": "house-votes-84", "mushroom": "mushroom", "adult": "adult"}

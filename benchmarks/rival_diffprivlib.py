@@ -33,9 +33,7 @@ UNIT = (0.0, 1.0)
 
 def gaussian_naive_bayes(table: Table, epsilon: float, seed: int | None) -> Classifier:
     """Each fit gets its own accountant, as the default is shared by the whole process."""
-    model: Classifier = GaussianNB(
-        epsilon=epsilon, bounds=UNIT, random_state=seed, accountant=BudgetAccountant()
-    )
+    model: Classifier = GaussianNB(epsilon=epsilon, bounds=UNIT, random_state=seed, accountant=BudgetAccountant())
     return model
 
 
@@ -78,9 +76,7 @@ MODELS: dict[str, Build] = {
 def main() -> None:
     """Measure accuracy on all data sets, or the fit time on one."""
     parser = arguments(__doc__)
-    parser.add_argument(
-        "--time", metavar="NAME", help="print the fit times on this set instead, as JSON"
-    )
+    parser.add_argument("--time", metavar="NAME", help="print the fit times on this set instead, as JSON")
     parser.add_argument("--runs", type=int, default=5, help="fits of each that --time takes the least of")
     options = parse(parser)
     for category in (PrivacyLeakWarning, ConvergenceWarning):

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import environments
 import folds
-from discreet.budget import as_epsilon
-from discreet.comparison import Measured, ResultsFile, Run
-from discreet.comparison.engine import data_hash
-from discreet.comparison.results import Content
+from discreet.privacy.epsilon import as_epsilon
+from discreet.research.comparison import Measured, ResultsFile, Run
+from discreet.research.comparison.engine import data_hash
+from discreet.research.comparison.results import Content
 
 SCRIPTS = {"diffprivlib": "rival_diffprivlib.py", "ebm": "rival_ebm.py"}
 

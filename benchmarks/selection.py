@@ -18,9 +18,9 @@ import numpy as np
 import folds
 from accuracy import Columns, _numbers_parsed
 from discreet import NaiveBayes, Schema
-from discreet.encoding import Cells
+from discreet.records.encoding import Cells
+from discreet.sources.exact import ExactStatistics
 from discreet.sources.memory import MemorySource
-from discreet.statistics import ExactStatistics
 
 RESULTS = Path(__file__).parent / "results"
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 3.0)

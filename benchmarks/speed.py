@@ -129,7 +129,7 @@ def adult_against_rivals(data: str | None) -> list[str]:
         return ["| fit adult against rivals | – | – | set DISCREET_DATA | ≤ 1 |"]
     import discreet
     from discreet import datasets
-    from discreet.encoding import as_floats
+    from discreet.records.encoding import as_floats
 
     X, y, schema = datasets.load("adult", data)
     numeric = {column.name for column in schema.columns if column.kind == "numeric"}
@@ -210,7 +210,7 @@ def parquet_memory(path: str) -> None:
 
 def smooth_sensitivity_against_sort() -> list[str]:
     """Standard deviation of 1,700,000 values beside numpy.sort."""
-    from discreet.smooth_sensitivity import standard_deviation
+    from discreet.privacy.smooth_sensitivity import standard_deviation
 
     values = np.random.default_rng(0).random(1_700_000)
     lines = []

@@ -56,7 +56,7 @@ def run_ours(options: argparse.Namespace) -> None:
     """Append our lines: the mean over several draws of the noise for each fold."""
     from accuracy import Columns, _numbers_parsed
     from discreet import Schema
-    from discreet.models.linear_svm import LinearSVM
+    from discreet.models.linear.linear_svm import LinearSVM
 
     done = folds.read_results(options.out)
     for name in options.datasets:

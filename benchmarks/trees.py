@@ -18,8 +18,8 @@ import numpy as np
 import folds
 from accuracy import Columns, _numbers_parsed
 from discreet import Schema
-from discreet.models.decision_tree import DecisionTree
-from discreet.models.random_forest import RandomForest
+from discreet.models.trees.decision_tree import DecisionTree
+from discreet.models.trees.random_forest import RandomForest
 from folds import Key, Score
 
 RESULTS = Path(__file__).parent / "results"

@@ -4,20 +4,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.budget import Ledger
-    from discreet.columns import Categorical, Numeric
+    from discreet import advice, audit, datasets, evaluation, federated
     from discreet.errors import DiscreetError
-    from discreet.local_perturbation import LocalPerturbation
-    from discreet.model_file import load
-    from discreet.models.bee_feature_selector import BeeFeatureSelector
-    from discreet.models.bee_rules import BeeRules
-    from discreet.models.decision_tree import DecisionTree
+    from discreet.evaluation import evaluate
+    from discreet.models.bees.bee_feature_selector import BeeFeatureSelector
+    from discreet.models.bees.bee_rules import BeeRules
     from discreet.models.feature_selector import FeatureSelector
-    from discreet.models.linear_svm import LinearSVM
-    from discreet.models.naive_bayes import NaiveBayes
+    from discreet.models.file import load
+    from discreet.models.linear.linear_svm import LinearSVM
+    from discreet.models.naive_bayes.naive_bayes import NaiveBayes
     from discreet.models.one_rule import OneRule
-    from discreet.models.random_forest import RandomForest
-    from discreet.schema import Adjacency, Schema
+    from discreet.models.trees.decision_tree import DecisionTree
+    from discreet.models.trees.random_forest import RandomForest
+    from discreet.perturbation.local_perturbation import LocalPerturbation
+    from discreet.privacy.guarantee import Guarantee
+    from discreet.privacy.ledger import Ledger
+    from discreet.schema import Adjacency, Categorical, Numeric, Schema
+    from discreet.sources.file import open_file
 
 __version__ = "0.1.0"
 __all__ = [
@@ -28,6 +31,7 @@ __all__ = [
     "DecisionTree",
     "DiscreetError",
     "FeatureSelector",
+    "Guarantee",
     "Ledger",
     "LinearSVM",
     "LocalPerturbation",
@@ -36,34 +40,49 @@ __all__ = [
     "OneRule",
     "RandomForest",
     "Schema",
+    "advice",
+    "audit",
+    "datasets",
+    "evaluate",
+    "evaluation",
+    "federated",
     "load",
+    "open_file",
 ]
 
 _HOMES = {
     "Adjacency": "discreet.schema",
-    "BeeFeatureSelector": "discreet.models.bee_feature_selector",
-    "BeeRules": "discreet.models.bee_rules",
-    "Categorical": "discreet.columns",
-    "DecisionTree": "discreet.models.decision_tree",
+    "BeeFeatureSelector": "discreet.models.bees.bee_feature_selector",
+    "BeeRules": "discreet.models.bees.bee_rules",
+    "Categorical": "discreet.schema",
+    "DecisionTree": "discreet.models.trees.decision_tree",
     "DiscreetError": "discreet.errors",
     "FeatureSelector": "discreet.models.feature_selector",
-    "Ledger": "discreet.budget",
-    "LinearSVM": "discreet.models.linear_svm",
-    "LocalPerturbation": "discreet.local_perturbation",
-    "NaiveBayes": "discreet.models.naive_bayes",
-    "Numeric": "discreet.columns",
+    "Guarantee": "discreet.privacy.guarantee",
+    "Ledger": "discreet.privacy.ledger",
+    "LinearSVM": "discreet.models.linear.linear_svm",
+    "LocalPerturbation": "discreet.perturbation.local_perturbation",
+    "NaiveBayes": "discreet.models.naive_bayes.naive_bayes",
+    "Numeric": "discreet.schema",
     "OneRule": "discreet.models.one_rule",
-    "RandomForest": "discreet.models.random_forest",
+    "RandomForest": "discreet.models.trees.random_forest",
     "Schema": "discreet.schema",
-    "load": "discreet.model_file",
+    "evaluate": "discreet.evaluation",
+    "load": "discreet.models.file",
+    "open_file": "discreet.sources.file",
 }
+"""Where each public name is defined."""
+_ROOMS = ("advice", "audit", "datasets", "evaluation", "federated")
+"""Rooms that are public as a whole: `discreet.datasets.load("iris")`."""
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: `import discreet` alone does not wait for scikit-learn."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    if name in _ROOMS:
+        return import_module(f"discreet.{name}")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'discreet' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from discreet import DecisionTree, NaiveBayes, Numeric, RandomForest, Schema
 from discreet.advice.twins import twins
 from discreet.advice.worlds import drawn, independent
-from discreet.budget import as_epsilon
+from discreet.privacy.epsilon import as_epsilon
 
 
 @pytest.mark.parametrize("epsilon", [0.001, 0.05, 0.3, 1, 5, 20, 60, math.inf])

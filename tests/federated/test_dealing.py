@@ -7,8 +7,8 @@ import pytest
 
 from discreet import Categorical, Schema
 from discreet.federated.dealing import LEAST_ANSWERS, hand, hand_size, tables
-from discreet.models.naive_bayes_plan import LEAST_SIGNAL
-from discreet.queries import Counts, SplineCounts
+from discreet.models.naive_bayes.plan import LEAST_SIGNAL
+from discreet.queries.tables import Counts, SplineCounts
 
 
 def wide(columns=22, records=8000, adjacency="add-remove"):

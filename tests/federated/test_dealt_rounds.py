@@ -12,7 +12,7 @@ from discreet.federated.gossip import gossip
 from discreet.federated.message import longest
 from discreet.federated.robust import combine
 from discreet.sources.memory import MemorySource
-from federated.hostile import town
+from support.consortium import town
 
 NAMES = [f"p{n}" for n in range(100)]
 

@@ -25,7 +25,7 @@ from discreet import Ledger, load
 from discreet.errors import DataError, FileError, ParameterError
 from discreet.federated import Invitation, KeyPair, Message, Party
 from discreet.sources.file import open_file
-from federated.flower_nodes import (
+from support.flower_nodes import (
     CANARY,
     NAMES,
     Nodes,

@@ -10,8 +10,8 @@ import pytest
 from discreet import load
 from discreet.errors import DataError, FileError, ParameterError
 from discreet.federated import Aggregator, KeyPair, Message, invite
-from federated.clinic import CLINIC
-from federated.flower_nodes import (
+from support.clinic import CLINIC
+from support.flower_nodes import (
     CANARY,
     NAMES,
     Nodes,

@@ -16,11 +16,11 @@ from discreet.federated.message import Message
 from discreet.federated.party import Party
 from discreet.federated.robust import MOST_LEFT_OUT, combine, middle
 from discreet.federated.simulate import noise
-from discreet.randomness import as_rng
-from discreet.schema import content_hash
+from discreet.privacy.randomness import as_rng
 from discreet.sources.memory import MemorySource
-from federated.clinic import CLINIC, ill
-from federated.hostile import ATTACKS, Consortium, town
+from discreet.storage.envelope import content_hash
+from support.clinic import CLINIC, ill
+from support.consortium import ATTACKS, Consortium, town
 
 FULL = "DISCREET_DATA" in os.environ
 

@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.neighbours import ADJACENCIES, BASE, ODD, neighbours, schema
 
 from discreet import Ledger, NaiveBayes, Numeric, OneRule, Schema, load
 from discreet.doors.counts import release
 from discreet.doors.shares import share
 from discreet.errors import BudgetError, DataError, DiscreetError, FileError, ParameterError
 from discreet.federated import Aggregator, Invitation, KeyPair, Message, Party, invite
-from discreet.queries import sensitivity
-from discreet.randomness import as_rng
+from discreet.privacy.randomness import as_rng
+from discreet.queries.tables import sensitivity
 from discreet.sources.memory import MemorySource
-from federated.clinic import CLINIC, ill
-from replay import replay
-from test_privacy import ADJACENCIES, BASE, ODD, neighbours, schema
+from support.clinic import CLINIC, ill
+from support.replay import replay
 
 NAMES = ["north", "south", "west"]
 
@@ -77,7 +77,7 @@ def test_a_round_gives_a_model_that_learns(trust, model, tmp_path):
 
 
 def test_without_noise_the_secure_sum_is_the_exact_sum(monkeypatch):
-    monkeypatch.setattr("discreet.mechanisms.polya.PolyaShare.perturb", lambda self, table, rng: table)
+    monkeypatch.setattr("discreet.privacy.mechanisms.polya.PolyaShare.perturb", lambda self, table, rng: table)
     invitation, pairs = invited("sum")
     aggregator = Aggregator(invitation)
     for message in answers(invitation, pairs):
@@ -315,7 +315,7 @@ SENT = answers(*ROUND)
 
 def forged(message, **changes):
     """A message whose checksum fits, whatever it says."""
-    from discreet.schema import content_hash
+    from discreet.storage.envelope import content_hash
 
     content = json.loads(message.to_bytes())
     content.pop("checksum")
@@ -485,7 +485,7 @@ def test_an_invitation_that_was_altered_is_refused(tmp_path):
 
 
 def rehashed(content):
-    from discreet.schema import content_hash
+    from discreet.storage.envelope import content_hash
 
     body = {key: value for key, value in content.items() if key != "hash"}
     return {**body, "hash": content_hash(body)}

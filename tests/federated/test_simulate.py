@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import typer
 from scipy import stats
+from support.records import split_target
 from typer.testing import CliRunner
 
-from conftest import split_target
 from discreet import Ledger, NaiveBayes, datasets
 from discreet.cli import federated_simulate
 from discreet.errors import DataError, ParameterError
@@ -20,9 +20,9 @@ from discreet.federated.masks import KeyPair
 from discreet.federated.partition import partition
 from discreet.federated.party import Party
 from discreet.federated.simulate import PROTOCOLS, PublicTable, Setting, grid, noise
-from discreet.mechanisms.laplace import DiscreteLaplace
-from discreet.queries import Counts, SoftCounts, SplineCounts
-from discreet.randomness import as_rng
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.randomness import as_rng
+from discreet.queries.tables import Counts, SoftCounts, SplineCounts
 from discreet.sources.memory import MemorySource
 
 NEARLY_EXACT = 10_000

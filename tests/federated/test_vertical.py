@@ -5,17 +5,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support.records import draw_records, split_target
 
-from conftest import draw_records, split_target
 from discreet import Ledger, NaiveBayes
 from discreet.errors import DataError, ParameterError
 from discreet.federated.aggregator import Aggregator
 from discreet.federated.invitation import Invitation, invite
 from discreet.federated.message import Message
 from discreet.federated.party import Party
-from discreet.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.sources.memory import MemorySource
-from replay import exact_loss, recorded
+from support.replay import exact_loss, recorded
 
 OWNED = {"clinic": ["age", "sex"], "laboratory": ["dose"], "registry": ["site"]}
 

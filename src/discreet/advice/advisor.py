@@ -14,8 +14,8 @@ from discreet.advice.neighbours import Values, distances, peers, quantile, weigh
 from discreet.advice.ranges import expected
 from discreet.advice.simulation import hindrance, simulate
 from discreet.advice.twins import twins
-from discreet.budget import as_epsilon
 from discreet.errors import ParameterError
+from discreet.privacy.epsilon import as_epsilon
 from discreet.schema import Schema
 
 EPSILONS = (0.01, 0.1, 1, 5)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import Categorical, is_integer
 from discreet.errors import ParameterError
 from discreet.schema import Schema
+from discreet.schema.columns import Categorical, is_integer
 
 MOST_RECORDS = 10**12
 """More than any table has; beyond it a number of records is taken for a slip of the pen."""

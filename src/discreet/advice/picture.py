@@ -8,8 +8,8 @@ from typing import Any
 from discreet.advice.advisor import Advice
 from discreet.advice.cases import MODELS
 from discreet.advice.wording import amount
-from discreet.comparison.picture import COLOURS, MARKERS
 from discreet.errors import MissingExtra, ParameterError
+from discreet.research.comparison.picture import COLOURS, MARKERS
 
 
 def draw(advice: Advice) -> Any:

@@ -17,11 +17,11 @@ from discreet.advice.cases import MODELS, Case, Values, rising
 from discreet.advice.facts import Facts
 from discreet.advice.twins import twins
 from discreet.advice.worlds import WORLDS, Table, drawn, numbered
-from discreet.budget import as_epsilon
-from discreet.columns import Categorical, Column
 from discreet.models import MODELS as FAMILIES
 from discreet.models.settings import configured
+from discreet.privacy.epsilon import as_epsilon
 from discreet.schema import Schema
+from discreet.schema.columns import Categorical, Column
 
 SIGNALS = tuple(float(signal) for signal in np.geomspace(1, 30_000, 8))
 """Where curves are simulated: from noise alone to hardly any."""

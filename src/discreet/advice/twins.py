@@ -6,9 +6,9 @@ makes none. Their accuracies have the same law, so that one is run for both, or 
 
 from __future__ import annotations
 
-from discreet.budget import Epsilon
-from discreet.models import naive_bayes_selection as selection
-from discreet.models import tree_plan
+from discreet.models.naive_bayes import selection
+from discreet.models.trees import plan as tree_plan
+from discreet.privacy.epsilon import Epsilon
 from discreet.schema import Schema
 
 

@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import Categorical, Column, Numeric
-from discreet.randomness import search_generator
+from discreet.privacy.randomness import search_generator
 from discreet.schema import Schema
+from discreet.schema.columns import Categorical, Column, Numeric
 
 Matrix = NDArray[np.float64]
 Labels = NDArray[np.intp]

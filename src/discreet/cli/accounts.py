@@ -10,10 +10,11 @@ from pathlib import Path
 
 import typer
 
-from discreet.budget import Account, Entry, Epsilon, Ledger, as_epsilon
-from discreet.budget.epsilon import shown_above, shown_below
 from discreet.cli.outputs import advise
 from discreet.errors import BudgetError, DiscreetError, FileError, ParameterError
+from discreet.privacy.epsilon import Epsilon, as_epsilon, shown_above, shown_below
+from discreet.privacy.ledger import Ledger
+from discreet.privacy.ledger.account import Account, Entry
 from discreet.schema import Adjacency
 
 

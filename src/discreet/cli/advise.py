@@ -16,7 +16,7 @@ from discreet.cli.outputs import advise as remark
 from discreet.cli.outputs import check_out, emit, say, tabulate
 from discreet.cli.progress import progress_bars
 from discreet.errors import ParameterError
-from discreet.writing import whole_file
+from discreet.storage.writing import whole_file
 
 STAR = "* the first choice: the least average loss against the best model in comparable cases"
 DRAFTED = "This command read no data; the draft's entries were read off the data."

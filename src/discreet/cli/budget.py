@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.budget import Account, Ledger
-from discreet.budget.epsilon import shown_above, shown_below
 from discreet.cli.outputs import emit, say, tabulate
+from discreet.privacy.epsilon import shown_above, shown_below
+from discreet.privacy.ledger import Ledger
+from discreet.privacy.ledger.account import Account
 
 File = Annotated[Path, typer.Argument(metavar="PATH", help="A ledger file.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -61,9 +61,9 @@ def compare(
       discreet compare --data iris --models "naive-bayes,naive-bayes(select=auto)" --epsilons 1 --out comparison
       discreet compare grid.toml --jobs 2 --out comparison
     """
-    from discreet.comparison import ResultsFile, summary
-    from discreet.comparison import compare as run_grid
     from discreet.models.settings import configured, split_names
+    from discreet.research.comparison import ResultsFile, summary
+    from discreet.research.comparison import compare as run_grid
 
     flags = {"data": data, "models": models, "epsilons": epsilons}
     lists = {name: split_names(value) for name, value in flags.items() if value is not None}
@@ -110,9 +110,9 @@ def compare(
 
 def catalogue() -> dict[str, Any]:
     """The models that can be compared, by name: ours that take an epsilon, and the classifiers of the papers."""
-    from discreet import papers
     from discreet.models import MODELS
     from discreet.models.classifier import PrivateClassifier
+    from discreet.research import papers
 
     published = {name: getattr(papers, name) for name in papers.__all__}
     return {
@@ -131,7 +131,7 @@ def _remarks(families: dict[str, Any]) -> list[str]:
 
 def _grid(path: Path | None, flags: dict[str, Any]) -> Any:
     """The grid of a file or of the options, not of both: nobody could say which counts."""
-    from discreet.comparison import Grid, read_grid
+    from discreet.research.comparison import Grid, read_grid
 
     if path is not None:
         if flags:
@@ -160,8 +160,8 @@ def _write(
     grid: Any, families: dict[str, Any], found: Any, remarks: list[str], out: Path, directory: str | None
 ) -> list[Path]:
     """The report, with pictures if matplotlib is there."""
-    from discreet.comparison import describe, engine, summary
-    from discreet.report.folder import write_report
+    from discreet.research.comparison import describe, engine, summary
+    from discreet.research.report.folder import write_report
 
     drawn = describe.has_pictures()
     if not drawn:
@@ -181,7 +181,7 @@ def _write(
 
 
 def _parquet(out: Path) -> Path:
-    from discreet.comparison import ResultsFile
+    from discreet.research.comparison import ResultsFile
 
     ResultsFile(out / "runs.csv").write_parquet(out / "runs.parquet")
     return out / "runs.parquet"
@@ -196,7 +196,7 @@ def _counted(failures: Any) -> dict[str, int]:
 
 
 def _report(cells: Any, failures: Any, written: list[Path]) -> dict[str, Any]:
-    from discreet.comparison import summary
+    from discreet.research.comparison import summary
 
     return {
         "cells": [each._asdict() for each in cells],
@@ -208,7 +208,7 @@ def _report(cells: Any, failures: Any, written: list[Path]) -> dict[str, Any]:
 
 
 def _show(cells: Any) -> None:
-    from discreet.comparison import summary
+    from discreet.research.comparison import summary
 
     heads = ["data", "model", "ε", "runs", "accuracy", "of noiseless"]
     rows = [

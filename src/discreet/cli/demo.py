@@ -17,7 +17,7 @@ from discreet.cli.outputs import advise, emit, notes, printable, say, shown, tab
 from discreet.datasets import Columns, built_in
 from discreet.errors import FileError, MissingExtra
 from discreet.schema import Schema
-from discreet.writing import whole_file
+from discreet.storage.writing import whole_file
 
 NAMES = ("breast-cancer", "digits", "iris", "wine")
 EPSILONS = (0.1, 0.3, 1.0, 3.0, math.inf)
@@ -82,7 +82,7 @@ def _scores(sets: list[Halves]) -> Iterator[dict[str, Any]]:
     from rich.progress import Progress
     from sklearn.naive_bayes import GaussianNB
 
-    from discreet.models.naive_bayes import NaiveBayes
+    from discreet.models.naive_bayes.naive_bayes import NaiveBayes
 
     with Progress(console=notes, transient=True, disable=not notes.is_terminal) as progress:
         task = progress.add_task("training", total=len(sets) * len(EPSILONS))
@@ -110,7 +110,7 @@ def _matrix(columns: Columns) -> Any:
 
 def _secure_model(each: Halves) -> Any:
     """One model as an owner would release it: secure noise, epsilon 1."""
-    from discreet.models.naive_bayes import NaiveBayes
+    from discreet.models.naive_bayes.naive_bayes import NaiveBayes
 
     return NaiveBayes(each.schema, epsilon=1).fit(each.train, each.train_labels)
 

@@ -11,7 +11,7 @@ import typer
 from discreet.cli import inputs
 from discreet.cli.outputs import advise, check_out, emit, printable
 from discreet.errors import ParameterError
-from discreet.writing import whole_file
+from discreet.storage.writing import whole_file
 
 PICTURES = (".png", ".svg", ".pdf")
 

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.budget import as_epsilon, total
 from discreet.cli import inputs
 from discreet.cli.accounts import in_words, open_ledger, paying
 from discreet.cli.outputs import advise, check_out, emit, notes, say, shown, tabulate
 from discreet.cli.train import public_schema
 from discreet.errors import DiscreetError, ParameterError
+from discreet.privacy.epsilon import as_epsilon, total
 from discreet.sources.file import open_file
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -153,7 +153,7 @@ def combine(
       discreet federated combine north.msg south.msg --invitation invitation.json --out model.json
     """
     from discreet.federated import Aggregator, Invitation, Message
-    from discreet.model_file import card
+    from discreet.models.file import card
 
     invited = Invitation.load(invitation)
     check_out(out, invitation, state, *messages, force=force)

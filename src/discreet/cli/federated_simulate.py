@@ -14,7 +14,7 @@ import typer
 from discreet.cli.outputs import advise, emit, notes, say, tabulate
 from discreet.datasets import DataSet, load
 from discreet.errors import FileError, MissingExtra, ParameterError
-from discreet.writing import whole_file
+from discreet.storage.writing import whole_file
 
 PUBLIC = (
     "For public data only: rows are counted in the clear, the noise is seeded, and these scores are not private. "
@@ -89,7 +89,7 @@ def _numbers(name: str, text: str, kind: Callable[[str], Any]) -> list[Any]:
 def _open(data: str, schema: str | None) -> DataSet:
     """A data set by name, or a file with its schema; labels are the schema's target column."""
     from discreet.cli import inputs
-    from discreet.files import read_columns
+    from discreet.records.files import read_columns
 
     if schema is None and not Path(data).suffix:
         return load(data)

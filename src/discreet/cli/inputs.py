@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from discreet import files
 from discreet.errors import DiscreetError, FileError
+from discreet.records import files
 from discreet.schema import Schema
 from discreet.sources import Source
 
@@ -51,7 +51,7 @@ def load_schema(name: str, adjacency: str | None = None) -> Schema:
 
 def load_model(path: Path) -> Any:
     """A model file, ready to predict."""
-    from discreet.model_file import load
+    from discreet.models.file import load
 
     try:
         return load(path)

@@ -14,9 +14,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from discreet.budget import Charge, Epsilon, total
-from discreet.budget.epsilon import shown_above
 from discreet.errors import FileError
+from discreet.privacy.epsilon import Epsilon, shown_above, total
+from discreet.privacy.receipt import Charge
 
 paper = Console(highlight=False, markup=False, emoji=False)
 """Standard output, for results."""

@@ -10,18 +10,19 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.budget import Ledger, as_epsilon
 from discreet.cli import inputs
 from discreet.cli.accounts import as_dict, in_words, open_ledger, paying
 from discreet.cli.outputs import advise, check_out, emit, notes, say, tabulate_charges
 from discreet.cli.train import public_schema
-from discreet.columns import Categorical, text_of
-from discreet.csv_columns import delimiter_of
 from discreet.errors import FileError, SchemaError
-from discreet.files import checked, names_in, read_blocks, structure
+from discreet.privacy.epsilon import as_epsilon
+from discreet.privacy.ledger import Ledger
+from discreet.records.csv_columns import delimiter_of
+from discreet.records.files import checked, names_in, read_blocks, structure
+from discreet.records.tables import Table
 from discreet.schema import Schema
-from discreet.tables import Table
-from discreet.writing import whole_file
+from discreet.schema.columns import Categorical, text_of
+from discreet.storage.writing import whole_file
 
 SEEDED = (
     "--seed was set: whoever guesses it can undo the noise. Do not publish this table; perturb the data again without "
@@ -57,8 +58,8 @@ def perturb(
       discreet perturb discreet-demo/train.csv --schema discreet-demo/schema.json \\
         --adjacency replace-one --epsilon 20 --out perturbed.csv
     """
-    from discreet.local_perturbation import LocalPerturbation
-    from discreet.perturbed_table import receipt_path, save_receipt
+    from discreet.perturbation.local_perturbation import LocalPerturbation
+    from discreet.perturbation.perturbed_table import receipt_path, save_receipt
 
     loss = as_epsilon(epsilon)
     public = public_schema(schema, adjacency, draft_ok)
@@ -128,7 +129,7 @@ def _writer(file: Any, out: Path) -> Any:
 
 def _write(writer: Any, blocks: Iterator[tuple[Any, Any]], schema: Schema) -> int:
     """Write a header and the records, columns in the schema's order, the target last; returns how many."""
-    from discreet.local_perturbation import as_texts
+    from discreet.perturbation.local_perturbation import as_texts
 
     writer.writerow([*schema.names, schema.target])
     count = 0

@@ -13,10 +13,10 @@ import typer
 
 from discreet.cli import inputs
 from discreet.cli.outputs import advise, check_out, emit, notes
-from discreet.csv_columns import delimiter_of
 from discreet.errors import DataError, ParameterError
-from discreet.files import Block, checked, read_blocks, structure
-from discreet.writing import whole_file
+from discreet.records.csv_columns import delimiter_of
+from discreet.records.files import Block, checked, read_blocks, structure
+from discreet.storage.writing import whole_file
 
 
 def predict(

@@ -46,9 +46,9 @@ def reproduce(
       discreet reproduce vaidya2013 --out vaidya
       discreet reproduce lopuhaa2021 --full --jobs 2 --out lopuhaa
     """
-    from discreet.report.folder import write_report
-    from discreet.reproduce import STUDIES
-    from discreet.reproduce import run as runs
+    from discreet.research.report.folder import write_report
+    from discreet.research.reproduce import STUDIES
+    from discreet.research.reproduce import run as runs
 
     if paper not in STUDIES:
         raise ParameterError(f"paper {paper!r} is not known; need one of: {', '.join(STUDIES)}")

@@ -11,12 +11,12 @@ import typer
 
 from discreet.cli import inputs
 from discreet.cli.outputs import advise, check_out, emit, say, tabulate
-from discreet.columns import Column, Label, Numeric
 from discreet.errors import DataError
-from discreet.files import Block, checked, is_text, open_quotes, read_columns
+from discreet.records.files import Block, checked, is_text, open_quotes, read_columns
 from discreet.schema import Schema
+from discreet.schema.columns import Column, Label, Numeric
 from discreet.sources.file import open_file
-from discreet.writing import whole_file
+from discreet.storage.writing import whole_file
 
 MOST_SHOWN = 8
 """Categories that a table shows of one column."""
@@ -79,7 +79,7 @@ def _look_at_lines(data: Path, columns: Block) -> None:
 
 def drafted(columns: Block, target: str, ignore: list[str]) -> Schema:
     """The draft of columns in memory; no message quotes a value."""
-    from discreet import drafting
+    from discreet.records import drafting
 
     labels = columns[target]
     kept = {name: values for name, values in columns.items() if name != target and name not in ignore}

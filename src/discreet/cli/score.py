@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.budget import as_epsilon
 from discreet.cli import inputs
 from discreet.cli.accounts import as_dict, in_words, open_ledger, paying
 from discreet.cli.outputs import advise, emit, notes, say, tabulate_receipt
-from discreet.files import checked, structure
+from discreet.privacy.epsilon import as_epsilon
+from discreet.records.files import checked, structure
+from discreet.records.tables import Table
 from discreet.schema import Schema
-from discreet.tables import Table
 
 VAGUE = 0.2
 """An interval wider than this says little."""

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.budget import Ledger, as_epsilon
 from discreet.cli import inputs
 from discreet.cli.accounts import as_dict, in_words, open_ledger, paying
 from discreet.cli.outputs import check_out, emit, notes, say, tabulate_receipt
 from discreet.errors import ParameterError, SchemaError
+from discreet.privacy.epsilon import as_epsilon
+from discreet.privacy.ledger import Ledger
 from discreet.schema import Schema
 from discreet.sources.file import open_file
 
@@ -149,6 +150,6 @@ def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -
 
 def _report(model: Any, out: Path, ledger: Ledger | None) -> dict[str, Any]:
     """What a script wants to know."""
-    from discreet.model_file import card
+    from discreet.models.file import card
 
     return {"out": str(out), **card(model), "ledger": as_dict(ledger)}

@@ -8,7 +8,7 @@ from typing import Any
 from discreet.cli import inputs
 from discreet.cli.outputs import notes
 from discreet.errors import FileError, ParameterError
-from discreet.files import checked, read_columns
+from discreet.records.files import checked, read_columns
 
 PRICELESS = (
     "rules cost no epsilon of their own, they keep what `discreet perturb` paid for; leave --epsilon, --ledger, "
@@ -18,7 +18,7 @@ PRICELESS = (
 
 def fit_rules(estimator: Any, data: Path, schema: str | None, clear: bool) -> Any:
     """Fit bee rules on a table with its receipt, or, with consent, on clear data: then nothing is guaranteed."""
-    from discreet.perturbed_table import read_perturbed, receipt_path
+    from discreet.perturbation.perturbed_table import read_perturbed, receipt_path
 
     if clear:
         if schema is None:

@@ -8,16 +8,16 @@ from typing import get_args
 
 import numpy as np
 
-from discreet.budget import Epsilon
 from discreet.doors.passage import Account, passage
 from discreet.errors import ParameterError
-from discreet.mechanisms.selection import PermuteAndFlip
-from discreet.plan import Step, split_evenly
-from discreet.queries import MajorityScore, Score, ShareScore
-from discreet.randomness import Randomness
+from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.mechanisms.selection import PermuteAndFlip
+from discreet.privacy.randomness import Randomness
+from discreet.privacy.receipt import Receipt
+from discreet.privacy.steps import Step, split_evenly
+from discreet.queries.tables import MajorityScore, Score, ShareScore
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.statistics import Receipt
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias, get_args
 
-from discreet.columns import MAX_CELLS, Numeric, is_integer
 from discreet.doors.passage import Account, passage
 from discreet.errors import ParameterError
-from discreet.mechanisms.laplace import DiscreteLaplace
-from discreet.mechanisms.polya import PolyaShare
-from discreet.mechanisms.smooth import SmoothCauchy
-from discreet.plan import Step
-from discreet.queries import ClassCounts, Counts, Moments, SoftCounts, TableQuery, Total
-from discreet.randomness import Randomness
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.polya import PolyaShare
+from discreet.privacy.mechanisms.smooth import SmoothCauchy
+from discreet.privacy.randomness import Randomness
+from discreet.privacy.steps import Step
+from discreet.queries.tables import ClassCounts, Counts, Moments, SoftCounts, TableQuery, Total
+from discreet.released.statistics import NoisyStatistics, NoisyTable
 from discreet.schema import Schema
+from discreet.schema.columns import MAX_CELLS, Numeric, is_integer
 from discreet.sources import Source
-from discreet.statistics import NoisyStatistics, NoisyTable
 
 CountStep: TypeAlias = Step[TableQuery, DiscreteLaplace | SmoothCauchy]
 
@@ -34,7 +34,7 @@ def release(
     """Pay for the whole plan, then count, then draw noise.
 
     Guarantee  the result is ε-DP under the schema's adjacency, ε the sum of the steps' epsilons.
-    Proof      each step's mechanism is ε_j-DP at the query's sensitivity (mechanisms/, queries.py); what is
+    Proof      each step's mechanism is ε_j-DP at the query's sensitivity (mechanisms/, queries/tables.py); what is
                released depends on the data through those tables alone; losses add (sequential composition).
     Order      that of the passage.
     """

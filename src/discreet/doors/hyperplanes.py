@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.budget import Epsilon
 from discreet.doors.passage import Account, Reading, passage
-from discreet.encoding import Cells
-from discreet.hyperplanes import Feature, Hyperplanes
-from discreet.mechanisms.laplace import DiscreteLaplace
-from discreet.mechanisms.objective import ObjectivePerturbation
-from discreet.mechanisms.problem import Problem
-from discreet.plan import Step, split_by_weight, split_evenly
-from discreet.randomness import Randomness
+from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.objective import ObjectivePerturbation
+from discreet.privacy.mechanisms.problem import Problem
+from discreet.privacy.randomness import Randomness
+from discreet.privacy.steps import Step, split_by_weight, split_evenly
+from discreet.queries.hyperplanes import Feature, Hyperplanes
+from discreet.records.encoding import Cells
+from discreet.released.statistics import NoisyStatistics, NoisyTable
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.statistics import NoisyStatistics, NoisyTable
 
 SHARES = (99, 1)
 """How the epsilon of a hyperplane is divided between the objective's noise and the lattice's."""
@@ -85,13 +85,11 @@ def separate(
                each of the hyperplanes, so losses add; shares sum to ε. A record with none of the classes is nowhere.
     Order      that of the passage. No exception after the charge depends on a value, and the
                minimiser always arrives (minimiser.py).
-    Test       tests/test_linear_svm.py::test_whole_fit_stays_within_epsilon_and_leaks_nothing
+    Test       tests/models/linear/test_linear_svm.py::test_whole_fit_stays_within_epsilon_and_leaks_nothing
     """
     names = _names(schema, query)
     shares = split_evenly(epsilon, len(names))
-    plans = [
-        _steps(name, query, schema, share, huber, strength) for name, share in zip(names, shares, strict=True)
-    ]
+    plans = [_steps(name, query, schema, share, huber, strength) for name, share in zip(names, shares, strict=True)]
     reading, receipt = passage(source, schema, [step for plan in plans for step in plan], ledger, rng, purpose)
     features, codes, labels = _read(reading, schema, query)
     weights = []

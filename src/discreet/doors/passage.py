@@ -10,14 +10,15 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import add
 
-from discreet.budget import Charge, Ledger
-from discreet.encoding import Cells
 from discreet.errors import ParameterError
-from discreet.plan import AnyStep, Lot, Step
-from discreet.randomness import Randomness
+from discreet.privacy.ledger import Ledger
+from discreet.privacy.randomness import Randomness
+from discreet.privacy.receipt import Charge, Receipt
+from discreet.privacy.steps import AnyStep, Lot, Step
+from discreet.records.encoding import Cells
 from discreet.schema import Adjacency, Schema
 from discreet.sources import Source
-from discreet.statistics import ExactRows, ExactStatistics, Receipt
+from discreet.sources.exact import ExactRows, ExactStatistics
 
 
 class Spending:
@@ -97,7 +98,7 @@ def passage(
     Order      structure (public, so that a wrong column costs nothing), prices, charge, reading. If reading fails the
                budget is spent: whether it failed could depend on the data. `purpose` names the ledger's entry; with
                `once`, a second release of that name is refused.
-    Test       tests/test_passage.py, with mutants of this function
+    Test       tests/doors/test_passage.py, with mutants of this function
     """
     source.check(schema)
     receipt = pay(schema, steps, ledger, rng, purpose, once=once)

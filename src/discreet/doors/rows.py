@@ -9,18 +9,18 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.budget import Epsilon
-from discreet.columns import Column, Numeric
 from discreet.doors.passage import Account, passage
-from discreet.encoding import Cells
 from discreet.errors import ParameterError
-from discreet.mechanisms.laplace import DiscreteLaplace
-from discreet.mechanisms.response import RandomizedResponse
-from discreet.plan import AnyStep, Lot, Step
-from discreet.randomness import Randomness
+from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.response import RandomizedResponse
+from discreet.privacy.randomness import Randomness
+from discreet.privacy.receipt import Receipt
+from discreet.privacy.steps import AnyStep, Lot, Step
+from discreet.records.encoding import Cells
 from discreet.schema import Adjacency, Schema
+from discreet.schema.columns import Column, Numeric
 from discreet.sources import Source
-from discreet.statistics import Receipt
 
 NoisyCodes: TypeAlias = list[NDArray[np.uint16]]
 """Perturbed cells, one array for each component: the columns, then the label."""

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from discreet.doors.counts import check_counted
 from discreet.doors.passage import Account, passage
 from discreet.errors import ParameterError
-from discreet.mechanisms.polya import PolyaShare
-from discreet.plan import Step
-from discreet.queries import TableQuery, shape
-from discreet.randomness import Randomness
+from discreet.privacy.mechanisms.polya import PolyaShare
+from discreet.privacy.randomness import Randomness
+from discreet.privacy.receipt import Receipt
+from discreet.privacy.steps import Step
+from discreet.queries.tables import TableQuery, shape
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.statistics import Receipt
 
 
 def share(

@@ -10,16 +10,16 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.budget import Epsilon
 from discreet.doors.tree_records import Records
-from discreet.encoding import Cells
-from discreet.mechanisms.laplace import DiscreteLaplace
-from discreet.mechanisms.selection import PermuteAndFlip
-from discreet.plan import AnyStep, Step
-from discreet.randomness import Randomness
+from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.selection import PermuteAndFlip
+from discreet.privacy.randomness import Randomness
+from discreet.privacy.steps import AnyStep, Step
+from discreet.queries.trees import SCORES, LeafCounts, LeafLabels, Places, Split, Table, Tree, complete_tree
+from discreet.records.encoding import Cells
+from discreet.released.statistics import NoisyTable
 from discreet.schema import Schema
-from discreet.statistics import NoisyTable
-from discreet.trees import SCORES, LeafCounts, LeafLabels, Places, Split, Table, Tree, complete_tree
 
 Answer = tuple[LeafCounts, NoisyTable]
 
@@ -71,7 +71,7 @@ class Greedy:
                is one monotone move in each, at half of ε_l. Leaf counts cost `leaves` (LeafCounts, DiscreteLaplace).
                Levels add up, each chosen after the last (adaptive sequential composition). Nodes without records are
                split like any other: the shape of the tree tells nothing.
-    Test       tests/test_growth.py::test_every_plan_stays_within_epsilon and ..._attains_it
+    Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it
     """
 
     splits: tuple[Split, ...]
@@ -116,7 +116,7 @@ class Published:
                in one node of the level and in one cell of each of its tables: the tables of a level have L1
                sensitivity m - l (add-remove) or 2 (m - l) (replace-one), to which the noise is calibrated
                (DiscreteLaplace). The choice is post-processing; leaves as in Greedy; levels add up.
-    Test       tests/test_growth.py::test_every_plan_stays_within_epsilon and ..._attains_it
+    Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it
     """
 
     splits: tuple[Split, ...]
@@ -175,7 +175,7 @@ class Fixed:
                Add-remove: a record raises one count of one leaf by one (monotone), other leaves do not change.
                Replace-one: within one leaf one count falls and one rises, for which twice the scale is taken; between
                two leaves there is one monotone move in each, at half of ε.
-    Test       tests/test_growth.py::test_every_plan_stays_within_epsilon and ..._attains_it
+    Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it
     """
 
     tree: Tree
@@ -209,7 +209,7 @@ class Labelled:
     Guarantee  `epsilon`-DP under the schema's adjacency.
     Proof      the candidates (tree, class of each leaf) are public. A record is right or wrong under each: adding it
                raises each score by 0 or 1 (monotone), replacing it moves each by at most one. One permute-and-flip.
-    Test       tests/test_growth.py::test_every_plan_stays_within_epsilon and ..._attains_it
+    Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it
     """
 
     trees: tuple[Tree, ...]
@@ -243,6 +243,7 @@ class Labelled:
         chosen = choice.choose(np.concatenate(scores), rng)
         tree, labels = [(tree, row) for tree, rows in named for row in rows][chosen]
         return _labelled(tree, labels.tolist(), schema)
+
 
 PLANS = (Greedy, Published, Fixed, Labelled)
 """The plans that are proved: the door takes no others."""

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.encoding import Cells
+from discreet.queries.trees import Places, Split, Table
+from discreet.records.encoding import Cells
 from discreet.schema import Schema
-from discreet.trees import Places, Split, Table
 
 
 @dataclass(frozen=True, repr=False)

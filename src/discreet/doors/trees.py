@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from discreet.doors.passage import Account, Reading, passage
 from discreet.doors.tree_plans import PLANS, Plan
 from discreet.doors.tree_records import Records
-from discreet.encoding import Cells
 from discreet.errors import ParameterError
-from discreet.plan import AnyStep, Lot
-from discreet.queries import ClassCounts
-from discreet.randomness import Randomness
+from discreet.privacy.randomness import Randomness
+from discreet.privacy.steps import AnyStep, Lot
+from discreet.queries.tables import ClassCounts
+from discreet.records.encoding import Cells
+from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.statistics import NoisyStatistics
 
 
 def grow(
@@ -39,7 +39,7 @@ def grow(
                record's tree is a uniform draw of its own, whatever the record holds and wherever it stands: a lot that
                deals it to one plan (Lot).
     Order      that of the passage; records are dealt after they are read.
-    Test       tests/test_growth.py::test_every_plan_stays_within_epsilon, ::test_dealt_records_cost_one_tree
+    Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon, ::test_dealt_records_cost_one_tree
     """
     plans = tuple(plans)
     for plan in plans:

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.budget import Charge
 from discreet.errors import DataError, FileError
 from discreet.federated import dealing
 from discreet.federated.invitation import Invitation
 from discreet.federated.message import Message
-from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.models import MODELS
-from discreet.queries import sensitivity, shape
-from discreet.schema import content_hash, read_json
-from discreet.statistics import NoisyStatistics, Receipt
-from discreet.writing import whole_file
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.receipt import Charge, Receipt
+from discreet.queries.tables import sensitivity, shape
+from discreet.released.statistics import NoisyStatistics
+from discreet.storage.envelope import content_hash, read_json
+from discreet.storage.writing import whole_file
 
 FORMAT = "discreet/aggregator"
 LARGEST = 2**62

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.models.naive_bayes_plan import LEAST_SIGNAL, effective
-from discreet.queries import TableQuery
+from discreet.models.naive_bayes.plan import LEAST_SIGNAL, effective
+from discreet.queries.tables import TableQuery
+from discreet.released.statistics import NoisyTable
 from discreet.schema import Schema
-from discreet.statistics import NoisyTable
 
 FEWEST_PARTIES = 60
 LEAST_ANSWERS = 6

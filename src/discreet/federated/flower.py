@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discreet.budget import Ledger
 from discreet.errors import (
     BudgetError,
     DataError,
@@ -35,8 +34,9 @@ from discreet.federated.invitation import Invitation
 from discreet.federated.masks import KeyPair
 from discreet.federated.message import Message, longest
 from discreet.federated.party import Party
+from discreet.privacy.ledger import Ledger
 from discreet.sources.file import open_file
-from discreet.writing import whole_file
+from discreet.storage.writing import whole_file
 
 try:
     from flwr.app import ConfigRecord, Context, RecordDict

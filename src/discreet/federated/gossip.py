@@ -23,9 +23,10 @@ from discreet.federated.aggregator import Aggregator
 from discreet.federated.invitation import Invitation
 from discreet.federated.message import Message
 from discreet.models import MODELS
-from discreet.queries import shape
-from discreet.randomness import search_generator
-from discreet.statistics import NoisyStatistics, Receipt
+from discreet.privacy.randomness import search_generator
+from discreet.privacy.receipt import Receipt
+from discreet.queries.tables import shape
+from discreet.released.statistics import NoisyStatistics
 
 PROTOCOLS = ("push-sum", "push-pull")
 

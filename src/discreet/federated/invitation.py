@@ -16,17 +16,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from discreet.budget import Epsilon, as_epsilon
-from discreet.columns import Categorical, is_integer
 from discreet.errors import DiscreetError, FileError, ParameterError
 from discreet.federated.dealing import FEWEST_PARTIES, hand, hand_size
-from discreet.mechanisms.laplace import DiscreteLaplace
-from discreet.mechanisms.polya import PolyaShare
-from discreet.models import naive_bayes_plan
-from discreet.plan import Step, laplace_steps, split_by_weight, split_evenly
-from discreet.queries import MOST_BINS, Counts, SoftCounts, SplineCounts, sensitivity, shape
-from discreet.schema import Schema, content_hash, read_json
-from discreet.writing import whole_file
+from discreet.models.naive_bayes import plan as naive_bayes_plan
+from discreet.privacy.epsilon import Epsilon, as_epsilon
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.polya import PolyaShare
+from discreet.privacy.steps import Step, laplace_steps, split_by_weight, split_evenly
+from discreet.queries.tables import MOST_BINS, Counts, SoftCounts, SplineCounts, sensitivity, shape
+from discreet.schema import Schema
+from discreet.schema.columns import Categorical, is_integer
+from discreet.storage.envelope import content_hash, read_json
+from discreet.storage.writing import whole_file
 
 FORMAT = "discreet/invitation"
 VERSION = 1

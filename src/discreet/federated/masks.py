@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import is_integer
 from discreet.errors import FileError, MissingExtra, ParameterError
+from discreet.schema.columns import is_integer
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey

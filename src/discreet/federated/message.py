@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, FileError
 from discreet.federated.invitation import Invitation
-from discreet.schema import content_hash
-from discreet.writing import whole_file
+from discreet.storage.envelope import content_hash
+from discreet.storage.writing import whole_file
 
 FORMAT = "discreet/answer"
 VERSION = 1

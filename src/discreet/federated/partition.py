@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.randomness import search_generator
+from discreet.privacy.randomness import search_generator
 
 SIZES = ("equal", "uniform", "exponential")
 

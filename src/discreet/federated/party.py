@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.budget import Ledger
 from discreet.doors.counts import release
 from discreet.doors.shares import share
 from discreet.errors import ParameterError
 from discreet.federated.invitation import Invitation
 from discreet.federated.masks import KeyPair, mask
 from discreet.federated.message import Message
-from discreet.randomness import as_rng
+from discreet.privacy.ledger import Ledger
+from discreet.privacy.randomness import as_rng
 from discreet.sources import Source
 
 

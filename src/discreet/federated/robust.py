@@ -27,7 +27,7 @@ from discreet.federated.aggregator import Aggregator
 from discreet.federated.invitation import Invitation
 from discreet.federated.message import Message
 from discreet.models import MODELS
-from discreet.statistics import NoisyStatistics, NoisyTable
+from discreet.released.statistics import NoisyStatistics, NoisyTable
 
 RULES = ("trimmed-mean", "median", "clip")
 SAMPLING = 1 / 3

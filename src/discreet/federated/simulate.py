@@ -17,19 +17,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.budget import Charge, as_epsilon
-from discreet.encoding import Cells, class_codes
 from discreet.errors import DataError, ParameterError
 from discreet.federated import dealing
 from discreet.federated.invitation import Invitation, invite
 from discreet.federated.partition import partition
-from discreet.mechanisms.laplace import DiscreteLaplace
 from discreet.models import MODELS
-from discreet.queries import TableQuery, sensitivity
-from discreet.randomness import Randomness, as_rng, search_generator
+from discreet.privacy.epsilon import as_epsilon
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.randomness import Randomness, as_rng, search_generator
+from discreet.privacy.receipt import Charge, Receipt
+from discreet.queries.tables import TableQuery, sensitivity
+from discreet.records.encoding import Cells, class_codes
+from discreet.records.tables import Table, as_vector
+from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
-from discreet.statistics import NoisyStatistics, Receipt
-from discreet.tables import Table, as_vector
 
 PROTOCOLS = ("central", "secure-sum", "local-noise")
 EPSILONS = tuple(round(10 ** (power / 2), 6) for power in range(-4, 3))

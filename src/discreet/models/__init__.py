@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.models.bee_rules import BeeRules
-from discreet.models.decision_tree import DecisionTree
-from discreet.models.linear_svm import LinearSVM
-from discreet.models.naive_bayes import NaiveBayes
+from discreet.models.bees.bee_rules import BeeRules
+from discreet.models.linear.linear_svm import LinearSVM
+from discreet.models.naive_bayes.naive_bayes import NaiveBayes
 from discreet.models.one_rule import OneRule
-from discreet.models.random_forest import RandomForest
+from discreet.models.trees.decision_tree import DecisionTree
+from discreet.models.trees.random_forest import RandomForest
 
 MODELS: dict[str, Any] = {
     kind.kind: kind for kind in (NaiveBayes, OneRule, DecisionTree, RandomForest, LinearSVM, BeeRules)

@@ -13,21 +13,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from discreet import model_file
-from discreet.budget import Epsilon, Ledger, as_epsilon, as_ledger
 from discreet.doors.passage import Spending
-from discreet.drafting import schema_from_data
-from discreet.encoding import class_codes
 from discreet.errors import ParameterError
-from discreet.guarantee import Guarantee
+from discreet.models import file as model_file
 from discreet.models.public import checked_public
 from discreet.models.tabular import normalised, sorted_classes
-from discreet.randomness import Randomness, as_rng
+from discreet.privacy.epsilon import Epsilon, as_epsilon
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.ledger import Ledger, as_ledger
+from discreet.privacy.randomness import Randomness, as_rng
+from discreet.records.drafting import schema_from_data
+from discreet.records.encoding import class_codes
+from discreet.records.tables import as_vector
+from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
 from discreet.sources.memory import MemorySource
-from discreet.statistics import Answers, NoisyStatistics
-from discreet.tables import as_vector
 
 Matrix = NDArray[np.float64]
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.guarantee import Guarantee
 from discreet.models.public import checked_public
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.receipt import Receipt
+from discreet.records.tables import Table, as_frame, as_matrix, check_records
 from discreet.schema import Paid, Schema
-from discreet.statistics import Receipt
-from discreet.tables import Table, as_frame, as_matrix, check_records
 
 CHOSEN = "columns"
 """How a schema says that its columns were chosen without a guarantee: no model made with it states one."""

@@ -6,17 +6,18 @@ import math
 from numbers import Integral
 from typing import Any, Self
 
-from discreet.budget import Ledger, as_epsilon, as_ledger
-from discreet.columns import Numeric
 from discreet.doors.choice import select
-from discreet.drafting import schema_from_data
 from discreet.errors import ParameterError
-from discreet.guarantee import Guarantee
 from discreet.models.column_selector import ColumnSelector
 from discreet.models.public import checked_public
-from discreet.queries import MOST_BINS, MajorityScore
-from discreet.randomness import as_rng
+from discreet.privacy.epsilon import as_epsilon
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.ledger import Ledger, as_ledger
+from discreet.privacy.randomness import as_rng
+from discreet.queries.tables import MOST_BINS, MajorityScore
+from discreet.records.drafting import schema_from_data
 from discreet.schema import Schema
+from discreet.schema.columns import Numeric
 from discreet.sources import Source
 from discreet.sources.memory import MemorySource
 

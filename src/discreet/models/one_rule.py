@@ -11,22 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discreet import explanation
-from discreet.budget import Epsilon
-from discreet.columns import Numeric
 from discreet.doors.choice import select
 from discreet.doors.counts import release
 from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
-from discreet.explanation import Evidence
+from discreet.models import explanation
 from discreet.models.classifier import PrivateClassifier
+from discreet.models.explanation import Evidence
 from discreet.models.tabular import Attribute, Model, normalised, sorted_classes
-from discreet.plan import laplace_steps, split_by_weight
-from discreet.queries import Counts, MajorityScore
-from discreet.randomness import Randomness
+from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.randomness import Randomness
+from discreet.privacy.steps import laplace_steps, split_by_weight
+from discreet.queries.tables import Counts, MajorityScore
+from discreet.released.statistics import Answers, NoisyStatistics, NoisyTable
 from discreet.schema import Schema
+from discreet.schema.columns import Numeric
 from discreet.sources import Source
-from discreet.statistics import Answers, NoisyStatistics, NoisyTable
 
 Matrix = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from discreet.tables import as_frame
+from discreet.records.tables import as_frame
 
 
 def checked_public(X: Any, y: Any = "absent", width: int | None = None, kind: str = "NaiveBayes") -> Any:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import Categorical, text_of
-from discreet.encoding import Cells
-from discreet.explanation import Evidence
+from discreet.models.explanation import Evidence
+from discreet.records.encoding import Cells
+from discreet.records.tables import Table, check_records
 from discreet.schema import Schema
+from discreet.schema.columns import Categorical, text_of
 from discreet.sources.memory import BLOCK
-from discreet.tables import Table, check_records
 
 Matrix = NDArray[np.float64]
 

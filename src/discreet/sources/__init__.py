@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from discreet.encoding import Cells
+from discreet.records.encoding import Cells
 from discreet.schema import Schema
-from discreet.statistics import ExactRows, ExactStatistics
+from discreet.sources.exact import ExactRows, ExactStatistics
 
 
 class Source(Protocol):
@@ -25,7 +25,7 @@ class Source(Protocol):
                of records, no order, no set of categories; types of columns are structure, read when it is opened.
     Rests on   each pass reading one state of the table: a file that is written to while it is read, or a table in
                memory that another thread changes, is not covered.
-    Test       tests/test_sources_agree.py::test_a_table_that_changes_between_passes_is_counted_anew
+    Test       tests/sources/test_sources_agree.py::test_a_table_that_changes_between_passes_is_counted_anew
     """
 
     def check(self, schema: Schema) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from discreet.encoding import Cells
+from discreet.records.encoding import Cells
 from discreet.schema import Schema
+from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.memory import MemorySource
-from discreet.statistics import ExactRows, ExactStatistics
 
 Block = Mapping[str, Any]
 

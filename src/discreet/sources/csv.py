@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet import files
-from discreet.csv_columns import TextColumn, delimiter_of, read_lines, split_columns
-from discreet.encoding import Cells
+from discreet.records import files
+from discreet.records.csv_columns import TextColumn, delimiter_of, read_lines, split_columns
+from discreet.records.encoding import Cells
 from discreet.schema import Schema
+from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.memory import MemorySource
-from discreet.statistics import ExactRows, ExactStatistics
 
 
 class CsvSource:

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.encoding import Cells
 from discreet.errors import FileError, MissingExtra
-from discreet.files import (
+from discreet.records import sql_types
+from discreet.records.encoding import Cells
+from discreet.records.files import (
     PARQUET_FILES,
     TEXT_FILES,
     connect_duckdb,
@@ -25,12 +26,12 @@ from discreet.files import (
     parquet_relation,
     read_blocks,
 )
+from discreet.records.tables import check_names
 from discreet.schema import Schema
 from discreet.sources import Source, sql
 from discreet.sources.blocks import BlockSource
 from discreet.sources.csv import CsvSource
-from discreet.statistics import ExactRows, ExactStatistics
-from discreet.tables import check_names
+from discreet.sources.exact import ExactRows, ExactStatistics
 
 STRANGE = (KeyError, TypeError, AttributeError, ValueError, RecursionError)
 """What a plan of another shape can raise."""
@@ -139,7 +140,7 @@ class DuckDBSource:
             if self._connection is not None:
                 self._guard = one_at_a_time if checked else each_value_by_itself
             if not checked:
-                types = {name: sql.UNCHECKED if kind == "VARCHAR" else kind for name, kind in types.items()}
+                types = {name: sql_types.UNCHECKED if kind == "VARCHAR" else kind for name, kind in types.items()}
             self._opened = connection, relation, types
         return self._opened
 
@@ -176,7 +177,7 @@ def _connect() -> Any:
 def _attach(connection: Any, path: Path) -> None:
     """Open a database in a DuckDB of our own: one that was opened by its path would share settings with others."""
     try:
-        connection.execute(f"ATTACH {sql.literal(str(path.absolute()))} AS data (READ_ONLY, TYPE duckdb)")
+        connection.execute(f"ATTACH {sql_types.literal(str(path.absolute()))} AS data (READ_ONLY, TYPE duckdb)")
         connection.execute("USE data")
         return
     except Exception:
@@ -206,7 +207,7 @@ def _named(connection: Any, table: str) -> tuple[str, bool]:
         problem = "there is no table or view of this name" if not chosen else "several tables have this name"
         raise FileError(f"table {table!r}: {problem}; need one that SHOW ALL TABLES lists, as schema.name if need be")
     *names, view = chosen[0]
-    relation = ".".join(map(sql.identifier, names))
+    relation = ".".join(map(sql_types.identifier, names))
     if view and not _scanned(connection, relation) <= SCANS:
         raise FileError(
             f"table {table!r} is a view of something else than tables and Parquet files, of which DuckDB guesses types "
@@ -278,14 +279,14 @@ def each_value_by_itself(connection: Any) -> Iterator[None]:
         setting = connection.cursor()  # the connection itself may hold a result that its owner has not fetched yet
         kept = _disabled(setting)
         wanted = ",".join(filter(None, [kept, "statistics_propagation"]))
-        setting.execute(f"SET disabled_optimizers = {sql.literal(wanted)}")
+        setting.execute(f"SET disabled_optimizers = {sql_types.literal(wanted)}")
         own = _disabled(setting)
         try:
             yield
         finally:
             with contextlib.suppress(Exception):
                 if _disabled(setting) == own:
-                    setting.execute(f"SET disabled_optimizers = {sql.literal(kept)}")
+                    setting.execute(f"SET disabled_optimizers = {sql_types.literal(kept)}")
 
 
 def _disabled(cursor: Any) -> str:

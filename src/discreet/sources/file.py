@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from discreet import files
 from discreet.errors import MissingExtra, ParameterError
+from discreet.records import files
 from discreet.sources import Source
 from discreet.sources.blocks import BlockSource
 from discreet.sources.csv import CsvSource

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import Categorical
-from discreet.encoding import Cells, class_codes
+from discreet.records.encoding import Cells, class_codes
+from discreet.records.tables import open_labelled
 from discreet.schema import Adjacency, Schema
+from discreet.schema.columns import Categorical
+from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.memory import MemorySource
-from discreet.statistics import ExactRows, ExactStatistics
-from discreet.tables import open_labelled
 
 Labelled = tuple[Any, Any]
 """A table and its labels; None for labels that are the target column of the table."""

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.encoding import Cells, class_codes
+from discreet.records.encoding import Cells, class_codes
+from discreet.records.tables import Table, open_labelled
 from discreet.schema import Schema
-from discreet.statistics import ExactRows, ExactStatistics
-from discreet.tables import Table, open_labelled
+from discreet.sources.exact import ExactRows, ExactStatistics
 
 BLOCK = 1 << 15
 """Rows that are encoded at a time: the working set stays in the processor's cache and memory stays flat."""

@@ -1,32 +1,33 @@
 """Portable SELECTs that count records by class and cell, or code them, for every engine that speaks SQL.
 
-The first computes a cell by the arithmetic of encoding.py, operation by operation in double precision. Codes beyond the
-first and the last cell are clipped after counting, which changes no count. What has no code that fits a small
-integer, being missing, NaN or far out of bounds, is counted by the second, which decides by an explicit CASE before any
-clipping: GREATEST and LEAST skip NULL, which would turn a missing number into a bound, and engines disagree on how NaN
-compares. A row of either result is (block, cell of its first column, cell of its second, count of class 0, count of
-class 1, ...).
+The first computes a cell by the arithmetic of records/encoding.py, operation by operation in double precision. Codes
+beyond the first and the last cell are clipped after counting, which changes no count. What has no code that fits a
+small integer, being missing, NaN or far out of bounds, is counted by the second, which decides by an explicit CASE
+before any clipping: GREATEST and LEAST skip NULL, which would turn a missing number into a bound, and engines
+disagree on how NaN compares. A row of either result is (block, cell of its first column, cell of its second, count of
+class 0, count of class 1, ...).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from discreet.columns import INFINITY, LONGEST_NUMBER, NUMBER, Categorical, Label, Numeric, text_of
-from discreet.encoding import Cells, boolean_code, is_canonical_number
 from discreet.errors import DataError
+from discreet.records.encoding import Cells, boolean_code, is_canonical_number
+from discreet.records.sql_types import (
+    DATE_TYPES,
+    FLOAT_TYPES,
+    INTEGER_TYPES,
+    TEXT_TYPES,
+    UNCHECKED,
+    base_type,
+    identifier,
+    is_utf8,
+    literal,
+    may_fail,
+)
 from discreet.schema import Schema
-
-_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
-INTEGER_TYPES = frozenset((*_INTEGERS, *("U" + name for name in _INTEGERS)))
-FLOAT_TYPES = frozenset(("FLOAT", "DOUBLE", "REAL", "DECIMAL"))
-TEXT_TYPES = frozenset(("VARCHAR", "CHAR", "TEXT", "ENUM", "UUID"))
-DATE_TYPES = ("DATE", "TIME", "INTERVAL")
-STRICT_TYPES = ("JSON", "GEOMETRY", "GEOGRAPHY", "VARIANT")
-"""Types of which DuckDB checks each value while it reads."""
-UNCHECKED = "VARCHAR(unchecked)"
-"""The type of a column of text that the engine did not check to be UTF-8, such as one of a view of other memory."""
-
+from discreet.schema.columns import INFINITY, LONGEST_NUMBER, NUMBER, Categorical, Label, Numeric, text_of
 
 SMALL = 64
 """Columns with at most so many cells are counted two at a time: half the work, and the joint counts fit a cache."""
@@ -205,20 +206,6 @@ def refuse_dates(schema: Schema, types: Mapping[str, str], *, stored: bool) -> N
             raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
 
 
-def may_fail(kind: str) -> bool:
-    """Whether reading a value of this type may fail, since not all that a file can hold is one: dates, JSON, shapes.
-
-    Of a list or a struct by the words in its type, among which its names are taken for types too.
-    """
-    known = INTEGER_TYPES | FLOAT_TYPES | TEXT_TYPES | {"BOOLEAN", "BLOB", UNCHECKED}
-    return base_type(kind) not in known and any(word in kind.upper() for word in (*DATE_TYPES, *STRICT_TYPES))
-
-
-def base_type(kind: str) -> str:
-    """A type without its parameters; that of a list is none of those above."""
-    return kind if kind.endswith("]") else kind.partition("(")[0]
-
-
 def _is_number_type(kind: str) -> bool:
     return base_type(kind) in INTEGER_TYPES | FLOAT_TYPES
 
@@ -231,25 +218,6 @@ def _trimmed(column: str, kind: str) -> str:
     """A text without spaces around it; spaces only, as in Python's strip(" "). NULL if it is not UTF-8."""
     text = f"TRY(decode(encode({column})))" if kind == UNCHECKED else f"CAST({column} AS VARCHAR)"
     return f"(TRIM({text}, ' ') {BYTEWISE})"
-
-
-def identifier(name: str) -> str:
-    """A quoted column name."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """A quoted text."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def is_utf8(text: str) -> bool:
-    """Whether a text can stand in a statement at all; no text that an engine holds equals one that cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def double(value: float) -> str:

@@ -1,0 +1,5 @@
+"""How good a model is, as a number that can be published."""
+
+from discreet.evaluation.accuracy import Accuracy, AccuracyGuarantee, check_options, evaluate, evaluate_file
+
+__all__ = ["Accuracy", "AccuracyGuarantee", "check_options", "evaluate", "evaluate_file"]

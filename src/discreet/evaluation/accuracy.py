@@ -1,0 +1,232 @@
+"""How good a model is, as a number that can be published: its accuracy on private records, with noise and a charge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.doors.counts import release
+from discreet.errors import ParameterError
+from discreet.models import MODELS
+from discreet.privacy.epsilon import as_epsilon, shown_above
+from discreet.privacy.guarantee import NEIGHBOURS, Guarantee, factor
+from discreet.privacy.ledger import Ledger, as_ledger
+from discreet.privacy.randomness import as_rng
+from discreet.privacy.receipt import Receipt
+from discreet.privacy.steps import laplace_steps
+from discreet.queries.tables import ClassCounts
+from discreet.records import files
+from discreet.schema import Schema
+from discreet.sources.marked import Labelled, MarkedSource, marks
+
+UNIT = "one record of the test data"
+ASKED = "Predictions(right, wrong)"
+
+
+class AccuracyGuarantee(Guarantee):
+    """The guarantee of an accuracy: for the records that it was measured on, and for no others."""
+
+    def statement(self) -> str:
+        """One paragraph for a person who has to decide."""
+        if not self.holds:
+            return f"No privacy is guaranteed: {'; '.join(self.reasons)}."
+        return (
+            f"This accuracy is {shown_above(self.epsilon)}-differentially private (delta = 0) for {self.unit}: if "
+            f"{NEIGHBOURS[self.adjacency]}, the probability of any published accuracy changes by a factor of at most "
+            f"{factor(self.epsilon)}. The model is taken to be public; for records that it was trained on, or that "
+            "its columns were chosen with, the two losses add up."
+        )
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """A published accuracy.
+
+    Attributes
+    ----------
+    value : the share of right predictions among the records that have one of the classes.
+    lower, upper : an interval that has that share of these very records with at least the probability `confidence`.
+        It speaks of the noise; how far these records stand for others is not in it.
+    right, wrong : the noisy numbers of records; they may be negative.
+    margin : neither is further from the truth than this, with at least the probability `confidence`.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    confidence: float
+    right: int
+    wrong: int
+    margin: int
+    receipt: Receipt
+    guarantee: AccuracyGuarantee
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        names = ("lower", "upper", "confidence", "right", "wrong", "margin")
+        return {
+            "accuracy": self.value,
+            **{name: getattr(self, name) for name in names},
+            "guarantee": self.guarantee.to_dict(),
+            "charges": [charge.to_dict() for charge in self.receipt.charges],
+        }
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    epsilon: Any = 1.0,
+    ledger: Ledger | None = None,
+    adjacency: Any = None,
+    confidence: float = 0.95,
+    random_state: Any = None,
+) -> Accuracy:
+    """The accuracy of a model on a data frame, a list of dicts or a 2-D array X and labels y, as a release of its own.
+
+    With y=None the labels are the target column of X. Records without one of the schema's classes are counted nowhere.
+
+    Guarantee  the result is ε-DP under the adjacency, ε the charge; the model is public.
+    Proof      a record is marked right, wrong or not at all, by a function of the record and of public things alone
+               (MarkedSource). The numbers of right and wrong are the class counts of the marks: one record added adds
+               at most one to one of them (L1 distance 1). Replace-one may move a record from right to wrong (distance
+               2) and no further, being a removal and an addition. `release` answers with discrete Laplace noise at
+               that sensitivity; accuracy, interval and margin are made of its answer and of public things.
+    Test       tests/evaluation/test_accuracy.py::test_the_loss_between_neighbours_is_what_was_paid
+    Utility    under replace-one the number of records is public, but not how many of them have a class; were it so, the
+               number of right ones alone, at distance 1, would do. Here both adjacencies have the same two counts.
+
+    Parameters
+    ----------
+    epsilon : what it costs.
+    ledger : the account of the test data; the charge comes before the first value is read.
+    adjacency : "add-remove" or "replace-one"; default: that of the model's schema.
+    confidence : of the interval, between 0 and 1.
+    random_state : None for secure noise; a number for repeatable noise, without a guarantee.
+
+    Examples
+    --------
+    >>> from discreet import NaiveBayes, datasets
+    >>> X, y, schema = datasets.load("iris")
+    >>> model = NaiveBayes(schema, epsilon=1).fit(X, y)
+    >>> accuracy = evaluate(model, X, y, epsilon=1)
+    >>> 0 <= accuracy.lower <= accuracy.value <= accuracy.upper <= 1, accuracy.receipt.epsilon
+    (True, Fraction(1, 1))
+    """
+    return _evaluated(
+        model, (X, y), lambda: [(X, y)], epsilon, ledger, adjacency, confidence=confidence, random_state=random_state
+    )
+
+
+def evaluate_file(model: Any, path: str | Path, **options: Any) -> Accuracy:
+    """The same for a CSV or Parquet file, a block of records at a time; columns that the schema lacks are not read."""
+    path = files.checked(path)
+
+    def known(block: files.Block) -> Labelled:
+        wanted = {*model.schema_.names, model.schema_.target}
+        return {name: values for name, values in block.items() if name in wanted}, None
+
+    def blocks() -> Iterable[Labelled]:
+        return map(known, files.read_blocks(path, names=model.schema_.all_names))
+
+    _check_model(model)
+    return _evaluated(model, known(files.structure(path)), blocks, **options)
+
+
+def _evaluated(
+    model: Any,
+    structure: Labelled,
+    blocks: Callable[[], Iterable[Labelled]],
+    epsilon: Any = 1.0,
+    ledger: Ledger | None = None,
+    adjacency: Any = None,
+    confidence: float = 0.95,
+    random_state: Any = None,
+) -> Accuracy:
+    check_options(model, epsilon, adjacency, confidence, random_state)
+    loss, schema = as_epsilon(epsilon), _public(model, adjacency)
+    source = MarkedSource(model.predict, model.schema_, structure, blocks, singly=not model.by_record)
+    marked, query = marks(schema.adjacency), ClassCounts()
+    (step,) = laplace_steps([query], [loss], marked)
+    purpose = f"accuracy of {model.kind} for {schema.target}"
+    noisy = release(source, marked, [step], as_ledger(ledger, loss), as_rng(random_state), purpose)
+    charges = tuple(replace(charge, query=ASKED) for charge in noisy.receipt.charges)
+    tested = schema.replace(chosen=None)  # the choice of the columns is the model's, and the model is public
+    receipt = replace(noisy.receipt, charges=charges, schema_hash=tested.hash)
+    right, wrong = (int(count) for count in noisy[query].values.ravel())
+    margin = noise_margin(step.mechanism.scale, confidence)
+    guarantee = AccuracyGuarantee.of(receipt, tested)
+    guarantee = replace(guarantee, unit=UNIT, public=("the model", *guarantee.public))
+    assert isinstance(guarantee, AccuracyGuarantee)
+    bounds = interval(right, wrong, margin)
+    return Accuracy(clipped_share(right, wrong), *bounds, float(confidence), right, wrong, margin, receipt, guarantee)
+
+
+def check_options(model: Any, epsilon: Any, adjacency: Any, confidence: Any, random_state: Any) -> None:
+    """Raise ParameterError if an option is out of range; no data, no cost. Evaluation begins with this."""
+    _check_model(model)
+    loss = as_epsilon(epsilon)
+    if loss != math.inf and loss > 10_000:
+        raise ParameterError(f"epsilon={epsilon!r}; above 10000 nothing is private: use float('inf')")
+    if isinstance(confidence, bool) or not isinstance(confidence, Real) or not 0 < float(confidence) < 1:
+        raise ParameterError(f"confidence={confidence!r}; need a number between 0 and 1, for instance 0.95")
+    as_rng(random_state)
+    laplace_steps([ClassCounts()], [loss], marks(_public(model, adjacency).adjacency))
+
+
+def clipped_share(right: int, wrong: int) -> float:
+    """The share of right ones, negative numbers taken for none; 0 if there are none of either."""
+    return max(right, 0) / max(1, max(right, 0) + max(wrong, 0))
+
+
+def noise_margin(scale: float, confidence: float) -> int:
+    """The least t such that two independent discrete Laplace draws are both within -t ... t with this probability.
+
+    P[|Z| > t] = 2 p^(t + 1) / (1 + p) with p = exp(-1 / scale), the sum of both tails; both are within t with
+    (1 - P[|Z| > t])^2.
+
+    >>> noise_margin(0.0, 0.95), noise_margin(1.0, 0.95)
+    (0, 4)
+    """
+    if scale == 0:
+        return 0
+    # 1 - sqrt(confidence), without losing digits where it is small
+    most = -math.expm1(math.log(confidence) / 2)
+    constant = math.log(2) - math.log1p(math.exp(-1 / scale)) - math.log(most)
+    return max(0, math.ceil(scale * constant - 1))
+
+
+def interval(right: int, wrong: int, margin: int) -> tuple[float, float]:
+    """Bounds of the share if both numbers are at most `margin` from the truth, and the truth is not negative.
+
+    The share grows with the right ones and falls with the wrong ones, so its bounds are at the corners. If all that is
+    known allows that there is no record at all, every share is possible.
+    """
+    least, most = (max(right - margin, 0), max(wrong - margin, 0)), (max(right + margin, 0), max(wrong + margin, 0))
+    lower = least[0] / (least[0] + most[1]) if least[0] + most[1] else 0.0
+    upper = most[0] / (most[0] + least[1]) if most[0] + least[1] else 1.0
+    return min(lower, clipped_share(right, wrong)), max(upper, clipped_share(right, wrong))
+
+
+def _check_model(model: Any) -> None:
+    if type(model) not in MODELS.values():  # what a subclass predicts may depend on the records beside
+        known = ", ".join(kind.__name__ for kind in MODELS.values())
+        raise ParameterError(f"model={type(model).__name__}; need a fitted model of discreet: {known}")
+    check_is_fitted(model, model.fitted)
+    if isinstance(model.schema, str):
+        raise ParameterError(
+            "the model's schema is 'from-data', which refuses records by their values; save and load it"
+        )
+
+
+def _public(model: Any, adjacency: Any) -> Schema:
+    """The model's schema under the adjacency that was asked for."""
+    schema: Schema = model.schema_
+    return schema if adjacency is None else schema.replace(adjacency=adjacency)

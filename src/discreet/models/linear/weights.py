@@ -1,0 +1,86 @@
+"""What a linear model says: the values that speak most for each class, as text, plain data and a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import MissingExtra
+from discreet.schema.columns import Label
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A value of an attribute and what it adds to the score of each class."""
+
+    attribute: str
+    value: str
+    by_class: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """The value in words."""
+        return (
+            f"{self.attribute} {self.value}" if self.value.startswith("near ") else f"{self.attribute} = {self.value}"
+        )
+
+
+def speaking(weights: Sequence[Weight], row: int, top: int) -> list[Weight]:
+    """The values that speak for a class, the strongest first."""
+    listed = sorted(weights, key=lambda each: -each.by_class[row])
+    return [each for each in listed[:top] if each.by_class[row] > 0]
+
+
+def describe(weights: Sequence[Weight], constants: NDArray[np.float64], classes: Sequence[Label], top: int) -> str:
+    """The constant of each class and the values that speak most for it."""
+    lines = ["A record gets the class with the largest sum of the constant and the weights of its values."]
+    for row, label in enumerate(classes):
+        lines += ["", f"{label}: constant {constants[row]:+.3g}"]
+        lines += [f"  {each.by_class[row]:+7.3g}  {each.name}" for each in speaking(weights, row, top)]
+    return "\n".join(lines)
+
+
+def content(
+    weights: Sequence[Weight], constants: NDArray[np.float64], classes: Sequence[Label], top: int
+) -> dict[str, Any]:
+    """The same as plain data."""
+    return {
+        "classes": [
+            {
+                "class": label,
+                "constant": float(constants[row]),
+                "weights": [
+                    {"attribute": each.attribute, "value": each.value, "weight": each.by_class[row]}
+                    for each in speaking(weights, row, top)
+                ],
+            }
+            for row, label in enumerate(classes)
+        ]
+    }
+
+
+def draw(weights: Sequence[Weight], classes: Sequence[Label], title: str, top: int) -> Any:
+    """Bars: the values that speak most for each class, an axis a class."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("plot") from None
+    columns = min(3, len(classes))
+    rows = -(-len(classes) // columns)
+    figure = Figure(figsize=(1 + 4 * columns, 1 + rows * (1 + 0.28 * top)), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for row, label in enumerate(classes):
+        listed = speaking(weights, row, top)
+        axes[row].barh([each.name[:32] for each in listed], [each.by_class[row] for each in listed], color="#31688e")
+        axes[row].invert_yaxis()
+        axes[row].set_title(str(label), fontsize=9)
+        axes[row].tick_params(labelsize=7)
+        axes[row].set_xlabel("weight", fontsize=8)
+    for axis in axes[len(classes) :]:
+        axis.set_axis_off()
+    figure.suptitle(title)
+    return figure

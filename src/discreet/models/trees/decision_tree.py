@@ -1,0 +1,136 @@
+"""Decision trees, grown privately."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.doors.passage import Spending
+from discreet.doors.tree_plans import Plan
+from discreet.doors.trees import grow
+from discreet.errors import ParameterError
+from discreet.models.classifier import PrivateClassifier
+from discreet.models.trees import picture as tree_picture
+from discreet.models.trees import plan as planning
+from discreet.models.trees import text as tree_text
+from discreet.models.trees.leaves import grown, log_shares
+from discreet.models.trees.records import check_tree_parameters, known_records
+from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.randomness import Randomness
+from discreet.queries.trees import LeafCounts
+from discreet.released.statistics import Answers, NoisyStatistics
+from discreet.schema import Schema
+from discreet.sources import Source
+
+Matrix = NDArray[np.float64]
+
+
+class DecisionTree(PrivateClassifier):
+    """ε-differentially private decision tree for mixed data and any number of classes.
+
+    Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plan (how the tree is made, its
+    depth, every share of ε) follows from the schema, ε and the noisy total alone; `grow` carries it out (proof there)
+    at shares that sum to ε (exact fractions); pruning and probabilities are post-processing.
+
+    Parameters
+    ----------
+    schema : Schema, or "from-data" to read bounds, categories and classes off the data, which guarantees nothing.
+    epsilon : the whole privacy loss of a fit; infinity for the tree that is not private.
+    structure : "auto" (default) goes by ε, the nominal number of records and the classes (the rule is in
+        models/trees/plan.py); "greedy" chooses the best split of every node, "stump" one column and the classes of its
+        parts at once, "random" draws the tree and asks for its leaves alone; "published" is the tree of
+        Lopuhaä-Zwakenberg et al. 2021 with its accounting corrected.
+    max_depth : questions on a path; None lets the rule decide.
+    thresholds : equally spaced thresholds of a numeric column.
+    criterion : "max" (records of the largest class), "gini", or "auto"; for greedy trees.
+    prune : how many standard deviations of the noise two branches must gain over their sum to stay apart.
+    random_state : None for secure noise; an integer for experiments and tests, which voids the guarantee.
+
+    Attributes
+    ----------
+    tree_ : the tree as it was grown; `explain` and `plot` show it as it was pruned.
+    guarantee_, receipt_ : what is promised, and every charge.
+
+    Examples
+    --------
+    >>> from discreet import Categorical, Schema
+    >>> from discreet.models.trees.decision_tree import DecisionTree
+    >>> schema = Schema([Categorical("smoker", ["no", "yes"])], target="ill", classes=["no", "yes"], records=1000)
+    >>> records = [{"smoker": "yes"}] * 500 + [{"smoker": "no"}] * 500
+    >>> model = DecisionTree(schema, epsilon=1).fit(records, ["yes"] * 500 + ["no"] * 500)
+    >>> model.predict([{"smoker": "yes"}]).tolist(), model.guarantee_.holds
+    (['yes'], True)
+    """
+
+    kind: ClassVar[str] = "decision-tree"
+
+    def __init__(
+        self,
+        schema: Schema | str,
+        *,
+        epsilon: Any = 1.0,
+        structure: str = "auto",
+        max_depth: int | None = None,
+        thresholds: int = 15,
+        criterion: str = "auto",
+        prune: float = 1.0,
+        random_state: Any = None,
+    ) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.structure = structure
+        self.max_depth = max_depth
+        self.thresholds = thresholds
+        self.criterion = criterion
+        self.prune = prune
+        self.random_state = random_state
+
+    def _learn(
+        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
+    ) -> Answers:
+        def plans(rest: Epsilon, records: int) -> list[Plan]:
+            return [self._plan(schema, rest, records, rng)]
+
+        needed = planning.needs_records(self.structure, self.max_depth, self.criterion)
+        answers, rest, records = known_records(source, schema, epsilon, plans, ledger, rng, purpose, needed=needed)
+        return answers + grow(source, schema, plans(rest, records), ledger, rng, purpose).tables
+
+    def _plan(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> Plan:
+        strength = planning.signal(epsilon, records)
+        chosen = self.structure, self.max_depth, int(self.thresholds), self.criterion
+        return planning.plan(schema, epsilon, strength, *chosen, rng)
+
+    def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
+        answers = [(query, table) for query, table in noisy.tables if isinstance(query, LeafCounts)]
+        if len(answers) != 1:
+            raise ParameterError("these statistics are not those of a tree; need one table of leaves")
+        self.tree_ = answers[0][0].tree
+        self._grown = grown(*answers[0], float(self.prune)).in_order(places)
+
+    def _scores(self, X: Any) -> Iterator[Matrix]:
+        return log_shares([self._grown], X, self.schema_)
+
+    def explain(self, top: int | None = None) -> str:
+        """The tree as indented text, `top` questions deep."""
+        check_is_fitted(self, "noisy_")
+        return tree_text.describe(self._grown, self.schema_, self.classes_.tolist(), top)
+
+    def content(self, top: int | None = None) -> dict[str, Any]:
+        """The tree as plain data, `top` questions deep."""
+        check_is_fitted(self, "noisy_")
+        return tree_text.content(self._grown, self.schema_, self.classes_.tolist(), top)
+
+    def plot(self, top: int = tree_picture.SHOWN_DEPTH) -> Any:
+        """The tree as a matplotlib figure, `top` questions deep."""
+        check_is_fitted(self, "noisy_")
+        title = f"{self.schema_.target} ({self.guarantee_.in_short()})"
+        return tree_picture.draw(self._grown, self.schema_, self.classes_.tolist(), title, top)
+
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        super().check_parameters()
+        check_tree_parameters(self, planning.STRUCTURES)

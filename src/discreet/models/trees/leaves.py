@@ -1,0 +1,116 @@
+"""From the answer about a tree's leaves to a tree that predicts: pruning and smoothing, all post-processing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ParameterError
+from discreet.queries.trees import LeafCounts, LeafLabels, Node, Places, Tree
+from discreet.records.tables import Table, check_records
+from discreet.released.statistics import NoisyTable
+from discreet.schema import Schema
+from discreet.sources.memory import BLOCK
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GrownTree:
+    """A tree with the share of each class in each leaf (leaves by classes), and about how many records lie there."""
+
+    tree: Tree
+    shares: Matrix
+    records: Matrix | None
+
+    def in_order(self, places: list[int]) -> GrownTree:
+        """The same tree with its classes in another order."""
+        return GrownTree(self.tree, self.shares[:, places], self.records)
+
+
+def grown(query: LeafCounts, table: NoisyTable, prune: float) -> GrownTree:
+    """The tree of one answer."""
+    if isinstance(query, LeafLabels):
+        return _of_labels(query.tree, np.asarray(table.values))
+    if not 0 <= table.variance < math.inf:
+        raise ParameterError(
+            "counts of leaves without the variance of their noise; they were not made by growing a tree"
+        )
+    return _of_counts(query.tree, np.asarray(table.values, dtype=np.float64).T, table.variance, prune)
+
+
+class _Branch(NamedTuple):
+    """A part of a tree, pruned: its nodes, the counts of its leaves, how many records they get right, and how many
+    leaves it had before."""
+
+    nodes: tuple[Node, ...]
+    counts: tuple[Matrix, ...]
+    right: float
+    leaves: int
+
+
+def _of_counts(tree: Tree, counts: Matrix, variance: float, prune: float) -> GrownTree:
+    """Counts below zero count as none; each class has as many pseudo-records as the noise has for its scale."""
+    pruned = _pruned(tree, counts, prune * math.sqrt(variance))
+    kept = np.array(pruned.counts)
+    filled = np.maximum(kept, 0.0) + max(math.sqrt(variance / 2), 1e-3)
+    shares = filled / filled.sum(axis=1, keepdims=True)
+    return GrownTree(Tree(pruned.nodes), shares, np.maximum(kept.sum(axis=1), 0.0))
+
+
+def _pruned(tree: Tree, counts: Matrix, deviation: float) -> _Branch:
+    """Merge two branches, from the leaves up, if they get no more right than their sum, but for what noise may do."""
+    waiting: list[_Branch] = []
+    leaf = len(counts)
+    for node in reversed(tree.nodes):
+        if node is None:
+            leaf -= 1
+            waiting.append(_Branch((None,), (counts[leaf],), max(float(counts[leaf].max()), 0.0), 1))
+            continue
+        left, right = waiting.pop(), waiting.pop()
+        whole, leaves = np.sum([*left.counts, *right.counts], axis=0), left.leaves + right.leaves
+        alone = max(float(whole.max()), 0.0)
+        if left.right + right.right - alone <= deviation * math.sqrt(leaves):
+            waiting.append(_Branch((None,), (whole,), alone, leaves))
+        else:
+            nodes, both = (node, *left.nodes, *right.nodes), left.counts + right.counts
+            waiting.append(_Branch(nodes, both, left.right + right.right, leaves))
+    return waiting.pop()
+
+
+def _of_labels(tree: Tree, table: NDArray[Any]) -> GrownTree:
+    """A leaf's class has a share of one half and as much again as any other: a class without counts says no more."""
+    if not (np.isin(table, (0, 1)).all() and (table.sum(axis=0) == 1).all()):
+        raise ParameterError("a leaf has not one class; these statistics were not made by growing a tree")
+    labels, leaf = np.argmax(table, axis=0), table.shape[1]
+    waiting: list[tuple[tuple[Node, ...], tuple[int, ...]]] = []
+    for node in reversed(tree.nodes):
+        if node is None:
+            leaf -= 1
+            waiting.append(((None,), (int(labels[leaf]),)))
+            continue
+        (left, named), (right, others) = waiting.pop(), waiting.pop()
+        same = len(set(named + others)) == 1
+        waiting.append(((None,), named[:1]) if same else ((node, *left, *right), named + others))
+    nodes, kept = waiting.pop()
+    return GrownTree(Tree(nodes), 0.5 * np.eye(len(table))[list(kept)] + 0.5 / len(table), None)
+
+
+def log_shares(trees: Sequence[GrownTree], X: Any, schema: Schema) -> Iterator[Matrix]:
+    """The mean over trees of the logarithm of the classes' shares, a block of rows at a time."""
+    check_records(X, schema)
+    table = Table(X, schema)
+    table.check(schema)
+    logs = [np.log(each.shares) for each in trees]
+    wanted = list(dict.fromkeys(cells for each in trees for cells in each.tree.cells))
+    columns = {cells: table.column(cells.column) for cells in wanted}
+    for start in range(0, table.rows, BLOCK):
+        rows = slice(start, min(start + BLOCK, table.rows))
+        codes = {cells: cells.codes(values[rows], schema) for cells, values in columns.items()}
+        ends: list[Places] = [each.tree.leaf_of(codes, rows.stop - rows.start) for each in trees]
+        yield np.asarray(sum(log[end] for log, end in zip(logs, ends, strict=True)) / len(trees))

@@ -1,0 +1,112 @@
+"""A tree in words, and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from discreet.models.trees.leaves import GrownTree
+from discreet.queries.trees import Split
+from discreet.schema import Schema
+from discreet.schema.columns import Categorical, Label
+
+
+def question(split: Split, schema: Schema) -> tuple[str, str]:
+    """The question of a node, as it reads on its left and on its right branch.
+
+    >>> from discreet.schema.columns import Numeric
+    >>> question(Split("age", 4, 1), Schema([Numeric("age", 0, 100)], "ill", ["no", "yes"]))
+    ('age < 50', 'age >= 50')
+    """
+    column = schema[split.column]
+    if isinstance(column, Categorical):
+        name = category(split, schema)
+        return f"{split.column} = {name}", f"{split.column} is not {name}"
+    return f"{split.column} < {threshold(split, schema):.6g}", f"{split.column} >= {threshold(split, schema):.6g}"
+
+
+def threshold(split: Split, schema: Schema) -> float:
+    """The number below which a record goes left."""
+    column = schema[split.column]
+    assert not isinstance(column, Categorical), "only numbers have thresholds"
+    return float(column.lower + (column.upper - column.lower) * (split.code + 1) / (split.bins or 1))
+
+
+def category(split: Split, schema: Schema) -> Label:
+    """The category that goes left."""
+    column = schema[split.column]
+    assert isinstance(column, Categorical), "only categories have names"
+    return column.categories[split.code] if split.code < len(column.categories) else "(unlisted)"
+
+
+def describe(grown: GrownTree, schema: Schema, classes: Sequence[Label], top: int | None = None) -> str:
+    """The tree as indented text; branches below `top` questions are cut, and said to be."""
+    return "\n".join(_lines(content(grown, schema, classes, top), schema.target, ""))
+
+
+def _lines(branch: dict[str, Any], target: str, indent: str) -> Iterator[str]:
+    if "left" not in branch:
+        yield f"{indent}{_verdict(branch, target)}"
+        return
+    for word, side, text in (("IF", "left", branch["if"]), ("ELSE", "right", branch["else"])):
+        lead = f"{indent}{word} {text}" if word == "IF" else f"{indent}ELSE ({text})"
+        if "left" in branch[side]:
+            yield lead
+            yield from _lines(branch[side], target, indent + "    ")
+        else:
+            yield f"{lead} {_verdict(branch[side], target)}"
+
+
+def _verdict(leaf: dict[str, Any], target: str) -> str:
+    """The class of a leaf, and how sure it is; a class that was chosen without counts has no share to show."""
+    share, records = max(leaf["shares"].values()), leaf["records"]
+    told = (
+        ""
+        if records is None
+        else "hardly any records"
+        if records < 1
+        else f"{share:.0%} of about {records:,.0f} records"
+    )
+    remark = ", ".join(text for text in (told, f"{leaf['cut']} leaves merged here" if leaf["cut"] else "") if text)
+    return f"THEN {target} = {leaf['class']}" + (f"  ({remark})" if remark else "")
+
+
+def content(grown: GrownTree, schema: Schema, classes: Sequence[Label], top: int | None = None) -> dict[str, Any]:
+    """The tree as nested plain data: questions with a left and a right branch, leaves with the shares of the classes.
+
+    Where it is cut, a leaf stands for the branch: the mean of its leaves' shares by their records.
+    """
+    depth = grown.tree.links()[2]
+    made: list[tuple[dict[str, Any], list[int]]] = []
+    leaf = grown.tree.leaves
+    for place in reversed(range(len(grown.tree.nodes))):
+        node = grown.tree.nodes[place]
+        if node is None:
+            leaf -= 1
+            made.append((_leaf(grown, classes, [leaf]), [leaf]))
+            continue
+        (yes, first), (no, second) = made.pop(), made.pop()
+        if top is not None and depth[place] >= top:
+            made.append((_leaf(grown, classes, first + second), first + second))
+            continue
+        texts = question(node, schema)
+        made.append(
+            ({**_split(node, schema), "if": texts[0], "else": texts[1], "left": yes, "right": no}, first + second)
+        )
+    return made.pop()[0]
+
+
+def _split(split: Split, schema: Schema) -> dict[str, Any]:
+    if split.bins is None:
+        return {"column": split.column, "category": category(split, schema)}
+    return {"column": split.column, "threshold": threshold(split, schema)}
+
+
+def _leaf(grown: GrownTree, classes: Sequence[Label], leaves: list[int]) -> dict[str, Any]:
+    weights = [1.0] * len(leaves) if grown.records is None else [float(grown.records[leaf]) + 1e-9 for leaf in leaves]
+    whole = sum(weights)
+    shares = sum(weight / whole * grown.shares[leaf] for weight, leaf in zip(weights, leaves, strict=True))
+    named = {str(label): round(float(share), 6) for label, share in zip(classes, shares, strict=True)}
+    records = None if grown.records is None else round(float(sum(grown.records[leaf] for leaf in leaves)), 3)
+    best = classes[int(shares.argmax())]
+    return {"class": best, "shares": named, "records": records, "cut": len(leaves) if len(leaves) > 1 else 0}

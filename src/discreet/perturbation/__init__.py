@@ -1,0 +1,1 @@
+"""Tables whose every record was perturbed, and their receipts."""

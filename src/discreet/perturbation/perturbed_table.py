@@ -1,0 +1,132 @@
+"""A perturbed table and its receipt, kept together: what a learner has to know to state the guarantee of its model.
+
+The receipt is a small JSON file beside the table. It names the table by the hash of its bytes, so that it vouches for
+no other: not for the clear table by mistake, nor for one that was edited, joined or sorted since. The hash finds
+mistakes, not forgery: who can write the table can write a receipt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from discreet.errors import DiscreetError, FileError, ParameterError
+from discreet.perturbation.local_perturbation import LocalGuarantee, LocalPerturbation
+from discreet.privacy.guarantee import UNIT
+from discreet.privacy.receipt import Receipt
+from discreet.records.files import checked, read_columns
+from discreet.records.tables import Table
+from discreet.schema import Schema
+from discreet.storage.envelope import content_hash, read_json
+from discreet.storage.writing import whole_file
+
+FORMAT = "discreet/perturbed-table"
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedTable:
+    """Perturbed records with what is promised for them; a model learned from them keeps the promise.
+
+    Attributes
+    ----------
+    X, y : the perturbed attributes by name, and the perturbed labels.
+    schema : the schema under which they were perturbed.
+    guarantee, receipt : what is promised for the table, and every charge.
+    """
+
+    X: dict[str, NDArray[Any]]
+    y: NDArray[Any]
+    schema: Schema
+    guarantee: LocalGuarantee
+    receipt: Receipt
+
+
+def receipt_path(table: str | Path) -> Path:
+    """Where the receipt of a table is: beside it.
+
+    >>> receipt_path("folder/perturbed.csv").name
+    'perturbed.csv.receipt.json'
+    """
+    table = Path(table)
+    return table.with_name(f"{table.name}.receipt.json")
+
+
+def save_receipt(perturbation: LocalPerturbation, table: str | Path) -> Path:
+    """Write the receipt of a table that `perturbation` has just made, beside the file that holds it; returns where."""
+    if not perturbation.guarantee_.labels:
+        raise ParameterError("labels were not perturbed: the table has no guarantee; use fit_resample, not transform")
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "table_sha256": _file_hash(Path(table)),
+        "guarantee": perturbation.guarantee_.to_dict(),
+        "receipt": perturbation.receipt_.to_dict(),
+        "schema": perturbation.schema.to_dict(),
+    }
+    path = receipt_path(table)
+    with whole_file(path) as file:
+        file.write(json.dumps({**content, "hash": content_hash(content)}, indent=1, ensure_ascii=False) + "\n")
+    return path
+
+
+def read_perturbed(table: str | Path) -> PerturbedTable:
+    """Read a table that `discreet perturb` wrote, with its receipt.
+
+    Raises FileError if there is no receipt, if it is damaged, or if it is the receipt of another table.
+    """
+    table = checked(table)
+    schema, receipt, digest = _read_receipt(receipt_path(table))
+    if _file_hash(table) != digest:
+        raise FileError(
+            f"{table} is not the table of its receipt, or was changed since: nothing is known about its privacy; "
+            "perturb the data again, or treat it as clear data"
+        )
+    columns = read_columns(table)
+    Table(columns, schema).check(schema, target=True)
+    guarantee = LocalGuarantee.of(receipt, schema)
+    assert isinstance(guarantee, LocalGuarantee)
+    attributes = {name: columns[name] for name in schema.names}
+    return PerturbedTable(attributes, columns[schema.target], schema, guarantee, receipt)
+
+
+def _read_receipt(path: Path) -> tuple[Schema, Receipt, str]:
+    if not path.exists():
+        raise FileError(
+            f"there is no receipt {path}: nothing is known about the privacy of the table; perturb the data again, or "
+            "treat it as clear data"
+        )
+    content = read_json(path)
+    version = content.get("version")
+    if content.get("format") != FORMAT:
+        raise FileError(f"{path} is no receipt of a perturbed table; need the file that `discreet perturb` wrote")
+    if not isinstance(version, int) or version > VERSION:
+        raise FileError(f"{path} has version {version!r}; this discreet reads up to {VERSION}: upgrade discreet")
+    try:
+        return _checked_receipt(content)
+    except (DiscreetError, KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        raise FileError(f"{path} was altered or damaged; perturb the data again") from None
+
+
+def _checked_receipt(content: Mapping[str, Any]) -> tuple[Schema, Receipt, str]:
+    body = {key: value for key, value in content.items() if key != "hash"}
+    schema, receipt = Schema.from_dict(content["schema"]), Receipt.from_dict(content["receipt"])
+    fits = receipt.schema_hash == schema.hash and receipt.adjacency is schema.adjacency and receipt.charges
+    fits = fits and content["guarantee"]["unit"] == UNIT
+    if content_hash(body) != content["hash"] or not fits or not isinstance(content["table_sha256"], str):
+        raise ValueError
+    return schema, receipt, content["table_sha256"]
+
+
+def _file_hash(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None

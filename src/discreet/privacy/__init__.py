@@ -1,0 +1,1 @@
+"""The account and the dice: budgets, receipts, guarantees, mechanisms and their randomness."""

@@ -1,0 +1,212 @@
+"""The ledger that limits privacy loss: exact, under one adjacency, charged before data is read.
+
+A ledger is charged for the whole plan, and nothing is ever given back: a crash after the charge costs the budget, not
+the guarantee. All losses of one ledger are counted under one adjacency (`account.py`). Copies share the one account (so
+scikit-learn's `clone` does not mint money); a ledger refuses to be pickled, and refuses to be charged in a forked
+process, where its entries would be lost. A ledger with a file is charged under a lock and on the disk first, so it may
+be opened by many processes and survives them; a file that was changed is refused (`file.py`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from discreet.errors import BudgetError, FileError, ParameterError
+from discreet.privacy.epsilon import Epsilon, as_epsilon, shown_above, shown_below, total
+from discreet.privacy.ledger.account import Account, Entry, as_adjacency
+from discreet.privacy.ledger.adoption import adopt
+from discreet.privacy.ledger.file import LedgerFile, OpenLedger, now
+from discreet.privacy.receipt import Charge
+from discreet.schema import Adjacency
+
+__all__ = ["Account", "Charge", "Entry", "Epsilon", "Ledger", "as_epsilon", "as_ledger", "total"]
+
+
+class Ledger:
+    """An account of privacy loss with a limit, under one adjacency.
+
+    Parameters
+    ----------
+    limit : the most that may ever be spent; infinity for no limit.
+    path : a file that keeps the entries. It is created with its limit and adjacency; later ledgers on the same file
+        share the account, whatever process they live in. What it notices and what it cannot: `file.py`.
+    adjacency : "add-remove" or "replace-one": under which the losses add up. Default: that of the first charge. A
+        release under add-remove costs twice its epsilon in a ledger of replace-one. A release under replace-one has no
+        bound in a ledger of add-remove and is refused, unless there is no limit: then infinity is entered.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> ledger = Ledger(2, adjacency="replace-one")
+    >>> ledger.charge("a model", [Charge("counts", "discrete Laplace", Fraction(1, 2), 1, 2.0)], "replace-one")
+    >>> ledger.charge("another", [Charge("counts", "discrete Laplace", Fraction(1, 2), 1, 2.0)], "add-remove")
+    >>> ledger.entries, ledger.remaining
+    ([('a model', Fraction(1, 2)), ('another', Fraction(1, 1))], Fraction(1, 2))
+    """
+
+    def __init__(self, limit: object, path: str | Path | None = None, *, adjacency: object = None) -> None:
+        account = Account(as_epsilon(limit), None if adjacency is None else as_adjacency(adjacency))
+        self._limit, self._lock = account.limit, threading.Lock()
+        self._store: _Memory | LedgerFile
+        if path is None:
+            self._store = _Memory(account)
+            return
+        self._store = LedgerFile(path)
+        self._store.make(account)
+        _check_same(account, self.account, self._store.path)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Ledger:
+        """A ledger on an existing file, with the limit and the adjacency that it has."""
+        ledger = cls.__new__(cls)
+        ledger._lock, ledger._store = threading.Lock(), LedgerFile(path)
+        ledger._limit = ledger.account.limit
+        return ledger
+
+    @classmethod
+    def adopt(cls, path: str | Path, adjacency: str) -> Ledger:
+        """Take over a file of discreet 0.1, once, and open it: all entries were made under this adjacency.
+
+        With "mixed" (both, or not known) the ledger is of replace-one and every entry counts twice. The old file is
+        kept beside it, as `ledger.jsonl.v1`.
+        """
+        adopt(Path(path).absolute(), adjacency)
+        return cls.open(path)
+
+    @classmethod
+    def unlimited(cls) -> Ledger:
+        """A ledger that records and never refuses: for public data and for algorithms without a guarantee."""
+        return cls(math.inf)
+
+    @property
+    def limit(self) -> Epsilon:
+        """The most that may ever be spent."""
+        return self._limit
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether a file keeps the entries, beyond this process."""
+        return isinstance(self._store, LedgerFile)
+
+    @property
+    def account(self) -> Account:
+        """The account as it stands; a file is verified."""
+        with self._held(spending=False) as held:
+            return held.account
+
+    @property
+    def head(self) -> str | None:
+        """The hash of the last entry in the file: noted in a second place, it tells an older copy. None in memory."""
+        with self._held(spending=False) as held:
+            return held.head if isinstance(held, OpenLedger) else None
+
+    @property
+    def adjacency(self) -> Adjacency | None:
+        """Under which the losses add up; None before the first charge of a ledger that was made without one."""
+        return self.account.adjacency
+
+    @property
+    def entries(self) -> list[tuple[str, Epsilon]]:
+        """What was charged, in order: a name and a loss each, as counted under the ledger's adjacency."""
+        return self.account.losses
+
+    @property
+    def spent(self) -> Epsilon:
+        """The loss so far, under the ledger's adjacency: losses add up (sequential composition)."""
+        return self.account.spent
+
+    @property
+    def remaining(self) -> Epsilon:
+        """What may still be spent."""
+        return self.account.remaining
+
+    def check(self, cost: Epsilon, adjacency: object) -> None:
+        """Raise BudgetError if a cost under this adjacency would exceed the limit; enters nothing."""
+        with self._held(spending=True) as held:
+            held.account.with_entry(Entry("", cost, as_adjacency(adjacency)))
+
+    def charge(self, name: str, charges: Sequence[Charge], adjacency: object, *, once: bool = False) -> None:
+        """Enter the sum of the charges, or raise BudgetError and enter nothing; with `once`, a name is entered once.
+
+        The charges were made under `adjacency`; the ledger counts them under its own.
+        """
+        if not charges:
+            raise BudgetError("a release without a charge; need at least one")
+        if not isinstance(name, str):
+            raise ParameterError(f"name={type(name).__name__}; need a text that names the release")
+        cost = total([as_epsilon(charge.epsilon) for charge in charges])
+        entry = Entry(name, cost, as_adjacency(adjacency), now())
+        with self._held(spending=True) as held:
+            after = held.account.with_entry(entry)
+            if once and any(name == entered.name for entered in held.account.entries):
+                raise BudgetError(f"{name} is in the ledger already; it is paid and answered once")
+            held.enter(after)
+
+    @contextlib.contextmanager
+    def _held(self, *, spending: bool) -> Iterator[_Memory | OpenLedger]:
+        """The account, alone: other threads and, with a file, processes wait."""
+        with self._lock, self._store.held(spending=spending) as held:
+            yield held
+
+    def __copy__(self) -> Ledger:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Ledger:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise BudgetError(
+            "a ledger cannot be pickled: a copy in another process would spend unseen; "
+            "fit in one process (n_jobs=1) or open Ledger(limit, path=...) in each"
+        )
+
+    def __repr__(self) -> str:
+        account = self.account
+        under = "" if account.adjacency is None else f", adjacency={account.adjacency.value!r}"
+        return f"Ledger(limit={shown_below(account.limit)}, spent={shown_above(account.spent)}{under})"
+
+
+class _Memory:
+    """An account that lives in one process."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        self._process = os.getpid()
+
+    @contextlib.contextmanager
+    def held(self, *, spending: bool) -> Iterator[_Memory]:
+        """The account; in a forked process it can be looked at only."""
+        if spending and os.getpid() != self._process:
+            raise BudgetError(
+                "this ledger was copied to another process, where spending would go unseen; "
+                "fit in one process (n_jobs=1) or give the ledger a file: Ledger(limit, path=...)"
+            )
+        yield self
+
+    def enter(self, account: Account) -> None:
+        """Keep the account with its new entry."""
+        self.account = account
+
+
+def _check_same(wanted: Account, found: Account, path: Path) -> None:
+    """Raise unless the file has the limit, and the adjacency if one is given, that a ledger is opened with."""
+    if wanted.limit != found.limit:
+        raise FileError(f"ledger {path} has limit {found.limit}, got {wanted.limit}; open it with its own limit")
+    if wanted.declared not in (None, found.adjacency):
+        has = found.adjacency or "that of its first charge"
+        raise FileError(f"ledger {path} has adjacency {has}, got {wanted.declared}; leave it out, or name another file")
+
+
+def as_ledger(ledger: object, epsilon: Epsilon) -> Ledger:
+    """The ledger to charge: the one that was given, or one of its own with this epsilon as its limit."""
+    if ledger is None:
+        return Ledger(epsilon)
+    if not isinstance(ledger, Ledger):
+        raise ParameterError(f"ledger={ledger!r}; need a Ledger, for instance Ledger(2)")
+    return ledger

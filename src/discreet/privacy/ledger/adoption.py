@@ -1,0 +1,115 @@
+"""Ledgers of discreet 0.1 (version 1): they did not note the adjacency, so their owner states it, once."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import FileError, ParameterError
+from discreet.privacy.epsilon import as_epsilon
+from discreet.privacy.ledger.account import Account, Entry
+from discreet.privacy.ledger.file import (
+    BACKUP,
+    FORMAT,
+    STRANGE,
+    Contents,
+    check_spelling,
+    everything,
+    locked,
+    new_beside,
+    now,
+    sync_folder,
+    write_at,
+)
+from discreet.schema import Adjacency
+
+MIXED = "mixed"
+"""The adjacency of an account whose entries were made under both, or nobody knows."""
+MARK = b'{"adopted": true}\n'
+"""The last line of a file that was taken over. A process of 0.1 that waits for the lock takes it for damage."""
+
+
+def adopt(path: Path, adjacency: str) -> None:
+    """Take over a file of version 1; afterwards it has the present version, and `path.v1` is the old file.
+
+    Guarantee  `spent` bounds the loss of all entries under the new account's adjacency, if the stated one is true.
+    Proof      one adjacency: the entries add up under it, as they did. Mixed: the account is of replace-one, under
+               which an entry costs at most twice its epsilon, whichever adjacency it was made under (Entry.counted).
+    Once       the old file is marked under its lock before the new one takes its name, so that nobody can charge it or
+               adopt it again. After a crash in between, adopting goes on where it stopped.
+    Test       tests/privacy/ledger/test_adoption.py
+    """
+    path = path.resolve()  # a link stays a link
+    if adjacency not in (*Adjacency, MIXED):
+        raise ParameterError(f"adjacency={adjacency!r}; need 'add-remove', 'replace-one' or 'mixed' (both, or unknown)")
+    old = path.with_name(f"{path.name}.v1")
+    descriptor = locked(path, spending=True)
+    try:
+        text = everything(descriptor, path)
+        begun = text.endswith(b"\n" + MARK)
+        account = _read(text.removesuffix(MARK) if begun else text, path, adjacency)
+        if begun and not _same(path, old):
+            raise FileError(f"ledger {path} was adopted already; use the ledger that was made of it")
+        for amount in (account.limit, *(entry.epsilon for entry in account.entries)):
+            check_spelling(amount)
+        with new_beside(path, Contents.new(account, now()).to_bytes()) as made:
+            os.chmod(made, stat.S_IMODE(os.fstat(descriptor).st_mode))
+            if not _same(path, old):
+                os.link(path, old)
+            if not begun:
+                _mark(descriptor)
+            os.replace(made, path)
+        sync_folder(path)
+    except FileExistsError:
+        raise FileError(f"{old} exists, where the old ledger would be kept; move it elsewhere") from None
+    except OSError as error:
+        raise FileError(f"cannot adopt ledger {path}: {error.strerror}; mend that and adopt it again") from None
+    finally:
+        os.close(descriptor)
+
+
+def _mark(descriptor: int) -> None:
+    size = os.fstat(descriptor).st_size
+    try:
+        write_at(descriptor, MARK, size)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.ftruncate(descriptor, size)
+        raise
+    os.fsync(descriptor)
+
+
+def _same(path: Path, old: Path) -> bool:
+    return old.exists() and os.path.samefile(path, old)
+
+
+def _read(text: bytes, path: Path, adjacency: str) -> Account:
+    """The account of a version 1 file, as its owner states it."""
+    declared, paid = Adjacency.REPLACE_ONE, None
+    if adjacency != MIXED:
+        declared = paid = Adjacency(adjacency)
+    try:
+        head, *lines = [json.loads(line) for line in text.decode("utf-8").split("\n")[:-1]]
+        known = head["format"] == FORMAT and text.endswith(b"\n")
+        version = head["version"]
+    except STRANGE:
+        known = False
+    if not known:
+        raise FileError(f"{path} is no ledger, or is damaged; {BACKUP}")
+    if version != 1:
+        raise FileError(f"ledger {path} is not of discreet 0.1 and needs no adopting; use it as it is")
+    try:
+        return Account(as_epsilon(head["limit"]), declared, tuple(_entry(line, paid) for line in lines))
+    except STRANGE:
+        raise FileError(f"ledger {path} is damaged; {BACKUP}") from None
+
+
+def _entry(line: Any, paid: Adjacency | None) -> Entry:
+    name, at = line["name"], line.get("at", "unknown")
+    if not isinstance(name, str) or not isinstance(at, str):
+        raise TypeError("need a text")
+    return Entry(name, as_epsilon(line["epsilon"]), paid, at)

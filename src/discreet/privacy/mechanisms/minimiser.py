@@ -1,0 +1,226 @@
+"""The minimiser of a perturbed objective, with a certificate in exact arithmetic of how near it is.
+
+F(w) = sum over records of l(y w.x) + (mu / 2) |w|^2 + b.w, with l the hinge max(0, 1 - z), rounded to a parabola
+between 1 - h and 1 + h (Huber). Its second derivative is at most c = 1 / (2h).
+
+Guarantee  the result w is within tolerance / mu of the minimiser of F, in exact arithmetic, whatever the records and
+           their order; there is a result for all records.
+Proof      F is mu-strongly convex, so |w - w*| <= |grad F(w)| / mu. `ExactGradient` bounds |grad F(w)| for a
+           fixed-point w: margins are sums of integers, one rounding a column; the loss's slope
+           s = clip((1 + h - z) / 2h, 0, 1) is off by at most (columns + 2) / (2 * width) with width = 2h * 2**bits
+           (half a unit for each column, for 1 + h and for the width); sums over records are sums of integers, without
+           rounding and whatever their order; the rest is fractions. A vector x has length at most root(groups), so the
+           error of the gradient is at most rows * root(groups) * (columns + 2) / (2 * width), which is added to its
+           norm. `certified` returns only what passes. It ends: where Newton's step does not help, a step of -grad F / L
+           with L = mu + c * groups * rows shrinks |grad F| by 1 - mu / L (grad F(w - g / L) = (I - A / L) g for some A
+           with mu <= A <= L), and where the rounding of 2**-bits would stop that, integers of any size are used.
+Test       tests/privacy/mechanisms/test_objective.py::test_the_certificate_holds and
+           ::test_the_minimiser_is_found_whatever_the_records
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.privacy.mechanisms.problem import Objective, Problem, Vector
+from discreet.queries.hyperplanes import Feature
+
+SAMPLE = 1 << 12
+"""About so many records give the starting point where there are many more."""
+ROUND = 2.0
+"""How round the corner of the loss is for the first steps."""
+FAST, SURE = 50, 200
+"""Bits of the fixed point: with 64-bit integers, and with integers of any size."""
+
+
+def minimise(problem: Problem, huber: float, mu: float, b: Sequence[Fraction], tolerance: float) -> list[Fraction]:
+    """A point within tolerance / mu of the minimiser of F (proof above)."""
+    problem, floats = problem.compressed(), np.array([float(each) for each in b])
+    step, w = problem.rows // SAMPLE, np.zeros(len(b))
+    few = step <= 4
+    with np.errstate(all="ignore"):  # no warning may depend on the records
+        if not few:
+            w = _sharpened(problem.thinned(step), ROUND, huber, mu, floats, step, w)
+        w = _sharpened(problem, ROUND if few else ROUND / 8, huber, mu, floats, 1, w)
+        objective = Objective(problem, huber, mu, floats)
+        return certified(objective, b, _descended(objective, w, tolerance / 8, 1000), tolerance)
+
+
+def _sharpened(problem: Problem, first: float, huber: float, mu: float, b: Vector, weight: int, w: Vector) -> Vector:
+    """A start near the minimiser: that of a rounder loss, sharpened by steps. Sharp corners mislead Newton's step."""
+    width = first
+    while width > huber:
+        w = _descended(Objective(problem, width, mu, b, weight), w, 0.01 * mu, 20)
+        width /= 2
+    return w
+
+
+def _descended(objective: Objective, w: Vector, tolerance: float, steps: int) -> Vector:
+    """Newton's method with halved steps, in floating point: a good start, no more. Stops where it gains nothing."""
+    margins = objective.margins(w)
+    value = objective.value(w, margins)
+    for _ in range(steps):
+        gradient = objective.gradient(w, margins)
+        if float(np.linalg.norm(gradient)) <= tolerance:
+            break
+        step = objective.newton(margins, gradient)
+        slope = float(gradient @ step)
+        for halvings in range(40):
+            trial = w + step * 0.5**halvings
+            trial_margins = objective.margins(trial)
+            trial_value = objective.value(trial, trial_margins)
+            if trial_value <= value + 1e-4 * 0.5**halvings * slope:
+                break
+        else:
+            break
+        gains, w, margins, value = trial_value < value, trial, trial_margins, trial_value
+        if not gains:
+            break  # floats cannot tell: `certified` goes on with integers
+    return w
+
+
+def certified(objective: Objective, b: Sequence[Fraction], w: Vector, tolerance: float) -> list[Fraction]:
+    """Steps from w until the exact gradient is within the tolerance; never returns before."""
+    problem = objective.problem
+    steepest = objective.mu + problem.groups * problem.rows / (2 * objective.huber)
+    exact = ExactGradient(objective, b, fast_bits(w, objective.huber))
+    point = exact.point(w if np.isfinite(w).all() else np.zeros_like(w))
+    gradient, error = exact(point)
+    if not math.isfinite(_norm(gradient)):  # floats went astray: any start will do
+        point = [0] * len(point)
+        gradient, error = exact(point)
+    tried = 0
+    while not _norm(gradient) + error <= tolerance:
+        tried += 1
+        if exact.bits < SURE and (error > tolerance / 2 or tried > 20):
+            point = [value << (SURE - exact.bits) for value in point]
+            exact = ExactGradient(objective, b, SURE)
+            gradient, error = exact(point)
+            continue
+        w = exact.floats(point)
+        newton = objective.newton(objective.margins(w), gradient)
+        for step, share in (*((newton * share, share) for share in (1.0, 0.5, 0.25, 0.125)), (-gradient / steepest, 0)):
+            trial = [value + move for value, move in zip(point, exact.point(step), strict=True)]
+            trial_gradient, trial_error = exact(trial)
+            if _norm(trial_gradient) < (1 - share / 4) * _norm(gradient):
+                break
+        point, gradient, error = trial, trial_gradient, trial_error
+    return [Fraction(value, 1 << exact.bits) for value in point]
+
+
+def fast_bits(w: Vector, huber: float) -> int:
+    """Bits of a fixed point with which no sum leaves 64-bit integers, however w moves by up to 1 a coordinate."""
+    largest = float(np.abs(w).sum()) + 2 * len(w) + 2 + 2 * huber
+    bits = min(FAST, 60 - math.ceil(math.log2(largest))) if largest < 2**30 else 0
+    return bits if bits >= 30 else SURE
+
+
+class ExactGradient:
+    """grad F at fixed-point vectors: integers and fractions only."""
+
+    def __init__(self, objective: Objective, b: Sequence[Fraction], bits: int) -> None:
+        self._problem, self._b, self.bits = objective.problem, b, bits
+        self._mu = Fraction(objective.mu)
+        huber = Fraction(objective.huber)
+        self._end, self._width = round((1 + huber) * 2**bits), round(2 * huber * 2**bits)
+        columns = len(self._problem.features)
+        slope_error = Fraction(columns + 2, 2 * (self._width - 1))
+        self._error = float(self._problem.rows * slope_error) * math.sqrt(self._problem.groups) * (1 + 1e-9)
+
+    def point(self, w: Vector) -> list[int]:
+        """The fixed-point vector nearest to a float vector."""
+        return [round(Fraction(value) * 2**self.bits) for value in w.tolist()]
+
+    def floats(self, point: Sequence[int]) -> Vector:
+        """The float vector nearest to a fixed-point vector."""
+        return np.array([_nearest(Fraction(value, 1 << self.bits)) for value in point])
+
+    def __call__(self, point: Sequence[int]) -> tuple[Vector, float]:
+        """The gradient, each entry rounded once, and a bound on the norm of the error of its sum over records."""
+        problem = self._problem
+        # the sum of |w| bounds every margin: no sum of machine integers can wrap around
+        fits = self.bits <= FAST and sum(map(abs, point)) + self._end + self._width < 2**62
+        kind: Any = np.int64 if fits else object
+        tables = [self._table(feature, point, offset).astype(kind) for feature, offset in self._groups()]
+        sums = [_Sums(len(table), kind) for table in tables]
+        constant = _Sums(1, kind)
+        for codes, signs in problem.blocks():
+            sides = signs.astype(kind)
+            margins = np.full(len(sides), point[-1], dtype=kind)
+            for table, code in zip(tables, codes, strict=True):
+                margins += table.take(code)
+            slopes = np.minimum(np.maximum(self._end - margins * sides, 0), self._width) * sides
+            for total, code in zip(sums, codes, strict=True):
+                total.add(code, slopes)
+            constant.add(np.zeros(len(sides), dtype=np.intp), slopes)
+        gathered = [0] * len(point)
+        units = [1] * len(point)
+        for (feature, offset), total in zip(self._groups(), sums, strict=True):
+            units[offset : offset + feature.size] = [feature.unit] * feature.size
+            cells = total.values()
+            for place, weight in zip(feature.places.T.tolist(), feature.weights.T.tolist(), strict=True):
+                for coordinate, share, value in zip(place, weight, cells, strict=True):
+                    gathered[offset + coordinate] += share * value
+        gathered[-1] = constant.values()[0]
+        gradient = [
+            _nearest(Fraction(-total, unit * self._width) + self._mu * Fraction(value, 1 << self.bits) + noise)
+            for total, unit, value, noise in zip(gathered, units, point, self._b, strict=True)
+        ]
+        return np.array(gradient), self._error
+
+    def _groups(self) -> list[tuple[Feature, int]]:
+        return list(zip(self._problem.features, self._problem.offsets[:-1], strict=True))
+
+    @staticmethod
+    def _table(feature: Feature, point: Sequence[int], offset: int) -> NDArray[Any]:
+        """What each cell adds to a margin, rounded to an integer."""
+        own = point[offset : offset + feature.size]
+        pairs = zip(feature.places.tolist(), feature.weights.tolist(), strict=True)
+        exact = (own[i] * a + own[j] * c for (i, j), (a, c) in pairs)
+        return np.array([(2 * value + feature.unit) // (2 * feature.unit) for value in exact], dtype=object)
+
+
+class _Sums:
+    """Sums of integers by code that never round: 64-bit numbers in two halves, or integers of any size."""
+
+    HALF = 26
+
+    def __init__(self, size: int, kind: Any) -> None:
+        self._size, self._halves = size, [np.zeros(size, dtype=kind) for _ in range(2)]
+        self._fast = kind is np.int64
+
+    def add(self, code: NDArray[np.intp], values: NDArray[Any]) -> None:
+        """Add each value at its code."""
+        high, low = self._halves
+        if not self._fast:
+            np.add.at(low, code, values)
+            return
+        # a block's halves sum to less than 2**53: floats hold them exactly
+        high += np.bincount(code, values >> self.HALF, minlength=self._size).astype(np.int64)
+        low += np.bincount(code, values & ((1 << self.HALF) - 1), minlength=self._size).astype(np.int64)
+
+    def values(self) -> list[int]:
+        """The sums."""
+        high, low = self._halves
+        shift = self.HALF if self._fast else 0
+        return [(int(h) << shift) + int(value) for h, value in zip(high.tolist(), low.tolist(), strict=True)]
+
+
+def _nearest(value: Fraction) -> float:
+    """The nearest float; infinite beyond the largest, as a step that leads there is not taken."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _norm(gradient: Vector) -> float:
+    """The norm, rounded up; infinite where it leaves the floats."""
+    norm = float(np.linalg.norm(gradient))
+    return norm * (1 + 1e-9) if math.isfinite(norm) else math.inf

@@ -1,0 +1,187 @@
+"""The objective of a support vector machine on coded records, in floating point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.queries.hyperplanes import Feature
+
+Vector = NDArray[np.float64]
+
+BLOCK = 1 << 15
+"""Rows that are looked at together: the working set stays in the processor's cache."""
+ENTRIES = 1 << 22
+"""The most entries of a dense block of records: memory stays flat."""
+DIRECT = 1000
+"""Up to so many coordinates Newton's equation is solved by factoring, beyond by conjugate gradients."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem:
+    """Records as codes, each on one side (-1 or 1) of a hyperplane. Private, as exact rows are."""
+
+    features: tuple[Feature, ...]
+    codes: tuple[NDArray[np.uint16], ...]
+    sides: NDArray[np.int8]
+
+    @property
+    def rows(self) -> int:
+        """Number of records."""
+        return len(self.sides)
+
+    @property
+    def groups(self) -> int:
+        """Number of groups of coordinates, that of the constant included."""
+        return len(self.features) + 1
+
+    @property
+    def offsets(self) -> list[int]:
+        """Where each group's coordinates begin; the constant is the last."""
+        return [0, *np.cumsum([each.size for each in self.features], dtype=int).tolist()]
+
+    def compressed(self) -> Problem:
+        """The same records, with codes for the cells that occur: tables of cells become short."""
+        features, codes = [], []
+        for feature, code in zip(self.features, self.codes, strict=True):
+            used = np.flatnonzero(np.bincount(code, minlength=len(feature.places)))
+            ranks = np.zeros(len(feature.places), dtype=np.uint16)
+            ranks[used] = np.arange(len(used))
+            features.append(replace(feature, places=feature.places[used], weights=feature.weights[used]))
+            codes.append(ranks[code])
+        return Problem(tuple(features), tuple(codes), self.sides)
+
+    def thinned(self, step: int) -> Problem:
+        """Every so many of the records."""
+        return Problem(self.features, tuple(code[::step] for code in self.codes), self.sides[::step])
+
+    def blocks(self, size: int = BLOCK) -> Iterator[tuple[list[NDArray[np.intp]], NDArray[np.int8]]]:
+        """Codes and sides, some rows at a time."""
+        for start in range(0, self.rows, size):
+            rows = slice(start, start + size)
+            yield [code[rows].astype(np.intp) for code in self.codes], self.sides[rows]
+
+    def __repr__(self) -> str:
+        return "Problem(values hidden)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("exact rows are private and cannot be pickled")
+
+
+class Objective:
+    """F in floating point, good for searching; `weight` is how many records each record stands for."""
+
+    def __init__(self, problem: Problem, huber: float, mu: float, b: Vector, weight: int = 1) -> None:
+        self.problem, self.huber, self.mu, self.b, self.weight = problem, huber, mu, b, weight
+
+    def margins(self, w: Vector) -> Vector:
+        """y w.x of each record."""
+        problem = self.problem
+        groups = zip(problem.features, problem.offsets[:-1], problem.offsets[1:], strict=True)
+        tables = [feature.table(w[start:stop]) for feature, start, stop in groups]
+        margins = np.full(problem.rows, w[-1])
+        start = 0
+        for codes, sides in problem.blocks():
+            part = margins[start : start + len(sides)]
+            for table, code in zip(tables, codes, strict=True):
+                part += table.take(code)
+            start += len(sides)
+        margins *= problem.sides
+        return margins
+
+    def value(self, w: Vector, margins: Vector) -> float:
+        """F(w)."""
+        h = self.huber
+        gap = np.maximum(1 + h - margins, 0.0)
+        loss = np.where(gap > 2 * h, gap - h, gap * gap / (4 * h)).sum()
+        return float(self.weight * loss + self.mu / 2 * (w @ w) + self.b @ w)
+
+    def gradient(self, w: Vector, margins: Vector) -> Vector:
+        """The gradient of F."""
+        slopes = np.clip((1 + self.huber - margins) / (2 * self.huber), 0.0, 1.0)
+        return self._gathered(slopes * self.problem.sides) * -self.weight + self.mu * w + self.b
+
+    def newton(self, margins: Vector, gradient: Vector) -> Vector:
+        """Newton's step -H^-1 gradient, H = mu + c * (sum of x x^T over records on the rounded part).
+
+        Always finite, and no exception depends on the records: where floats fail it is the step that ignores the
+        records' part of H, or none. Every step is checked anyway.
+        """
+        active = np.abs(1 - margins) <= self.huber
+        curvature = self.weight / (2 * self.huber)
+        solve = self._conjugate_gradients if len(gradient) > DIRECT else self._factored
+        with np.errstate(all="ignore"):
+            for step in (solve(active, curvature, -gradient), -gradient / self.mu):
+                if np.isfinite(step).all():
+                    return step
+        return np.zeros_like(gradient)
+
+    def _factored(self, active: NDArray[np.bool_], curvature: float, target: Vector) -> Vector:
+        hessian = self._gram(active) * curvature
+        hessian[np.diag_indices_from(hessian)] += self.mu
+        try:
+            return np.linalg.solve(hessian, target).astype(np.float64)
+        except np.linalg.LinAlgError:
+            return np.full_like(target, np.nan)
+
+    def _gathered(self, values: Vector) -> Vector:
+        """The sum of value times x over all records."""
+        problem, offsets = self.problem, self.problem.offsets
+        result = np.zeros(offsets[-1] + 1)
+        sums = [np.zeros(len(each.places)) for each in problem.features]
+        start = 0
+        for codes, sides in problem.blocks():
+            part = values[start : start + len(sides)]
+            for place, code in enumerate(codes):
+                sums[place] += np.bincount(code, part, minlength=len(sums[place]))
+            start += len(sides)
+        for feature, total, offset in zip(problem.features, sums, offsets, strict=False):
+            share = total[:, None] * feature.weights / feature.unit
+            np.add.at(result, offset + feature.places, share)
+        result[-1] = values.sum()
+        return result
+
+    def _gram(self, active: NDArray[np.bool_]) -> Vector:
+        """The sum of x x^T over the active records."""
+        problem, offsets = self.problem, self.problem.offsets
+        coordinates = offsets[-1] + 1
+        gram = np.zeros((coordinates, coordinates))
+        size = max(256, min(BLOCK, ENTRIES // coordinates))
+        for start in range(0, problem.rows, size):
+            chosen = np.flatnonzero(active[start : start + size]) + start
+            dense = np.zeros((len(chosen), coordinates))
+            rows = np.arange(len(chosen))
+            for feature, codes, offset in zip(problem.features, problem.codes, offsets, strict=False):
+                code = codes[chosen].astype(np.intp)
+                for place, weight in zip(feature.places.T, feature.weights.T / feature.unit, strict=True):
+                    if weight.any():
+                        dense[rows, offset + place.take(code)] += weight.take(code)
+            dense[:, -1] = 1.0
+            gram += dense.T @ dense
+        return gram
+
+    def _conjugate_gradients(self, active: NDArray[np.bool_], curvature: float, target: Vector) -> Vector:
+        """An approximate solution, enough for a step; NaN where floats cannot follow, as with numbers too large."""
+        sides = self.problem.sides
+        x = np.zeros_like(target)
+        residual, direction = target.copy(), target.copy()
+        goal = 1e-6 * float(np.linalg.norm(target))
+        for _ in range(500):
+            norm = float(residual @ residual)
+            if math.sqrt(norm) <= goal:
+                break
+            image = self._gathered(np.where(active, self.margins(direction) * sides, 0.0)) * curvature
+            image += self.mu * direction
+            bend = float(direction @ image)
+            if not (0 < bend < math.inf and norm < math.inf):
+                return np.full_like(target, np.nan)
+            length = norm / bend
+            x += length * direction
+            residual -= length * image
+            direction = residual + (float(residual @ residual) / norm) * direction
+        return x

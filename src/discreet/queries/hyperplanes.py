@@ -1,0 +1,142 @@
+"""Records as vectors of bounded size, and the query whose answer is the weights of hyperplanes between classes.
+
+A column becomes a group of coordinates: a number z in [-1, 1], or how near it is to each of some knots (linear
+B-splines); two categories are -1 and 1; more are one coordinate each; an unlisted category is the zero vector and so
+says nothing. One more group is the constant 1. Everything is an integer over a public unit.
+
+Guarantee  whatever the record, each group has L1 norm at most 1; so the vector has L2 norm at most the square root of
+           the number of groups.
+Proof      a cell adds two integers at most, whose absolute values sum to at most `unit` (`Feature` checks it for all
+           cells, which are public): |2t - g| <= g for a grid point t of g; the nearness to two neighbouring knots is
+           (g - s, s) with 0 <= s < g; a category is 1 in one place. |x|_2^2 is the sum over groups of |x_j|_2^2, each
+           at most |x_j|_1^2 <= 1.
+Test       tests/doors/test_hyperplanes.py::test_every_record_is_a_vector_of_bounded_size
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.records.encoding import Cells
+from discreet.schema import Schema
+from discreet.schema.columns import Categorical, Column, Numeric, is_integer
+
+Integers = NDArray[np.int64]
+
+MOST_KNOTS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """One column as a group of coordinates: each cell has `weights` / `unit` at two `places` (cells by two)."""
+
+    cells: Cells
+    places: Integers
+    weights: Integers
+    unit: int
+    names: tuple[str, ...]
+    values: tuple[tuple[str, int, int], ...]
+    """What a coordinate stands for, in words: a value, its coordinate and the sign with which it counts."""
+
+    def __post_init__(self) -> None:
+        if np.abs(self.weights).sum(axis=1).max(initial=0) > self.unit:
+            raise ValueError("a group has L1 norm at most 1")
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return len(self.names)
+
+    def table(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What each cell adds to the product of a record and a vector (the coordinates of this group along axis 0)."""
+        share = (self.weights / self.unit)[(..., *([None] * (weights.ndim - 1)))]
+        return np.asarray((weights[self.places] * share).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Hyperplanes:
+    """The weights of a hyperplane for each class against the rest (two classes: one), in steps of 2**-`bits`.
+
+    `knots` is the number of places at which the weight of a number is free, with straight lines between; 1 for a
+    straight line throughout. Answered by doors/hyperplanes.py alone.
+    """
+
+    knots: int
+    bits: int
+
+    def __post_init__(self) -> None:
+        if not (is_integer(self.knots) and 1 <= self.knots <= MOST_KNOTS and is_integer(self.bits) and self.bits <= 60):
+            raise ValueError(f"knots={self.knots!r}, bits={self.bits!r}; need 1 to {MOST_KNOTS}, and up to 60")
+
+    def features(self, schema: Schema) -> tuple[Feature, ...]:
+        """The groups of coordinates, without the constant; a column with one cell says nothing and is left out."""
+        made = [feature_of(column, self.knots) for column in schema.columns]
+        return tuple(each for each in made if each.size)
+
+    def groups(self, schema: Schema) -> tuple[int, ...]:
+        """Sizes of the groups; the constant is the last."""
+        return (*(each.size for each in self.features(schema)), 1)
+
+    def problems(self, schema: Schema) -> int:
+        """How many hyperplanes are asked for."""
+        return 1 if len(schema.classes) <= 2 else len(schema.classes)
+
+    def shape(self, schema: Schema) -> tuple[int, int]:
+        """Hyperplanes by coordinates; public."""
+        return self.problems(schema), sum(self.groups(schema))
+
+
+def feature_of(column: Column, knots: int) -> Feature:
+    """The group of coordinates of a column."""
+    if isinstance(column, Categorical):
+        return _categories(column)
+    return _line(column) if knots == 1 else _splines(column, knots)
+
+
+def _line(column: Numeric) -> Feature:
+    """One coordinate: the number, from -1 to 1."""
+    code = np.arange(column.grid + 1, dtype=np.int64)
+    weights = np.stack([2 * code - column.grid, 0 * code], axis=1)
+    values = ((f"near {_spelled(column.lower)}", 0, -1), (f"near {_spelled(column.upper)}", 0, 1))
+    return Feature(Cells(column.name), np.zeros_like(weights), weights, column.grid, (column.name,), values)
+
+
+def _splines(column: Numeric, knots: int) -> Feature:
+    """A coordinate for each knot: 1 at the knot, 0 from the next one on, straight between."""
+    code = np.arange(column.grid + 1, dtype=np.int64)
+    left, share = np.divmod(code * (knots - 1), column.grid)
+    places = np.stack([left, np.minimum(left + 1, knots - 1)], axis=1)
+    weights = np.stack([column.grid - share, share], axis=1)
+    near = [f"near {_spelled(value)}" for value in np.linspace(column.lower, column.upper, knots).tolist()]
+    values = tuple((value, place, 1) for place, value in enumerate(near))
+    names = tuple(f"{column.name} {value}" for value in near)
+    return Feature(Cells(column.name), places, weights, column.grid, names, values)
+
+
+def _spelled(value: float) -> str:
+    """A number in four digits, without an exponent where people write none.
+
+    >>> _spelled(42857.14), _spelled(0.5), _spelled(1e300)
+    ('42860', '0.5', '1e+300')
+    """
+    short = float(f"{value:.4g}")
+    return f"{short:.12g}" if abs(short) < 1e9 else f"{short:.4g}"
+
+
+def _categories(column: Categorical) -> Feature:
+    listed, size = len(column.categories), column.size
+    texts = [str(label) for label in column.categories] + ["(unlisted)"] * column.unlisted
+    places, weights = np.zeros((2, size, 2), dtype=np.int64)
+    names: tuple[str, ...] = ()
+    values: tuple[tuple[str, int, int], ...] = ()
+    if size > 1 and listed <= 2:
+        weights[:, 0] = [-1, 1, 0][:size]
+        names, values = (f"{column.name} = {texts[1]}",), ((texts[0], 0, -1), (texts[1], 0, 1))
+    elif size > 1:
+        places[:listed, 0], weights[:listed, 0] = np.arange(listed), 1
+        names = tuple(f"{column.name} = {text}" for text in texts[:listed])
+        values = tuple((text, place, 1) for place, text in enumerate(texts[:listed]))
+    return Feature(Cells(column.name), places, weights, 1, names, values)

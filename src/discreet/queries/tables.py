@@ -1,0 +1,258 @@
+"""What is asked of the data: a table per query, with the most that one record can change it.
+
+Every query is a public linear map of cell counts. A record lies in one cell of one class, so it adds one row
+of the map to one class; the row's entries are non-negative integers that sum to `unit`.
+
+Sensitivity  (L1, whole table) add-remove: `unit`; replace-one: 2 * `unit`.
+Proof        add-remove: the table changes by one row, whose L1 norm is at most `unit` (0 if the record has none
+             of the public classes). Replace-one is a removal and an addition, whatever becomes of the label; the
+             total alone moves by at most one, since it does not see where a record lies.
+Test         tests/queries/test_tables.py::test_sensitivity_bounds_every_neighbour and ..._is_attained
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.queries.hyperplanes import Hyperplanes
+from discreet.queries.trees import LeafCounts
+from discreet.records.encoding import Cells
+from discreet.schema import Schema
+from discreet.schema.columns import Numeric
+
+Table = NDArray[np.int64]
+
+MOST_BINS = 127
+"""The most bins that a model may ask for."""
+
+
+class Adding:
+    """A query to which every record adds at most `unit`, somewhere: what neighbours can change (proof above)."""
+
+    def unit(self, schema: Schema) -> int:
+        """What one record adds to the table in all; 1 unless a query says otherwise."""
+        return 1
+
+    def distance(self, schema: Schema) -> int:
+        """Largest L1 distance between the tables of two neighbours."""
+        return self.unit(schema) * schema.adjacency.distance
+
+
+@dataclass(frozen=True)
+class Counts(Adding):
+    """Records by class and cell: of `bins` equal intervals of a numeric column, or of the categories."""
+
+    column: str
+    bins: int | None = None
+
+    def cells(self, schema: Schema) -> Cells:
+        """The cells that are counted."""
+        return Cells(self.column, self.bins)
+
+    def fold(self, counts: Table, schema: Schema) -> Table:
+        """The table of the query from counts by class and cell."""
+        return counts
+
+
+@dataclass(frozen=True)
+class SplineCounts(Adding):
+    """Records by class and overlapping bin of a numeric column: a record is shared by the two nearest bins.
+
+    Each bin has `fine` cells; a record adds `unit` in all, divided between the two bins whose centres enclose its
+    cell in proportion to nearness (linear B-splines). Estimates are smoother than hard bins at the same noise and
+    depend less on where the edges fall.
+    """
+
+    column: str
+    bins: int
+
+    def cells(self, schema: Schema) -> Cells:
+        """The cells that are counted: `fine` in each bin."""
+        return Cells(self.column, self.bins * fine(self.bins))
+
+    def unit(self, schema: Schema) -> int:
+        """What one record adds to the table in all."""
+        return 2 * fine(self.bins)
+
+    def fold(self, counts: Table, schema: Schema) -> Table:
+        """The table of the query from counts by class and cell; exact integers."""
+        return counts @ splines(self.bins)
+
+
+@dataclass(frozen=True)
+class SoftCounts(Adding):
+    """Three overlapping cells of a numeric column: low, middle and high (quadratic Bernstein basis).
+
+    With g grid steps a record of code t adds (g-t)^2, 2t(g-t) and t^2, which sum to g^2. The three sums hold
+    the class count, the sum and the sum of squares: all that a Gaussian needs, in one block of L1 norm one.
+    """
+
+    column: str
+
+    def cells(self, schema: Schema) -> Cells:
+        """The cells that are counted: the column's grid."""
+        return Cells(self.column)
+
+    def unit(self, schema: Schema) -> int:
+        """What one record adds to the table in all."""
+        return _grid(self.column, schema) ** 2
+
+    def fold(self, counts: Table, schema: Schema) -> Table:
+        """The table of the query from counts by class and grid point; exact integers."""
+        return counts @ bernstein(_grid(self.column, schema))
+
+
+@dataclass(frozen=True)
+class ClassCounts(Adding):
+    """Records by class."""
+
+    def cells(self, schema: Schema) -> Cells:
+        """Any column will do, since each record lies in one of its cells: the one with the fewest."""
+        columns = [Cells(column.name, 1 if isinstance(column, Numeric) else None) for column in schema.columns]
+        return min(columns, key=lambda cells: cells.size(schema))
+
+    def fold(self, counts: Table, schema: Schema) -> Table:
+        """The class totals, as a table with one column."""
+        return np.asarray(counts.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class Total(Adding):
+    """The number of records that have one of the classes."""
+
+    def distance(self, schema: Schema) -> int:
+        """One for both adjacencies: it does not see where a record lies."""
+        return self.unit(schema)
+
+    def cells(self, schema: Schema) -> Cells:
+        """As for the class counts."""
+        return ClassCounts().cells(schema)
+
+    def fold(self, counts: Table, schema: Schema) -> Table:
+        """One number, as a table of one cell."""
+        return np.asarray(counts.sum(keepdims=True))
+
+
+@dataclass(frozen=True)
+class Moments(Adding):
+    """Mean and standard deviation of a numeric column by class, from counts on its grid.
+
+    Not a linear map: it is answered only by privacy/mechanisms/smooth.py, which bounds what one record can do to it.
+    """
+
+    column: str
+
+    def cells(self, schema: Schema) -> Cells:
+        """The cells that are counted: the column's grid."""
+        return Cells(self.column)
+
+    def fold(self, counts: Table, schema: Schema) -> Table:
+        """The counts themselves; the mechanism makes the moments."""
+        return counts
+
+
+@dataclass(frozen=True)
+class MajorityScore(Adding):
+    """How many records a column gets right if each of its cells votes for its largest class: a score, not a table.
+
+    Sensitivity  1 for both adjacencies; under add-remove monotone: all scores move the same way. So the lead of one
+                 score over another moves by at most 1 under add-remove and by 2 under replace-one: `distance`.
+    Proof        a record lies in one cell. Adding it raises one class's count there by one, so the cell's maximum, and
+                 with it the score, by 0 or 1, for every column alike. Replacing is a removal, which lowers one maximum
+                 by 0 or 1, and an addition, which raises one by 0 or 1.
+    Test         tests/privacy/mechanisms/test_selection.py::test_scores_move_by_at_most_one
+    """
+
+    column: str
+    bins: int | None = None
+
+    def cells(self, schema: Schema) -> Cells:
+        """The cells that vote."""
+        return Cells(self.column, self.bins)
+
+    def score(self, counts: Table) -> int:
+        """The score from counts by class and cell."""
+        return int(counts.max(axis=0).sum())
+
+
+@dataclass(frozen=True)
+class ShareScore(Adding):
+    """A share of the records, rounded down: what a column has to beat to be chosen instead of none.
+
+    Sensitivity  1 for both adjacencies; under add-remove it moves the same way as every MajorityScore.
+    Proof        with m records of the public classes the score is floor(m * right / of), right <= of. One record more
+                 raises m by 0 or 1, so the score by 0 or 1. Replacing changes m by at most one.
+    Test         tests/privacy/mechanisms/test_selection.py::test_scores_move_by_at_most_one and
+                 ::test_share_moves_by_at_most_one
+    """
+
+    right: int
+    of: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.right <= self.of or self.of < 1:
+            raise ValueError("a share is from 0 to 1")
+
+    def cells(self, schema: Schema) -> Cells:
+        """Any cells will do, since each record lies in one of them."""
+        return ClassCounts().cells(schema)
+
+    def score(self, counts: Table) -> int:
+        """The score from counts by class and cell."""
+        return int(counts.sum()) * self.right // self.of
+
+
+Score: TypeAlias = MajorityScore | ShareScore
+TableQuery: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Moments
+"""What is answered by counts of one column."""
+Query: TypeAlias = TableQuery | Hyperplanes | LeafCounts
+"""What a model file may hold the answer to."""
+
+
+def sensitivity(query: TableQuery, schema: Schema) -> int:
+    """Largest L1 distance between the tables of two neighbours (proof above)."""
+    return query.distance(schema)
+
+
+def shape(query: Query, schema: Schema) -> tuple[int, int]:
+    """Rows and columns of the query's table; public."""
+    if isinstance(query, Hyperplanes | LeafCounts):
+        return query.shape(schema)
+    classes = np.zeros((len(schema.classes), query.cells(schema).size(schema)), dtype=np.int64)
+    rows, columns = query.fold(classes, schema).shape
+    return int(rows), int(columns)
+
+
+def fine(bins: int) -> int:
+    """Cells in each of so many bins: 8, or as many as leave 64 in all, so that engines count two columns at once."""
+    return next((parts for parts in (8, 4) if bins * parts <= 64), 2)
+
+
+def splines(bins: int) -> Table:
+    """The weights of each fine cell on the bins, as integers that sum to 2 * fine."""
+    parts = fine(bins)
+    unit = 2 * parts
+    rows = np.arange(bins * parts)
+    position = np.clip(2 * rows + 1 - parts, 0, unit * (bins - 1))
+    left, share = np.divmod(position, unit)
+    weights = np.zeros((bins * parts, bins), dtype=np.int64)
+    weights[rows, left] = unit - share
+    weights[rows, np.minimum(left + 1, bins - 1)] += share
+    return weights
+
+
+def bernstein(grid: int) -> Table:
+    """The three weights of each grid point, as integers that sum to grid^2."""
+    high = np.arange(grid + 1, dtype=np.int64)
+    low = grid - high
+    return np.stack([low * low, 2 * low * high, high * high], axis=1)
+
+
+def _grid(name: str, schema: Schema) -> int:
+    column = schema[name]
+    assert isinstance(column, Numeric), "soft counts are of numeric columns"
+    return column.grid

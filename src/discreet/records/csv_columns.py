@@ -1,0 +1,228 @@
+"""CSV files as columns: regular lines are split by pyarrow where it is installed, all others by `csv_lines.fields_of`.
+
+Each distinct text of a column is looked at once, so that a block of records costs no Python object for each value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import FileError
+from discreet.records.csv_lines import Lines, fields_of, first_line, text_of, whole_lines
+from discreet.records.encoding import Cells, Codes, as_floats, class_codes, number_of
+from discreet.schema import Schema
+from discreet.schema.columns import Numeric
+
+PLAIN = b"0123456789.+-eE"
+"""What the texts of most numbers consist of."""
+LONGEST_PLAIN = 100
+"""Characters of the longest text that is taken for such a number."""
+PATTERN = "^-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,2})?$"
+"""What is one for certain; with so few characters it is neither too large nor too small for a double."""
+
+
+def delimiter_of(path: Path) -> bytes:
+    """What stands between two fields, by the name of the file."""
+    return b"\t" if path.suffix.lower() == ".tsv" else b","
+
+
+def read_header(path: Path) -> bytes:
+    """The first line of a CSV file."""
+    with _opened(path) as file:
+        return first_line(file)
+
+
+def read_lines(path: Path, width: int) -> Iterator[Lines]:
+    """The lines after the first, in blocks; `width` is the number of columns."""
+    with _opened(path) as file:
+        first_line(file)
+        blocks = whole_lines(file)
+        while True:
+            try:
+                block = next(blocks, None)
+            except OSError as error:
+                raise FileError(f"cannot read {path}: {error.strerror}; check the disk") from None
+            if block is None:
+                return
+            yield Lines(block, delimiter_of(path), width)
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None
+
+
+class TextColumn:
+    """One column of a block of lines: texts, None for what is missing, b"" for what cannot be read.
+
+    Parameters
+    ----------
+    split : the fields of the regular lines, an Arrow array; None if there are none.
+    regular : which lines these are.
+    others : the fields of the other lines.
+    """
+
+    def __init__(self, split: Any, regular: NDArray[np.bool_], others: Sequence[bytes | None]) -> None:
+        self._split, self._regular, self._others = split, regular, others
+
+    def values(self) -> NDArray[Any]:
+        """The value of each record."""
+        distinct, place = self._distinct
+        return np.asarray(distinct[place])
+
+    def codes(self, cells: Cells, schema: Schema) -> Codes:
+        """The cell of each record, as `Cells.codes` finds it."""
+        column = schema[cells.column]
+        if isinstance(column, Numeric):
+            return cells.number_codes(self._numbers, column)
+        distinct, place = self._distinct
+        return np.asarray(cells.codes(distinct, schema)[place])
+
+    def class_codes(self, schema: Schema) -> Codes:
+        """The class of each record, as `encoding.class_codes` finds it."""
+        distinct, place = self._distinct
+        return np.asarray(class_codes(distinct, schema)[place])
+
+    @cached_property
+    def _distinct(self) -> tuple[NDArray[Any], Codes]:
+        """Values, each once or nearly so, and where that of each record stands among them."""
+        fields: list[bytes | None] = []
+        place = np.empty(len(self._regular), dtype=np.intp)
+        if self._split is not None:
+            encoded = self._split.dictionary_encode()
+            fields += encoded.dictionary.to_pylist()
+            place[self._regular] = encoded.indices.to_numpy()
+        pool: dict[bytes | None, int] = {}
+        others = [pool.setdefault(field, len(pool)) for field in self._others]
+        place[~self._regular] = np.array(others, dtype=np.intp) + len(fields)
+        return _objects(map(text_of, [*fields, *pool])), place
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.float64]:
+        """The number of each record, as `encoding.number_of` reads it."""
+        try:
+            import pyarrow as pa
+        except ImportError:
+            distinct, place = self._distinct
+            return np.asarray(as_floats(distinct)[place])
+        numbers = np.empty(len(self._regular), dtype=np.float64)
+        if self._split is not None:
+            numbers[self._regular] = _numbers_of(self._split)
+        others = pa.array([field or b"" for field in self._others], pa.binary())  # no more a number than None is
+        numbers[~self._regular] = _numbers_of(others)
+        return numbers
+
+
+def split_columns(lines: Lines, places: Iterable[int], width: int, delimiter: bytes) -> dict[int, TextColumn]:
+    """The columns at these places, of a block of lines."""
+    places = list(places)
+    split = _split_by_arrow(lines, places, delimiter)
+    regular = lines.regular if split else np.zeros(len(lines), dtype=bool)
+    others = [fields_of(line, delimiter, width) for line in (lines.irregular() if split else lines.all())]
+    return {place: TextColumn(split.get(place), regular, [fields[place] for fields in others]) for place in places}
+
+
+def _split_by_arrow(lines: Lines, places: list[int], delimiter: bytes) -> dict[int, Any]:
+    """The fields of the regular lines; nothing if there are none, or no pyarrow."""
+    if not lines.regular.any():
+        return {}
+    try:
+        import pyarrow as pa
+        from pyarrow import csv
+    except ImportError:
+        return {}
+    names = [str(place) for place in range(lines.fields)]
+    heading = delimiter.join(name.encode() for name in names) + b"\n"  # so that no byte order mark comes first
+    content = heading + lines.joined()
+    wanted = {names[place]: pa.binary() for place in places}
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(content),
+            csv.ReadOptions(block_size=len(content) + 1, encoding="utf8"),
+            csv.ParseOptions(delimiter=delimiter.decode(), quote_char='"', double_quote=True, escape_char=False,
+                             newlines_in_values=False, ignore_empty_lines=False),
+            csv.ConvertOptions(check_utf8=False, column_types=wanted, include_columns=list(wanted),
+                               strings_can_be_null=False),
+        )  # fmt: skip
+    except pa.ArrowInvalid:
+        return {}  # not by RFC 4180: then all lines are read by the definition
+    if table.num_rows != int(lines.regular.sum()):
+        return {}
+    return {place: table.column(names[place]).combine_chunks() for place in places}
+
+
+def _numbers_of(fields: Any) -> NDArray[np.float64]:
+    """Numbers from an Arrow array of fields, as `encoding.number_of` reads them.
+
+    Guarantee  bit for bit those of `number_of`.
+    Proof      short texts of digits and of what stands between them in numbers go to Arrow. What it takes for a number
+               is a decimal one (with these characters, nothing else spells a number: neither NaN nor infinity), and it
+               takes the nearest double, as float() does. If it takes one of them for none, only those are left to it
+               that the pattern, a part of `columns.NUMBER`, finds. For all other texts `number_of` decides, once for
+               each distinct one.
+    Test       tests/records/test_csv_lines.py::test_numbers_of_a_column_are_those_of_the_encoding
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    texts = fields.view(pa.string())
+    if b" " in memoryview(texts.buffers()[2] or b"").tobytes():
+        texts = compute.ascii_trim(texts, characters=" ")
+    is_plain = _are_plain(texts)
+    numbers = np.empty(len(texts), dtype=np.float64)
+    if not _cast(texts, is_plain, numbers):
+        fits = compute.match_substring_regex(_filtered(texts, is_plain), PATTERN)
+        is_plain[is_plain] = fits.to_numpy(zero_copy_only=False)
+        if not _cast(texts, is_plain, numbers):
+            is_plain[:] = False
+    if not is_plain.all():
+        rest = _filtered(texts, ~is_plain).view(pa.binary()).dictionary_encode()
+        distinct = np.array([number_of(text_of(field)) for field in rest.dictionary.to_pylist()], dtype=np.float64)
+        numbers[~is_plain] = distinct[rest.indices.to_numpy()]
+    return numbers
+
+
+def _are_plain(texts: Any) -> NDArray[np.bool_]:
+    """Which texts of an Arrow array are short, not empty, and hold no characters but those of numbers."""
+    offsets = np.frombuffer(texts.buffers()[1], dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    content = memoryview(texts.buffers()[2] or b"")[offsets[0] : offsets[-1]].tobytes()
+    lengths = np.diff(offsets)
+    is_plain: NDArray[np.bool_] = (lengths > 0) & (lengths <= LONGEST_PLAIN)
+    if content.translate(None, PLAIN):
+        is_foreign = np.ones(256, dtype=bool)
+        is_foreign[list(PLAIN)] = False
+        foreign = np.flatnonzero(is_foreign[np.frombuffer(content, dtype=np.uint8)])
+        is_plain &= np.diff(np.searchsorted(foreign, offsets - offsets[0])) == 0
+    return is_plain
+
+
+def _cast(texts: Any, chosen: NDArray[np.bool_], numbers: NDArray[np.float64]) -> bool:
+    """Write the numbers of the chosen texts; False if Arrow takes one of them for none."""
+    import pyarrow as pa
+
+    try:
+        numbers[chosen] = _filtered(texts, chosen).cast(pa.float64()).to_numpy()
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _filtered(texts: Any, kept: NDArray[np.bool_]) -> Any:
+    import pyarrow as pa
+
+    return texts if kept.all() else texts.filter(pa.array(kept))
+
+
+def _objects(values: Iterable[Any]) -> NDArray[Any]:
+    listed = list(values)
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array

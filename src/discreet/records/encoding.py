@@ -1,0 +1,286 @@
+"""From values to codes, as the schema says; total: no value can make it fail.
+
+A column's domain is divided into finitely many `Cells`, each record falls in exactly one. For numbers the
+cell is found by three float operations, so that every engine that follows IEEE 754 finds the same one.
+
+Guarantee  each value of an array has a code, which is a function of that value and of public things alone; no value
+           raises, and none changes the code of another.
+Proof      arrays of numbers are coded by numpy, element by element, without errors. Any other value is coded by
+           `number_of` or by `_Memo.code`, one value at a time; both turn every Exception, also one that a method of the
+           value itself raises, into "not a number" and "not in the list". What is remembered between values are texts
+           of exactly the type `str`, whose hash and equality nobody can change, and their codes. A value of any other
+           type, a subclass of `str` included, is neither remembered nor looked up among them.
+Test       tests/suites/test_hostile_values.py
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import repeat
+from numbers import Real
+from operator import is_
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.schema import Schema
+from discreet.schema.columns import Categorical, Label, Numeric, spells_infinity, spells_number, text_of
+
+Codes = NDArray[np.intp]
+
+NUMBERS = (int, np.number, np.bool_, Decimal, Real)
+"""Types that are read as real numbers, besides float."""
+REMEMBERED = 100_000
+"""Distinct texts of a column that are remembered."""
+UNREADABLE = b""
+"""Stands for a value that cannot be read, such as text that is not UTF-8: neither a number, nor a text, nor missing."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one column: `bins` equal intervals, the rounded grid (`bins=None`), or the categories.
+
+    A number x has the code floor((x - lower) * scale + offset), clipped to 0 ... size - 1.
+    """
+
+    column: str
+    bins: int | None = None
+
+    def size(self, schema: Schema) -> int:
+        """Number of cells."""
+        column = schema[self.column]
+        if isinstance(column, Categorical):
+            return column.size
+        return column.grid + 1 if self.bins is None else self.bins
+
+    def scale_and_offset(self, column: Numeric) -> tuple[float, float]:
+        """The two constants of the code: bins are cut at their edges, the grid is rounded to the nearest."""
+        width = float(column.upper) - float(column.lower)
+        return (column.grid / width, 0.5) if self.bins is None else (self.bins / width, 0.0)
+
+    def missing_code(self, column: Numeric) -> int:
+        """The cell of a missing number: that of the column's public fill value."""
+        return int(self.number_codes(np.array([column.missing_value]), column)[0])
+
+    def codes(self, values: NDArray[Any], schema: Schema) -> Codes:
+        """The cell of each value."""
+        column = schema[self.column]
+        if isinstance(column, Categorical):
+            return category_codes(values, column)
+        return self.number_codes(as_floats(values), column)
+
+    def number_codes(self, numbers: NDArray[Any], column: Numeric) -> Codes:
+        """The cell of each float; NaN takes the column's fill value, infinities the outermost cells."""
+        scale, offset = self.scale_and_offset(column)
+        top = (column.grid + 1 if self.bins is None else self.bins) - 1
+        with np.errstate(all="ignore"):
+            position = np.subtract(numbers, float(column.lower), dtype=np.float64)
+            position *= scale
+            if offset:
+                position += offset
+            missing = np.isnan(position)
+            np.clip(position, 0.0, float(top), out=position)
+            if missing.any():
+                position[missing] = self.missing_code(column)
+            return np.asarray(position.astype(np.intp))
+
+
+def as_floats(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers from values of any kind; what is not a number becomes NaN."""
+    if values.dtype.kind == "f":
+        return values
+    if values.dtype.kind in "iub":
+        return values.astype(np.float64)
+    if values.dtype.kind == "c":
+        return np.where(values.imag == 0, values.real, np.nan)
+    if values.dtype.kind not in "OUST":
+        return np.full(len(values), np.nan)
+    return _listed_floats(plain_list(values))
+
+
+def _listed_floats(listed: list[Any]) -> NDArray[np.float64]:
+    if _are_texts(listed):
+        return np.fromiter(map(_Numbers().__getitem__, listed), dtype=np.float64, count=len(listed))
+    with np.errstate(all="ignore"):
+        try:
+            return np.fromiter(map(_number_of, listed), dtype=np.float64, count=len(listed))
+        except Exception:  # of one value: the others are read as before
+            return np.fromiter(map(number_of, listed), dtype=np.float64, count=len(listed))
+
+
+def number_of(value: object) -> float:
+    """One number from anything, NaN if it is none; never raises.
+
+    >>> [number_of(value) for value in ("01", " 2.5 ", "1e999", "-inf", "?", None, 10**400, b"7")]
+    [1.0, 2.5, inf, -inf, nan, nan, inf, nan]
+    """
+    try:
+        return _number_of(value)
+    except Exception:
+        return math.nan
+
+
+def _number_of(value: Any) -> float:
+    """The same, except that it may raise. Subclasses of float and int are read as their value, not as they say."""
+    if isinstance(value, str):
+        text = str.strip(value, " ")
+        return float(text) if spells_number(text) or spells_infinity(text) else math.nan
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, complex | np.complexfloating):
+        return float(value.real) if value.imag == 0 else math.nan
+    if isinstance(value, NUMBERS) and not isinstance(value, np.timedelta64):
+        return _real_number(value)
+    return math.nan
+
+
+def _real_number(value: Any) -> float:
+    try:
+        return int.__float__(value) if isinstance(value, int) else float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def plain_list(values: NDArray[Any]) -> list[Any]:
+    """The values of an array as Python has them; a text that numpy cannot read is UNREADABLE."""
+    try:
+        listed: list[Any] = values.tolist()
+    except Exception:
+        listed = [_element(values, place) for place in range(len(values))]
+    return listed
+
+
+def _element(values: NDArray[Any], place: int) -> Any:
+    try:
+        return values[place : place + 1].tolist()[0]
+    except Exception:
+        return UNREADABLE
+
+
+def category_codes(values: NDArray[Any], column: Categorical) -> Codes:
+    """The code of each value in the column's list; strays and missing values as the column says."""
+    return label_codes(values, column.categories, column.stray_code, column.missing_code)
+
+
+def class_codes(values: NDArray[Any], schema: Schema) -> Codes:
+    """The index of each label in the schema's classes; the number of classes where it is none of them."""
+    none = len(schema.classes)
+    return label_codes(values, schema.classes, none, none)
+
+
+def label_codes(values: NDArray[Any], labels: Iterable[Label], stray: int, missing: int) -> Codes:
+    """Codes by number for arrays of numbers, by text for everything else."""
+    lookup = {text_of(label): code for code, label in enumerate(labels)}
+    if values.dtype.kind in "iuf":
+        with np.errstate(all="ignore"):
+            return _codes_by_number(values, lookup, stray, missing)
+    if values.dtype.kind in "mM":
+        return np.where(np.isnat(values), missing, stray)
+    memo, listed = _Memo(lookup, stray, missing), plain_list(values)
+    if _are_texts(listed):
+        return np.fromiter(map(memo.__getitem__, listed), dtype=np.intp, count=len(listed))
+    codes = [memo[value] if type(value) is str else memo.code(value) for value in listed]
+    return np.array(codes, dtype=np.intp)
+
+
+def _codes_by_number(values: NDArray[Any], lookup: dict[str, int], stray: int, missing: int) -> Codes:
+    """Match numbers with the labels that are spelled as numbers: float equality, exact."""
+    spelled = sorted((float(text), code) for text, code in lookup.items() if is_canonical_number(text))
+    codes = np.full(len(values), stray, dtype=np.intp)
+    if spelled:
+        numbers = values.astype(np.float64)
+        listed = np.array([number for number, _ in spelled])
+        position = np.minimum(np.searchsorted(listed, numbers), len(listed) - 1)
+        hit = listed[position] == numbers
+        codes[hit] = np.array([code for _, code in spelled], dtype=np.intp)[position[hit]]
+    if values.dtype.kind == "f":
+        codes[np.isnan(values)] = missing
+    return codes
+
+
+def boolean_code(value: bool, texts: Sequence[str]) -> int | None:
+    """Where a boolean stands in a list of texts: as a word, else as 1 or 0."""
+    word = "true" if value else "false"
+    lowered = [text.lower() for text in texts]
+    if word in lowered:
+        return lowered.index(word)
+    return texts.index(str(int(value))) if str(int(value)) in texts else None
+
+
+def is_canonical_number(text: str) -> bool:
+    """Whether a text is the one spelling of a number that `text_of` gives."""
+    return spells_number(text) and text_of(float(text)) == text
+
+
+def _are_texts(listed: list[Any]) -> bool:
+    """Whether all values are texts of exactly the type `str`; no method of a value, or of its type, is asked."""
+    return all(map(is_, map(type, listed), repeat(str)))
+
+
+class _Numbers(dict[str, float]):
+    """Text to number; each distinct text is looked at once. To be asked for nothing but exact texts: see the proof."""
+
+    def __missing__(self, text: str) -> float:
+        number = number_of(text)
+        if len(self) < REMEMBERED:
+            self[text] = number
+        return number
+
+
+class _Memo(dict[str, int]):
+    """Text to code; each distinct text is looked at once. To be asked for nothing but exact texts: see the proof."""
+
+    def __init__(self, lookup: dict[str, int], stray: int, missing: int) -> None:
+        super().__init__(lookup)
+        self._lookup, self._stray, self._missing = lookup, stray, missing
+
+    def __missing__(self, text: str) -> int:
+        code = self.code(text)  # which raises on no text either: numpy makes some with impossible characters
+        if len(self) < REMEMBERED:
+            self[text] = code
+        return code
+
+    def code(self, value: object) -> int:
+        """The code of one value of any type; never raises."""
+        try:
+            return self._code_of(value)
+        except Exception:
+            return self._stray
+
+    def _code_of(self, value: Any) -> int:
+        if value is None:
+            return self._missing
+        if isinstance(value, str | UUID):
+            return self._code_of_text(text_of(str.__str__(value) if isinstance(value, str) else str(value)))
+        if isinstance(value, bool | np.bool_):
+            code = boolean_code(bool(value), list(self._lookup))
+            return self._stray if code is None else code
+        if isinstance(value, int | float | complex | np.number | Decimal) and not isinstance(value, np.timedelta64):
+            return self._code_of_number(value)
+        return self._missing if _is_missing(value) else self._stray
+
+    def _code_of_text(self, text: str) -> int:
+        if text in self._lookup or not text:
+            return self._lookup[text] if text else self._missing
+        word = text.lower()
+        code = boolean_code(word == "true", list(self._lookup)) if word in ("true", "false") else None
+        return self._stray if code is None else code
+
+    def _code_of_number(self, value: Any) -> int:
+        if isinstance(value, complex | np.complexfloating) and value.imag != 0:
+            return self._stray
+        number = _number_of(value)
+        if not math.isfinite(number):
+            return self._missing if number != number else self._stray
+        return self._lookup.get(text_of(number), self._stray)
+
+
+def _is_missing(value: Any) -> bool:
+    """NaT and pandas' NA: what differs from itself, or answers that question with itself."""
+    different = value != value
+    return different is value or (isinstance(different, bool | np.bool_) and bool(different))

@@ -1,0 +1,195 @@
+"""One view of all in-memory tables: data frames, lists of dicts, mappings of columns and 2-D arrays."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError
+from discreet.records.encoding import UNREADABLE
+from discreet.records.values import Values, column_values, label_values, objects, series_values, stored_array
+from discreet.schema import Schema
+
+
+class Table:
+    """Columns by name, as numpy arrays, without copying what is an array already; no value is read before `column`."""
+
+    def __init__(self, data: Any, schema: Schema) -> None:
+        frame = as_frame(data)
+        self._columns: dict[str, Values]
+        if frame is not None:
+            series = map(series_values, frame.iter_columns())
+            self._columns = dict(zip(map(str, frame.columns), series, strict=True))
+            self.rows = len(frame)
+        elif isinstance(data, Mapping):
+            self._columns = {str(name): column_values(values) for name, values in data.items()}
+            self.rows = _common_length(self._columns)
+        elif isinstance(data, list | tuple):
+            self._columns = _columns_of_records(data, schema)
+            self.rows = len(data)
+        elif stored_array(data) is None and not is_sparse(data):
+            raise DataError(f"X is a {type(data).__name__}; need a data frame, a list of dicts or a 2-D array")
+        else:
+            array = as_matrix(data, len(schema.columns))
+            self._columns = {name: column_values(array[:, place]) for place, name in enumerate(schema.names)}
+            self.rows = len(array)
+
+    def check(self, schema: Schema, *, target: bool = False) -> None:
+        """Raise DataError unless the columns are the schema's; the target and ignored ones may be there too."""
+        needed = [*schema.names, schema.target] if target else schema.names
+        check_names(list(self._columns), needed, schema)
+        for name in needed:
+            if self._columns[name].dated:
+                raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
+
+    def column(self, name: str) -> NDArray[Any]:
+        """The values of one column."""
+        return self._columns[name].read()
+
+    def labels(self, y: Any, target: str) -> Values:
+        """The labels y, or with y=None those in the target column; a DataError if they are not one a record."""
+        labels = self._columns[target] if y is None else label_values(y)
+        if labels.rows != self.rows:
+            raise DataError("X and y have different lengths; need one label a record")
+        return labels
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._columns
+
+
+def open_labelled(X: Any, y: Any, schema: Schema) -> tuple[Table, Values]:
+    """A table and its labels, with y=None those in its target column. Checks the structure and reads no value."""
+    table = Table(X, schema)
+    table.check(schema, target=y is None)
+    return table, table.labels(y, schema.target)
+
+
+def as_frame(data: Any) -> nw.DataFrame[Any] | None:
+    """A data frame of any library as narwhals sees it; None for everything else."""
+    try:
+        frame = nw.from_native(data, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in data.columns]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"the data frame has two columns named {twice!r}; rename or drop one") from None
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def as_array(values: Any) -> NDArray[Any]:
+    """An array as it is, and of anything else an array of objects; for data that need no protection only."""
+    array = stored_array(values)
+    if array is not None:
+        return array
+    try:
+        return np.asarray(values, dtype=object)
+    except ValueError:
+        raise DataError("rows or columns have different lengths; need one value a record in each") from None
+
+
+def check_names(present: Sequence[str], needed: Sequence[str], schema: Schema) -> None:
+    """Raise DataError if a column is missing or is not in the schema."""
+    missing = [name for name in needed if name not in present]
+    if missing:
+        # the names that are there are not quoted: of a file without a header they are its first record
+        some = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+        words = f"columns {some} of the schema are" if len(missing) > 1 else f"column {some} of the schema is"
+        raise DataError(f"{words} missing in the table; rename or add there what differs, letter for letter")
+    allowed = {*schema.names, schema.target, *schema.ignore}
+    extra = [name for name in present if name not in allowed]
+    if extra:
+        some = ", ".join(map(repr, extra[:20]))
+        if len(extra) > 1:
+            raise DataError(f"columns {some} are not in the schema; drop them, or list them under 'ignore' there")
+        raise DataError(f"column {some} is not in the schema; drop it, or add its name to the schema's 'ignore' list")
+
+
+def as_matrix(data: Any, width: int) -> NDArray[Any]:
+    """A 2-D array with the schema's number of columns, or a DataError."""
+    if is_sparse(data):
+        raise DataError("sparse input is not supported; pass X.toarray() or a data frame")
+    array = as_array(data)
+    if array.ndim != 2:
+        raise DataError(
+            f"got an array with {array.ndim} dimensions; need 2. Reshape your data: one row a record, "
+            "one column an attribute"
+        )
+    if array.shape[1] != width:
+        raise DataError(f"X has {array.shape[1]} features, but the schema has {width} columns")
+    return array
+
+
+def is_sparse(data: Any) -> bool:
+    """Whether this is a sparse matrix."""
+    return hasattr(data, "toarray") or type(data).__module__.startswith("scipy.sparse")
+
+
+def as_vector(y: Any) -> NDArray[Any]:
+    """Labels as a 1-D array."""
+    return label_values(y).read()
+
+
+def check_records(data: Any, schema: Schema) -> None:
+    """Raise DataError if records in a list have not the schema's columns; for data that need no protection only."""
+    if not isinstance(data, list | tuple):
+        return
+    width = len(schema.names)
+    if any(not isinstance(row, Mapping | list | tuple | np.ndarray) for row in data):
+        raise DataError("a record is neither a dict nor a row; need a list of dicts or of rows in the schema's order")
+    if any(isinstance(row, list | tuple | np.ndarray) and len(row) != width for row in data):
+        raise DataError(f"a row has not the {width} columns of the schema; need one value for each, in its order")
+    dicts = [record for record in data if isinstance(record, Mapping)]
+    absent = [name for name in schema.names if not any(name in record for record in dicts)]
+    if dicts and absent:
+        raise DataError(f"column {absent[0]!r} of the schema is in none of the records; add it, letter for letter")
+
+
+def _columns_of_records(records: Sequence[Any], schema: Schema) -> dict[str, Values]:
+    """Columns from a list of records, each read by itself: a dict by name, a row by position in schema order.
+
+    What a record lacks is missing, even if all lack it, and what it has too much is not read: which keys or cells are
+    there is a fact about records, and neither an error nor the reading of another record may depend on it.
+    """
+    names = [*schema.names, schema.target]
+
+    @functools.cache
+    def columns() -> list[tuple[Any, ...]]:
+        rows = [_cells(record, names) for record in records]
+        return list(zip(*rows, strict=True)) or [()] * len(names)
+
+    return {
+        name: Values(len(records), False, functools.partial(lambda place: objects(columns()[place]), place))
+        for place, name in enumerate(names)
+    }
+
+
+def _cells(record: Any, names: Sequence[str]) -> list[Any]:
+    """One record as a list of cells, the target last; all of them missing where it is neither a dict nor a row."""
+    try:
+        if isinstance(record, Mapping):
+            return [_cell(record, name) for name in names]
+        if isinstance(record, list | tuple) or (isinstance(record, np.ndarray) and record.ndim == 1):
+            cells = list(islice(iter(record), len(names) - 1))
+            return cells + [None] * (len(names) - len(cells))
+    except Exception:
+        pass  # a fact about this record alone
+    return [None] * len(names)
+
+
+def _cell(record: Mapping[str, Any], name: str) -> Any:
+    try:
+        return record.get(name)
+    except Exception:
+        return UNREADABLE
+
+
+def _common_length(columns: Mapping[str, Values]) -> int:
+    lengths = {values.rows for values in columns.values()}
+    if len(lengths) > 1:
+        raise DataError("columns have different lengths; need one value a record in each")
+    return lengths.pop() if lengths else 0

@@ -1,0 +1,197 @@
+"""One column of values, of whatever library: its structure at once, its values only when they are asked for.
+
+Guarantee  making `Values` looks at lengths, shapes and types, and at no value: what it raises depends on structure
+           alone. `read` raises on no value; each value it returns is a function of that value and of the column's type.
+Proof      types are those that the library stores for the column; the one library that would guess them from the
+           values (narwhals, for pandas' columns of objects) is not asked there. `read` hands an object over as it is. A
+           text that its library cannot decode becomes UNREADABLE and leaves the other values as they are: text that can
+           be decoded is the same text whether it is decoded with the others or one by one. What is neither a number
+           nor a text (bytes, lists, structs) is only looked at for being there.
+Test       tests/suites/test_hostile_values.py
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sized
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError
+from discreet.records.encoding import UNREADABLE, plain_list
+
+Array = NDArray[Any]
+
+OPAQUE = (nw.List, nw.Struct, nw.Array, nw.Binary)
+"""Types whose values are neither numbers nor texts."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Values:
+    """A column or the labels: number of rows, whether it holds dates or times, and its values when `read`."""
+
+    rows: int
+    dated: bool
+    read: Callable[[], Array]
+
+    def __repr__(self) -> str:
+        return "Values(hidden)"
+
+
+def column_values(values: Any) -> Values:
+    """One value a record, whatever the values are: a list in a cell is a value too."""
+    series = as_series(values)
+    if series is not None:
+        return series_values(series)
+    array = stored_array(values)
+    if array is not None and array.ndim > 0:
+        read: Callable[[], Array] = (lambda: array) if array.ndim == 1 else (lambda: objects(array))
+        return Values(len(array), array.dtype.kind in "mM", read)
+    if array is not None or isinstance(values, str | bytes) or not _is_sized(values):
+        raise DataError(f"a column is a {type(values).__name__}; need a list or an array with one value a record")
+    return Values(len(values), False, functools.cache(lambda: listed(values)))
+
+
+def label_values(y: Any) -> Values:
+    """Labels: a column, or a table with one column."""
+    frame = nw.from_native(y, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        if len(frame.columns) != 1:
+            raise DataError(f"y has {len(frame.columns)} columns; need one label a record (1-D)")
+        return series_values(next(frame.iter_columns()))
+    array = None if as_series(y) is not None else stored_array(y)
+    if array is not None and array.ndim == 2 and array.shape[1] == 1:
+        return column_values(array[:, 0])
+    if array is not None and array.ndim != 1:
+        raise DataError(f"y has {array.ndim} dimensions; need one label a record (1-D)")
+    if array is None and (isinstance(y, str | bytes) or not _is_sized(y)):
+        raise DataError(f"y is a {type(y).__name__}; need one label a record (1-D)")
+    return column_values(y)
+
+
+def stored_array(values: Any) -> Array | None:
+    """What is stored as an array, masked values as None; None for lists and other containers."""
+    if isinstance(values, np.ma.MaskedArray):
+        return _unmasked(values)
+    if isinstance(values, np.ndarray | np.generic):
+        return np.asarray(values)
+    if isinstance(values, list | tuple) or not hasattr(values, "__array__"):
+        return None
+    if isinstance(nw.from_native(values, eager_only=True, pass_through=True), nw.DataFrame):
+        raise DataError("a data frame stands where one column is needed; pass one of its columns")
+    try:
+        return np.asarray(values)
+    except Exception:
+        pass  # its message may quote a value
+    raise DataError(f"a {type(values).__name__} cannot be read as an array; pass a list, an array or a data frame")
+
+
+def objects(values: Iterable[Any]) -> Array:
+    """One object a value, as it is. (numpy.array would look into values for more dimensions.)"""
+    return np.fromiter(values, dtype=object)
+
+
+def listed(values: Iterable[Any]) -> Array:
+    """A list value by value, whatever the others are; one of floats alone as floats, which are read alike.
+
+    numpy would choose one type for all values of a list, so that one record could change how another is read: 1.0 would
+    become "1.0" beside a text, True would become 1 beside a number.
+    """
+    array = objects(values)
+    return array.astype(np.float64) if all(type(value) is float for value in array.tolist()) else array
+
+
+def as_series(values: Any) -> nw.Series[Any] | None:
+    """A series of any library as narwhals sees it, pandas' and pyarrow's other columns too; None for anything else."""
+    library = type(values).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(values, "dtype") and not hasattr(values, "iloc"):
+        values = nw.dependencies.get_pandas().Series(values)  # an index or an array of pandas
+    elif library == "pyarrow" and hasattr(values, "to_pylist") and not hasattr(values, "chunks"):
+        values = nw.dependencies.get_pyarrow().chunked_array([values])
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    return series if isinstance(series, nw.Series) else None
+
+
+def series_values(series: nw.Series[Any]) -> Values:
+    """The column of a data frame."""
+    dated = not _holds_objects(series) and series.dtype.is_temporal()
+    return Values(len(series), dated, functools.partial(_read, series))
+
+
+def _read(series: nw.Series[Any]) -> Array:
+    if _holds_objects(series):
+        return np.asarray(series.to_native().to_numpy())
+    if series.dtype in OPAQUE:
+        there = np.full(len(series), UNREADABLE, dtype=object)
+        there[series.is_null().to_numpy()] = None
+        return there
+    if series.implementation.is_polars() and series.dtype in (nw.String, nw.Categorical, nw.Enum):
+        return _polars_texts(series.to_native())
+    return _numbers_or_texts(series)
+
+
+def _numbers_or_texts(series: nw.Series[Any]) -> Array:
+    native = series.to_native()
+    arrow = _arrow(native)
+    try:
+        if arrow is not None and series.dtype in (nw.Categorical, nw.Unknown):
+            # as numpy, a null of a dictionary is some entry of it, and of an extension type there is only the storage
+            return objects(arrow.to_pylist())
+        array = series.to_numpy()
+        return array if array.ndim == 1 else objects(series.to_list())
+    except Exception:  # one value is to blame, or the type
+        each = _one_by_one(native) if arrow is None else (_value(scalar.as_py) for scalar in arrow)
+        return objects(each)
+
+
+def _arrow(native: Any) -> Any:
+    """The chunks in which pyarrow, or pandas on top of it, stores a column; None for other columns."""
+    stored: Any = getattr(native, "array", None)
+    if hasattr(stored, "__arrow_array__") and "Arrow" in type(stored).__name__:
+        native = stored.__arrow_array__()
+    return native if hasattr(native, "chunks") else None
+
+
+def _one_by_one(native: Any) -> Iterable[Any]:
+    at = native.iloc.__getitem__ if hasattr(native, "iloc") else native.__getitem__
+    return (_value(functools.partial(at, place)) for place in range(len(native)))
+
+
+def _value(read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except Exception:
+        return UNREADABLE
+
+
+def _polars_texts(native: Any) -> Array:
+    """Texts of polars. It writes what it cannot decode to the standard error, so the bytes are checked first."""
+    polars = nw.dependencies.get_polars()
+    raw = native.cast(polars.String).cast(polars.Binary)
+    try:
+        return np.asarray(raw.cast(polars.String).to_numpy())
+    except Exception:
+        return objects(None if value is None else _value(value.decode) for value in raw.to_list())
+
+
+def _holds_objects(series: nw.Series[Any]) -> bool:
+    """Whether pandas stores objects; narwhals would look at some of them to say of what type they are."""
+    return series.implementation.is_pandas_like() and str(series.to_native().dtype) == "object"
+
+
+def _unmasked(values: np.ma.MaskedArray[Any, Any]) -> Array:
+    """A masked array with None where it is masked; dates keep their type, which is refused by name."""
+    stored, mask = np.asarray(values.data), np.ma.getmaskarray(values)
+    if stored.dtype.kind in "mMV":
+        return stored
+    plain = objects(plain_list(stored.ravel())).reshape(stored.shape)
+    plain[mask] = None
+    return plain
+
+
+def _is_sized(values: Any) -> bool:
+    return isinstance(values, Sized) and isinstance(values, Iterable)

@@ -1,0 +1,1 @@
+"""What was published: noisy answers with their receipt."""

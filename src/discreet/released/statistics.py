@@ -1,0 +1,100 @@
+"""Tables on either side of the door: exact ones, which never leave, and noisy ones, from which models are made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ParameterError
+from discreet.privacy.receipt import Receipt
+from discreet.queries.hyperplanes import Hyperplanes
+from discreet.queries.tables import (
+    ClassCounts,
+    Counts,
+    Moments,
+    Query,
+    SoftCounts,
+    SplineCounts,
+    Total,
+    shape,
+)
+from discreet.queries.trees import LeafCounts, LeafLabels
+from discreet.schema import Schema
+
+KINDS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (Counts, SplineCounts, SoftCounts, ClassCounts, Total, Moments, Hyperplanes, LeafCounts, LeafLabels)
+}
+"""The queries whose answers a model file may hold."""
+
+
+@dataclass(frozen=True)
+class NoisyTable:
+    """The published answer to one query, with the variance of the noise in each cell (infinite if unknown)."""
+
+    values: NDArray[Any]
+    variance: float
+
+
+Answers: TypeAlias = tuple[tuple[Query, NoisyTable], ...]
+"""Queries with what was answered."""
+
+
+class NoisyStatistics:
+    """Published tables with their receipt. Made by a door (or read from a file); models accept no other."""
+
+    def __init__(self, tables: Sequence[tuple[Query, NoisyTable]], receipt: Receipt) -> None:
+        self.tables: Answers = tuple(tables)
+        self.receipt = receipt
+
+    def __getitem__(self, query: Query) -> NoisyTable:
+        for asked, table in self.tables:
+            if asked == query:
+                return table
+        raise KeyError(f"{query!r} was not released")
+
+    def check(self, schema: Schema) -> None:
+        """Raise ParameterError unless released under this schema, with tables of their queries' shapes."""
+        if (self.receipt.schema_hash, self.receipt.adjacency) != (schema.hash, schema.adjacency):
+            raise ParameterError("these statistics were released under another schema; use the one they came with")
+        if not self.receipt.charges:
+            raise ParameterError("these statistics have no charge; they were not made by release")
+        for query, table in self.tables:
+            rows, columns = shape(query, schema)
+            expected = (rows, 2 if isinstance(query, Moments) else columns)
+            if table.values.shape != expected or table.values.dtype.kind not in "if":
+                raise ParameterError(f"the table of {query!r} has the wrong shape or type; it was not made by release")
+
+    def __add__(self, other: NoisyStatistics) -> NoisyStatistics:
+        """Two releases on the same data, as one."""
+        return NoisyStatistics(self.tables + other.tables, self.receipt + other.receipt)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for a model file: integers stay exact."""
+        tables = [
+            {
+                "query": {"kind": type(query).__name__, **query.__dict__},
+                "variance": None if math.isinf(table.variance) else table.variance,
+                "values": table.values.tolist(),
+            }
+            for query, table in self.tables
+        ]
+        return {"tables": tables, "receipt": self.receipt.to_dict()}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> NoisyStatistics:
+        """The inverse of `to_dict`."""
+        tables = []
+        for entry in content["tables"]:
+            fields = dict(entry["query"])
+            kind = fields.pop("kind")
+            if kind not in KINDS:
+                raise ValueError(f"query kind {kind!r} is not known")
+            variance = math.inf if entry["variance"] is None else float(entry["variance"])
+            tables.append((KINDS[kind](**fields), NoisyTable(np.array(entry["values"]), variance)))
+        return cls(tables, Receipt.from_dict(content["receipt"]))

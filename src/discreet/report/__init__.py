@@ -1,6 +1,0 @@
-"""Reports that are one file: tables that sort, pictures inline, and under each where its numbers come from."""
-
-from discreet.report.document import Document, Paragraph, Part, Picture, Section, Table
-from discreet.report.folder import write_report
-
-__all__ = ["Document", "Paragraph", "Part", "Picture", "Section", "Table", "write_report"]

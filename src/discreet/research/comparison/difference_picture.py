@@ -1,0 +1,62 @@
+"""Which models differ: average ranks with the critical difference, and a heat map of p-values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import MissingExtra
+from discreet.research.comparison.summary import Cell, critical_difference, differences, ranked_pairs
+
+
+def draw_ranks(found: Sequence[Cell]) -> Any:
+    """A matplotlib figure: a point for each model at its average rank, in a bar as long as the critical difference.
+
+    Two models differ (Nemenyi's test at the level 0.05) if and only if their bars do not overlap.
+    """
+    figure_type = _figure()
+    ranks, pairs = ranked_pairs(found)
+    half = critical_difference(len(ranks), pairs) / 2
+    figure = figure_type(figsize=(6.4, 1.4 + 0.35 * len(ranks)), layout="constrained")
+    panel = figure.subplots()
+    for place, rank in enumerate(ranks.values()):
+        panel.plot([rank - half, rank + half], [place, place], color="#56B4E9", linewidth=5, solid_capstyle="butt")
+        panel.plot([rank], [place], "o", color="#0072B2")
+    panel.set_yticks(range(len(ranks)), list(ranks))
+    panel.invert_yaxis()
+    panel.set_xlabel("average rank (1 is best)")
+    panel.set_title(f"critical difference {2 * half:.2f}, {pairs} data sets and ε", fontsize=10)
+    panel.grid(axis="x", alpha=0.3)
+    return figure
+
+
+def draw_p_values(found: Sequence[Cell]) -> Any:
+    """A matplotlib figure: the p-value of the Wilcoxon test between every two models, light where they differ."""
+    figure_type = _figure()
+    tested = differences(found)
+    names = list(dict.fromkeys(name for each in tested for name in (each.first, each.second)))
+    matrix = np.full((len(names), len(names)), np.nan)
+    for each in tested:
+        first, second = names.index(each.first), names.index(each.second)
+        matrix[first, second] = matrix[second, first] = each.p_value
+    figure = figure_type(figsize=(2.8 + 0.7 * len(names), 2.2 + 0.6 * len(names)), layout="constrained")
+    panel = figure.subplots()
+    image = panel.imshow(matrix, cmap="cividis_r", vmin=0, vmax=1)
+    for (row, column), value in np.ndenumerate(matrix):
+        if not np.isnan(value):
+            ink = "black" if value < 0.5 else "white"
+            panel.text(column, row, f"{value:.2g}", ha="center", va="center", color=ink, fontsize=8)
+    panel.set_xticks(range(len(names)), names, rotation=45, ha="right")
+    panel.set_yticks(range(len(names)), names)
+    figure.colorbar(image, label="p (Wilcoxon signed-rank)")
+    return figure
+
+
+def _figure() -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("plot") from None
+    return Figure

@@ -1,0 +1,237 @@
+"""Runs what a grid asks for and a results file lacks, on one core or several."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+
+from discreet import datasets
+from discreet.errors import DiscreetError, ParameterError
+from discreet.privacy.receipt import Charge
+from discreet.records.encoding import as_floats, class_codes
+from discreet.research.comparison.beside import beside
+from discreet.research.comparison.grid import MAJORITY, Grid, Run, as_number
+from discreet.research.comparison.records import Records, counted, strange
+from discreet.research.comparison.results import Content, Measured, ResultsFile, Rows
+from discreet.schema.columns import Numeric
+
+Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+
+class Failure(NamedTuple):
+    """A run that a model refused, and what it said; it is tried again next time."""
+
+    run: Run
+    message: str
+
+
+class Comparison(NamedTuple):
+    """The runs of a grid that are there (and those beside), and those that failed.
+
+    of_other_versions : how many rows of the file are of another version.
+    of_other_data : how many are of this version and of other records under the name of a data set of the grid.
+    processes : how many were used; 0 if nothing was missing.
+    records : what there is to say of each data set.
+    """
+
+    measured: dict[Run, Measured]
+    failures: list[Failure]
+    of_other_versions: int
+    of_other_data: int
+    processes: int
+    records: dict[str, Records]
+
+    def remarks(self, path: Path, jobs: int) -> list[str]:
+        """What a person has to know of the run, beyond what was measured: of its file, its processes and its data."""
+        words = []
+        if 0 < self.processes < jobs:
+            words.append(f"{self.processes} of {jobs} processes were used: more than processors or runs are of no use")
+        if self.of_other_versions:
+            words.append(f"{self.of_other_versions} runs in {path} are of another version; kept, and not counted")
+        if self.of_other_data:
+            words.append(
+                f"{self.of_other_data} runs in {path} were made with other records of the same name; kept, and not "
+                "counted"
+            )
+        return [*words, *(each for name, own in self.records.items() for each in strange(name, own))]
+
+
+def compare(
+    grid: Grid,
+    models: Mapping[str, Any],
+    results: ResultsFile,
+    *,
+    version: str,
+    directory: str | None = None,
+    jobs: int = 1,
+    others: Sequence[str | Path] = (),
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Comparison:
+    """Run what is missing; each row is in the file before `progress` hears of it.
+
+    Parameters
+    ----------
+    models : classes by name, made with (schema, epsilon=..., random_state=...).
+    results : rows that are there are not run again if settings, version and data are the same.
+    version : of discreet; rows of another stay in the file and do not count.
+    directory : the folder of the data sets; default as for `discreet.datasets.load`.
+    jobs : processes, at most; never more than there are processors or missing runs.
+    others : files with runs of other models on the same folds, which are shown beside.
+    progress : is told how many runs are there, and of how many.
+    """
+    grid.check(models)
+    if isinstance(jobs, bool) or jobs < 1:
+        raise ParameterError(f"jobs={jobs!r}; need an integer, at least 1")
+    records: dict[str, Records] = {}
+    for name in grid.data:
+        records[name] = counted(name, _loaded(name, directory), data_hash(name, directory))
+        _check_folds(name, grid.folds, records[name])
+        _check_parameters(name, {model: models[model] for model in grid.models}, directory)
+    contents = {name: Content(version, each.data_hash) for name, each in records.items()}
+    foreign_runs = {run: each for path in others for run, each in beside(path, grid, contents).items()}
+    before, runs = results.read(), grid.runs()
+    found = {run: before[run, contents[run.data]] for run in runs if (run, contents[run.data]) in before}
+    failures: list[Failure] = []
+    progress(len(found), len(runs))
+    missing = [run for run in runs if run not in found]
+    processes = min(jobs, len(missing), processors())
+    if missing:
+        with results.appending() as file:
+            for run, outcome in _outcomes(missing, models, directory, processes):
+                if isinstance(outcome, str):
+                    failures.append(Failure(run, outcome))
+                else:
+                    file.add(run, contents[run.data], outcome)
+                    found[run] = outcome
+                progress(len(found) + len(failures), len(runs))
+    measured = {run: found[run] for run in runs if run in found} | foreign_runs
+    return Comparison(measured, failures, *_not_counted(before, contents, version), processes, records)
+
+
+def _not_counted(before: Rows, contents: Mapping[str, Content], version: str) -> tuple[int, int]:
+    """How many rows are of another version, and how many of this one and other records; none is counted twice."""
+    same = [(run, content) for run, content in before if content.version == version]
+    other = sum(run.data in contents and content != contents[run.data] for run, content in same)
+    return len(before) - len(same), other
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _outcomes(
+    runs: Iterable[Run], models: Mapping[str, Any], directory: str | None, jobs: int
+) -> Iterator[tuple[Run, Measured | str]]:
+    if jobs == 1:
+        yield from (outcome(run, models.get(run.model), directory) for run in runs)
+        return
+    from sklearn.utils.parallel import Parallel, delayed
+
+    tasks = (delayed(outcome)(run, models.get(run.model), directory) for run in runs)
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
+
+
+def outcome(run: Run, family: Any, directory: str | None) -> tuple[Run, Measured | str]:
+    """What is measured of a run, or the words of the model that failed: one model must not stop the others."""
+    try:
+        return run, measure(run, family, directory)
+    except DiscreetError as error:
+        return run, str(error)
+    except Exception as error:  # the data are public: the message may be shown
+        return run, f"{type(error).__name__}: {error}"
+
+
+def measure(run: Run, family: Any, directory: str | None) -> Measured:
+    """Fit and test one model; records without a class are not tested on, as they are counted nowhere."""
+    X, y, schema = _loaded(run.data, directory)
+    train, test = _folds(run.data, directory, run.folds, run.seed + run.repeat)[run.fold]
+    codes = class_codes(y, schema)
+    test = test[codes[test] < len(schema.classes)]
+    if run.model == MAJORITY:
+        counts = np.bincount(codes[train], minlength=len(schema.classes) + 1)[: len(schema.classes)]
+        return Measured(_share(codes[test] == counts.argmax()), 0.0, 0.0)
+    model = family(
+        schema.replace(adjacency=run.adjacency), epsilon=as_number(run.epsilon), random_state=run.noise_seed()
+    )
+    start = time.perf_counter()
+    model.fit({name: values[train] for name, values in X.items()}, y[train])
+    fitted = time.perf_counter()
+    predicted = model.predict({name: values[test] for name, values in X.items()})
+    end = time.perf_counter()
+    return Measured(_share(class_codes(predicted, schema) == codes[test]), fitted - start, end - fitted)
+
+
+def charges(grid: Grid, models: Mapping[str, Any], directory: str | None) -> tuple[str, dict[str, list[Charge]]]:
+    """What each private model asks of the first data set at the middle epsilon, and in words where that was."""
+    losses = sorted((each for each in grid.epsilons if as_number(each) < np.inf), key=as_number)
+    if not losses:
+        return "", {}
+    data, loss = grid.data[0], losses[len(losses) // 2]
+    X, y, schema = _loaded(data, directory)
+    found = {}
+    for name in grid.models:
+        model = models[name](schema.replace(adjacency=grid.adjacency), epsilon=as_number(loss), random_state=grid.seed)
+        receipt = getattr(model.fit(X, y), "receipt_", None)
+        if receipt is not None:
+            found[name] = list(receipt.charges)
+    return f"{data}, ε = {as_number(loss):.4g}, {grid.adjacency}", found
+
+
+def _share(right: NDArray[np.bool_]) -> float:
+    return float(right.mean()) if len(right) else 0.0
+
+
+@lru_cache(maxsize=2)
+def _loaded(name: str, directory: str | None) -> datasets.DataSet:
+    """The attributes of a data set; numbers are read once here, as reading them again takes longer than most fits."""
+    X, y, schema = datasets.load(name, directory)
+    numeric = {column.name for column in schema.columns if isinstance(column, Numeric)}
+    return {name: as_floats(X[name]) if name in numeric else X[name] for name in schema.names}, y, schema
+
+
+@lru_cache(maxsize=4)
+def _folds(name: str, directory: str | None, folds: int, seed: int) -> Folds:
+    """Stratified folds: the same for all models and epsilons, which makes their scores pairs."""
+    _, y, schema = _loaded(name, directory)
+    codes = class_codes(y, schema)
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed % 2**32)
+    with warnings.catch_warnings():
+        # some data sets have classes rarer than the number of folds; that is as it should be
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        return list(splitter.split(np.zeros((len(codes), 1)), codes))
+
+
+def _check_folds(name: str, folds: int, records: Records) -> None:
+    if folds > records.largest:
+        raise ParameterError(f"folds={folds}: {name} has no class with so many records; need at most {records.largest}")
+
+
+def _check_parameters(name: str, models: Mapping[str, Any], directory: str | None) -> None:
+    """A parameter that no run could have is one error now, not many later."""
+    for model, family in models.items():
+        check = getattr(family(_loaded(name, directory)[2], epsilon=1.0, random_state=0), "check_parameters", None)
+        try:
+            if check is not None:
+                check()
+        except DiscreetError as error:
+            raise ParameterError(f"{model} on {name}: {error}") from None
+
+
+def data_hash(name: str, directory: str | None) -> str:
+    """Of schema and records: rows made with other data are not taken for these."""
+    X, y, schema = _loaded(name, directory)
+    digest = hashlib.sha256(schema.hash.encode())
+    for values in (*X.values(), y):
+        digest.update(values.tobytes() if values.dtype.kind == "f" else repr(values.tolist()).encode())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,62 @@
+"""Where the privacy budget goes: what each query of a model costs, and how much noise its answer gets."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from discreet.errors import MissingExtra
+from discreet.privacy.receipt import Charge
+from discreet.research.comparison.picture import COLOURS
+
+ROWS = 10
+"""Queries shown of each model; the rest is one row: the sum of their ε, the geometric mean of their noise."""
+
+
+def draw_noise(charges: Mapping[str, Sequence[Charge]], title: str) -> Any:
+    """A matplotlib figure, two panels for each model: epsilon by query, and the scale of the noise in units of what one
+    record can change (so that queries of different kinds can be compared)."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("plot") from None
+    rows = {model: _rows(each) for model, each in charges.items() if each}
+    heights = [len(each) + 1.5 for each in rows.values()]
+    figure = Figure(figsize=(9.5, 0.8 + 0.26 * sum(heights)), layout="constrained")
+    panels = figure.subplots(len(rows), 2, squeeze=False, sharex="col", sharey="row", height_ratios=heights)
+    for (left, right), (model, each) in zip(panels, rows.items(), strict=True):
+        labels, losses, scales = zip(*each, strict=True)
+        places = range(len(labels))
+        left.barh(places, losses, color=COLOURS[0])
+        right.plot(scales, places, "D", color=COLOURS[1], markersize=5)
+        right.set_xscale("log")
+        left.set_yticks(places, labels, fontsize=7)
+        left.invert_yaxis()
+        left.set_title(model, fontsize=9, loc="left")
+        for panel in (left, right):
+            panel.grid(axis="x", alpha=0.3)
+            panel.tick_params(axis="x", which="both", labelsize=7)
+    panels[-1][0].set_xlabel("ε", fontsize=8)
+    panels[-1][1].set_xlabel("scale of the noise / what one record changes", fontsize=8)
+    figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def _rows(charges: Sequence[Charge]) -> list[tuple[str, float, float]]:
+    """Label, epsilon and relative noise of each query; the costliest first if they are too many."""
+    known = [(_shortened(each.query), float(each.epsilon), each.scale / each.sensitivity) for each in charges]
+    if len(known) <= ROWS:
+        return known
+    known = sorted(known, key=lambda row: -row[1])
+    rest = known[ROWS - 1 :]
+    middle = math.exp(sum(math.log(max(row[2], 1e-12)) for row in rest) / len(rest))
+    return [*known[: ROWS - 1], (f"{len(rest)} more: sum, mean noise", sum(row[1] for row in rest), middle)]
+
+
+def _shortened(text: str, most: int = 60) -> str:
+    """A query in few words: counts of a column are named by it."""
+    column = re.match(r"\w*Counts\(column='(.*?)'", text)
+    text = f"{column[1]} by class" if column else text
+    return text if len(text) <= most else text[: most - 1] + "…"

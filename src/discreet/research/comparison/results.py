@@ -1,0 +1,155 @@
+"""The file of runs: a row is added as each ends, so that nothing is lost when a comparison is stopped or killed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, NamedTuple
+
+from discreet.errors import FileError, MissingExtra
+from discreet.research.comparison.grid import Run
+
+
+class Measured(NamedTuple):
+    """What is measured of a run."""
+
+    accuracy: float
+    fit_seconds: float
+    predict_seconds: float
+
+
+class Content(NamedTuple):
+    """What a run was made with beyond its settings: if either differs, it has to be run again."""
+
+    version: str
+    data_hash: str
+
+
+COLUMNS = (*Run._fields, *Content._fields, *Measured._fields)
+_INTEGERS = {"folds", "seed", "repeat", "fold"}
+
+Rows = dict[tuple[Run, Content], Measured]
+
+
+class ResultsFile:
+    """A CSV file of runs that grows; a row is known by its settings, the version and the data it was made with.
+
+    A last line that was not written to its end, by a run that was killed, does not count and is cut off before the
+    next is added. Everything else that cannot be read is refused, and the file left as it is.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def read(self) -> Rows:
+        """All rows, those of other versions and other data too; none if there is no file yet."""
+        try:
+            text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        except (OSError, UnicodeDecodeError):
+            raise FileError(f"cannot read {self.path} as text; name another file for the results") from None
+        whole, newline, _ = text.rpartition("\n")
+        lines = list(csv.reader(io.StringIO(whole + newline)))
+        if not lines:
+            if text and not ",".join(COLUMNS).startswith(text):
+                raise self._strange()
+            return {}
+        if tuple(lines[0]) != COLUMNS:
+            raise self._strange()
+        rows: Rows = {}
+        for number, line in enumerate(lines[1:], 2):
+            try:
+                key, measured = _parsed(line)
+            except ValueError:
+                raise FileError(f"{self.path}: line {number} is no run; correct it or take it out") from None
+            rows[key] = measured
+        return rows
+
+    def _strange(self) -> FileError:
+        return FileError(
+            f"{self.path} is no file of runs, or one of another version: its first line must be {','.join(COLUMNS)}; "
+            "name another file, nothing was changed in this one"
+        )
+
+    @contextmanager
+    def appending(self) -> Iterator[_Appender]:
+        """The file to add rows to, alone: a second comparison that writes to it is refused. Its folder is made."""
+        import fcntl
+
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a+", encoding="utf-8", newline="") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    raise FileError(f"{self.path} is in use by another comparison; wait for it") from None
+                self.read()  # what cannot be read is not added to
+                _cut(file)
+                appender = _Appender(file)
+                yield appender
+                appender.wait_for_disk()
+        except OSError as error:
+            raise FileError(f"cannot write {self.path}: {error.strerror}; check place and space") from None
+
+    def write_parquet(self, path: str | Path) -> None:
+        """The same rows as a Parquet file, each column with its type."""
+        try:
+            import duckdb
+        except ImportError:
+            raise MissingExtra("duckdb") from None
+        kinds = {name: "INTEGER" if name in _INTEGERS else "VARCHAR" for name in (*Run._fields, *Content._fields)}
+        kinds |= dict.fromkeys(Measured._fields, "DOUBLE")
+        with TemporaryDirectory(dir=Path(path).parent) as folder, duckdb.connect() as connection:
+            whole = Path(folder) / "runs.parquet"
+            rows = connection.read_csv(str(self.path), header=True, dtype=kinds)
+            rows.write_parquet(str(whole))
+            whole.replace(path)
+
+
+class _Appender:
+    """A row is with the system as soon as it is added, and so survives the end of the process; once a second, and at
+    the end, it is waited for the disk, which takes longer than many runs."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+        self._safe_at = time.monotonic()
+
+    def add(self, run: Run, content: Content, measured: Measured) -> None:
+        """Write one row, the accuracy to its last digit."""
+        numbers = (repr(measured.accuracy), f"{measured.fit_seconds:.6f}", f"{measured.predict_seconds:.6f}")
+        csv.writer(self._file, lineterminator="\n").writerow([*run, *content, *numbers])
+        self._file.flush()
+        if time.monotonic() - self._safe_at > 1:
+            self.wait_for_disk()
+
+    def wait_for_disk(self) -> None:
+        """Return when the disk has all rows."""
+        os.fsync(self._file.fileno())
+        self._safe_at = time.monotonic()
+
+
+def _cut(file: IO[str]) -> None:
+    """Take a torn last line off; write the header if nothing is left."""
+    file.seek(0)
+    whole, newline, _ = file.read().rpartition("\n")
+    kept = len((whole + newline).encode())
+    file.seek(0)
+    file.truncate(kept)
+    file.seek(0, os.SEEK_END)
+    if kept == 0:
+        file.write(",".join(COLUMNS) + "\n")
+        file.flush()
+
+
+def _parsed(line: list[str]) -> tuple[tuple[Run, Content], Measured]:
+    fields = dict(zip(COLUMNS, line, strict=True))
+    run = Run(*(int(fields[name]) if name in _INTEGERS else fields[name] for name in Run._fields))  # type: ignore[arg-type]
+    measured = Measured(*(float(fields[name]) for name in Measured._fields))
+    if not 0 <= measured.accuracy <= 1:
+        raise ValueError("an accuracy is a share")
+    return (run, Content(fields["version"], fields["data_hash"])), measured

@@ -1,0 +1,146 @@
+"""What the runs say: means, deviations, ratios, ranks, and which differences are more than luck."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE, Run, as_number
+from discreet.research.comparison.results import Measured
+
+
+class Cell(NamedTuple):
+    """One model on one data set at one epsilon.
+
+    The deviation is that of single runs (n - 1 in the denominator; 0 for one run). The ratio is to the mean of the same
+    model without noise; None if that is not there, or is 0.
+    """
+
+    data: str
+    model: str
+    epsilon: str
+    runs: int
+    mean: float
+    deviation: float
+    ratio: float | None
+
+
+class Difference(NamedTuple):
+    """The Wilcoxon signed-rank test between two models; a pair is a data set and an epsilon."""
+
+    first: str
+    second: str
+    pairs: int
+    first_better: int
+    second_better: int
+    p_value: float
+
+
+def cells(measured: Mapping[Run, Measured]) -> list[Cell]:
+    """The runs by data set, model and epsilon, in the order in which they come."""
+    scores: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for run, each in measured.items():
+        scores[run.data, run.model, run.epsilon].append(each.accuracy)
+    means = {key: float(np.mean(values)) for key, values in scores.items()}
+    return [
+        Cell(
+            *key,
+            len(values),
+            means[key],
+            float(np.std(values, ddof=1)) if len(values) > 1 else 0.0,
+            _ratio(means[key], means.get((key[0], key[1], NOT_PRIVATE))),
+        )
+        for key, values in scores.items()
+    ]
+
+
+def _ratio(mean: float, reference: float | None) -> float | None:
+    return mean / reference if reference else None
+
+
+def _private_means(found: Sequence[Cell]) -> dict[str, dict[tuple[str, str], float]]:
+    """Of each model the means at each data set and epsilon; without noise only if there is nothing else."""
+    own = [cell for cell in found if cell.model != MAJORITY]
+    private = [cell for cell in own if cell.epsilon != NOT_PRIVATE] or own
+    means: dict[str, dict[tuple[str, str], float]] = {}
+    for cell in private:
+        means.setdefault(cell.model, {})[cell.data, cell.epsilon] = cell.mean
+    return means
+
+
+def differences(found: Sequence[Cell]) -> list[Difference]:
+    """Every two models, tested on the data sets and epsilons that both have (Lopuhaä 2021, definition 4.1).
+
+    Absolute differences are ranked, equal ones by their average rank; the ranks of differences of zero are divided
+    evenly between the two sides (`zero_method="zsplit"` of scipy); the p-value is two-sided, by the normal
+    approximation without correction for continuity. The variance is N(N+1)(2N+1)/24 less the usual correction for equal
+    ranks; the paper prints 1/4 for 1/24 in equation 22, which no test of this name has. Pairs from few data sets are
+    not independent, so that the p-value is a hint.
+    """
+    means = _private_means(found)
+    tested = []
+    for first, second in combinations(means, 2):
+        both = [key for key in means[first] if key in means[second]]
+        gaps = np.array([means[first][key] - means[second][key] for key in both]).round(9)
+        if len(gaps):
+            better = int((gaps > 0).sum()), int((gaps < 0).sum())
+            tested.append(Difference(first, second, len(gaps), *better, signed_rank_p_value(gaps)))
+    return tested
+
+
+def signed_rank_p_value(gaps: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    """Two-sided p-value of the test; 1 if no two scores differ.
+
+    >>> signed_rank_p_value(np.zeros(3))
+    1.0
+    """
+    from scipy.stats import wilcoxon
+
+    if not gaps.any():
+        return 1.0
+    return float(wilcoxon(gaps, zero_method="zsplit", correction=False, method="approx").pvalue)
+
+
+def average_ranks(found: Sequence[Cell]) -> dict[str, float]:
+    """The mean rank of each model, 1 for the best, over data sets and epsilons that all have; equal ones share."""
+    return ranked_pairs(found)[0]
+
+
+def ranked_pairs(found: Sequence[Cell]) -> tuple[dict[str, float], int]:
+    """The average ranks, best first, and over how many data sets and epsilons they were taken."""
+    from scipy.stats import rankdata
+
+    means = _private_means(found)
+    shared = [key for key in next(iter(means.values()), {}) if all(key in each for each in means.values())]
+    if not shared:
+        return {}, 0
+    scores = np.array([[each[key] for each in means.values()] for key in shared]).round(9)
+    ranks = rankdata(-scores, axis=1).mean(axis=0)
+    return dict(sorted(zip(means, ranks.tolist(), strict=True), key=lambda pair: pair[1])), len(shared)
+
+
+def critical_difference(models: int, pairs: int) -> float:
+    """How far average ranks have to be apart (Nemenyi's test at the level 0.05, Demšar 2006): q √(k (k + 1) / 6 N).
+
+    q is the quantile of the studentized range for infinitely many degrees of freedom, divided by √2.
+    """
+    from scipy.stats import studentized_range
+
+    quantile = float(studentized_range.ppf(0.95, models, np.inf)) / math.sqrt(2)
+    return quantile * math.sqrt(models * (models + 1) / (6 * pairs))
+
+
+def described(cell: Cell) -> str:
+    """The accuracy of a cell for people."""
+    ratio = "" if cell.ratio is None or cell.epsilon == NOT_PRIVATE else f" ({cell.ratio:.0%})"
+    return f"{cell.mean:.3f} ± {cell.deviation:.3f}{ratio}"
+
+
+def shown(epsilon: str) -> str:
+    """An epsilon for people."""
+    return "∞" if epsilon == NOT_PRIVATE else f"{as_number(epsilon):.4g}"

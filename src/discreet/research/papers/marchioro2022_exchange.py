@@ -1,0 +1,202 @@
+"""What the nodes of Marchioro et al. 2022 send and what is made of it: their Algorithms 1 to 3, and gossip.
+
+Algorithm 1 reads records; the others are functions of noisy messages alone, and would keep whatever guarantee
+the messages had. The messages have none: see `Marchioro2022NaiveBayes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.errors import ParameterError
+from discreet.privacy.randomness import Randomness
+from discreet.records.encoding import Cells, Codes
+from discreet.research.papers.published import Array, ExactRecords, Parameters, add_noise, clipped_numbers
+from discreet.schema import Schema
+from discreet.schema.columns import Categorical, Numeric
+
+FLOOR = 1e-6
+"""Noisy counts and variances below this are raised to it, by each node and by the aggregator.
+
+The paper is silent on negative counts; the authors' program does this. A node raises each of its own counts, so that
+N nodes raise an empty cell by N/(2 epsilon') on average.
+"""
+PARTITIONS = ("equal", "uniform", "exponential")
+LEAST_RECORDS = 2
+"""Records that each node has at least, where there are enough."""
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Noisy class counts n, category counts m, sums S and sums of squares Q; the first axis is the node."""
+
+    classes: Array
+    tables: Mapping[str, Array]
+    sums: Mapping[str, Array]
+    squares: Mapping[str, Array]
+
+    @property
+    def nodes(self) -> int:
+        """Number of messages."""
+        return len(self.classes)
+
+    def of(self, node: int) -> Messages:
+        """The message of one node alone."""
+        return Messages(
+            self.classes[[node]],
+            *({name: values[[node]] for name, values in group.items()} for group in self.groups()),
+        )
+
+    def groups(self) -> tuple[Mapping[str, Array], Mapping[str, Array], Mapping[str, Array]]:
+        """All but the class counts."""
+        return self.tables, self.sums, self.squares
+
+
+def partition(labels: Codes, nodes: int, sizes: str, iid: bool, rng: Randomness) -> Codes:
+    """The node of each record: shuffled (iid), or sorted by class, so that most nodes have records of one class only.
+
+    `sizes` is "equal", or the law of the weights: "uniform" on [1, 10] or "exponential". Each node has two records
+    if there are enough; the others are shared in proportion to the weights. The authors' program has the same
+    three; there, the weights move a node's size by a few records only.
+    """
+    if nodes == 1:
+        return np.zeros(len(labels), dtype=np.intp)
+    if sizes == "equal":
+        weights = np.ones(nodes)
+    elif sizes == "uniform":
+        weights = 1 + 9 * (rng.integers(2**53, (nodes,)) / 2**53)
+    else:
+        weights = np.abs(rng.laplace((nodes,))) + np.finfo(np.float64).tiny
+    least = LEAST_RECORDS if len(labels) >= LEAST_RECORDS * nodes else 0
+    shares = np.cumsum(weights) / weights.sum() * (len(labels) - least * nodes)
+    counts = least + np.diff(np.rint(shares).astype(np.intp), prepend=0)
+    order = np.argsort(rng.integers(2**62, (len(labels),)) if iid else labels, kind="stable")
+    node_of = np.empty(len(labels), dtype=np.intp)
+    node_of[order] = np.repeat(np.arange(nodes), counts)
+    return node_of
+
+
+def answer(
+    records: ExactRecords, node_of: Codes, nodes: int, epsilon: float, skip_empty: bool, rng: Randomness
+) -> Messages:
+    """Algorithm 1 at every node: counts with noise Lap(1/epsilon), sums with Lap(D/epsilon).
+
+    D is the largest |value| (for Q, its square) of that class at that node: read off the data, which is the gap. A
+    node without records of a class has D = 0 and sends S = Q = 0 without noise; with `skip_empty` it sends m = 0
+    without noise, too. Negative Q become 0.
+    """
+    classes = len(records.schema.classes)
+    places = node_of * (classes + 1) + records.labels
+
+    def by_place(codes: Codes, size: int, weights: Array | None = None) -> Array:
+        flat = np.bincount(codes, weights, minlength=nodes * (classes + 1) * size)
+        return flat.reshape(nodes, classes + 1, size)[:, :classes].astype(np.float64)
+
+    def count(codes: Codes, size: int) -> Array:
+        exact = by_place(codes, size)
+        return np.maximum(add_noise(exact, np.asarray(1 / epsilon), rng.laplace(exact.shape)), FLOOR)
+
+    def total(values: Array) -> Array:
+        largest = np.zeros(nodes * (classes + 1))
+        np.maximum.at(largest, places, np.abs(values))
+        scale = largest.reshape(nodes, classes + 1)[:, :classes] / epsilon
+        return add_noise(by_place(places, 1, values)[:, :, 0], scale, rng.laplace(scale.shape))
+
+    class_counts = count(places, 1)[:, :, 0]
+    silent = by_place(places, 1) == 0 if skip_empty else np.zeros((nodes, classes, 1), dtype=np.bool_)
+    tables, sums, squares = {}, {}, {}
+    for column in records.schema.columns:
+        values = records.table.column(column.name)
+        if isinstance(column, Categorical):
+            codes = Cells(column.name).codes(values, records.schema)
+            tables[column.name] = np.where(silent, 0.0, count(places * column.size + codes, column.size))
+        elif isinstance(column, Numeric):
+            numbers = clipped_numbers(values, column)
+            sums[column.name] = total(numbers)
+            squares[column.name] = np.maximum(total(numbers**2), 0.0)
+    return Messages(class_counts, tables, sums, squares)
+
+
+def aggregate(messages: Messages) -> Parameters:
+    """Algorithm 2: add the messages; mean S/n, variance Q/n - mean**2.
+
+    Counts and variances are raised to `FLOOR`: no noise at all can still leave a variance of 0.
+    """
+    classes = np.maximum(messages.classes.sum(axis=0), FLOOR)
+    tables = {name: np.maximum(table.sum(axis=0), FLOOR) for name, table in messages.tables.items()}
+    means = {name: np.nan_to_num(values.sum(axis=0) / classes) for name, values in messages.sums.items()}
+    variances = {name: values.sum(axis=0) / classes - means[name] ** 2 for name, values in messages.squares.items()}
+    return Parameters(classes, tables, means, deviations_of(variances))
+
+
+def deviations_of(variances: Mapping[str, Array]) -> dict[str, Array]:
+    """Square roots of noisy variances, raised to `FLOOR` first."""
+    return {name: np.sqrt(np.maximum(np.nan_to_num(values), FLOOR)) for name, values in variances.items()}
+
+
+@dataclass(frozen=True)
+class Running:
+    """What the aggregator stores between messages: total counts, and the means and variances so far."""
+
+    classes: Array
+    tables: Mapping[str, Array]
+    means: Mapping[str, Array]
+    variances: Mapping[str, Array]
+
+    @classmethod
+    def start(cls, schema: Schema) -> Running:
+        """Before the first message."""
+        zero = np.zeros(len(schema.classes))
+        tables = {c.name: np.zeros((len(zero), c.size)) for c in schema.columns if isinstance(c, Categorical)}
+        numeric = {c.name: zero for c in schema.columns if isinstance(c, Numeric)}
+        return cls(zero, tables, numeric, dict(numeric))
+
+    def update(self, message: Messages) -> Running:
+        """Algorithm 3, the online update: equal to `aggregate` of all messages so far, if no class total is 0.
+
+        A total of exactly 0 has no mean, and later messages cannot repair it: this form keeps ratios, not sums.
+        The paper's equation (20) subtracts the mean; the variance needs its square, as Algorithm 3 has it.
+        """
+        if message.nodes != 1:
+            raise ParameterError(f"{message.nodes} messages; need one, as Messages.of(node) gives it")
+        classes = self.classes + message.classes[0]
+        means, variances = {}, {}
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            kept = self.classes / classes
+            for name, mean in self.means.items():
+                means[name] = kept * mean + message.sums[name][0] / classes
+                second = kept * (self.variances[name] + mean**2) + message.squares[name][0] / classes
+                variances[name] = second - means[name] ** 2
+        tables = {name: table + message.tables[name][0] for name, table in self.tables.items()}
+        return Running(classes, tables, means, variances)
+
+    def parameters(self) -> Parameters:
+        """What Algorithm 2 would publish."""
+        tables = {name: np.maximum(table, FLOOR) for name, table in self.tables.items()}
+        means = {name: np.nan_to_num(mean) for name, mean in self.means.items()}
+        return Parameters(np.maximum(self.classes, FLOOR), tables, means, deviations_of(self.variances))
+
+
+def gossip(messages: Messages, cycles: int, rng: Randomness) -> Messages:
+    """Each node's estimate of the sums, without an aggregator: push-pull averaging (Jelasity et al. 2005).
+
+    In a cycle every node in turn meets another one at random, and both take the mean of what they hold. The mean
+    over all nodes never changes, and the variance between them shrinks to 1/(2 sqrt(e)) of itself in a cycle, in
+    expectation. A node's estimate of a sum is the number of nodes times what it holds; `aggregate` of its row makes the
+    model. A message must carry all of its own noise before it is sent: peers see it.
+    """
+    if isinstance(cycles, bool) or not isinstance(cycles, int) or cycles < 0:
+        raise ParameterError(f"cycles={cycles!r}; need a number of cycles, 0 or more")
+    nodes = messages.nodes
+    arrays = [messages.classes, *(values for group in messages.groups() for values in group.values())]
+    held = nodes * np.concatenate([values.reshape(nodes, -1) for values in arrays], axis=1)
+    for _ in range(cycles if nodes > 1 else 0):
+        for node, drawn in enumerate(rng.integers(nodes - 1, (nodes,)).tolist()):
+            pair = [node, drawn + (drawn >= node)]
+            held[pair] = held[pair].mean(axis=0)
+    edges = np.cumsum([values[0].size for values in arrays])[:-1]
+    parts = iter([part.reshape(v.shape) for part, v in zip(np.split(held, edges, axis=1), arrays, strict=True)])
+    return Messages(next(parts), *({name: next(parts) for name in group} for group in messages.groups()))

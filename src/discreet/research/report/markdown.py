@@ -1,0 +1,94 @@
+"""A report as Markdown for GitHub; the pictures are files beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import quote
+
+from discreet.research.report.document import Document, Part, Picture, Section, Table
+from discreet.research.report.sorting import is_plain
+
+_LINE_END = re.compile("\r\n?|[\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
+_MARKUP = re.compile(r"([\\`*_\[\]|~$@#])")
+_BLOCK = re.compile(r"\d{1,9}(?=[.)](?:\s|$))|(?=[-+](?:\s|$)|-[-\s]|=|:?-+:?$)")
+"""What would begin a list, a rule, a table or an underlined heading at the start of a line; a backslash goes after."""
+
+
+def write(document: Document, folder: str = "") -> str:
+    """The report as text.
+
+    Parameters
+    ----------
+    folder : where the pictures are, seen from the file; default: beside it.
+    """
+    blocks = [f"# {line(document.title)}"]
+    blocks += [f"> {line(notice)}" for notice in document.notices]
+    blocks += [_origin(document.origin)] if document.origin else []
+    blocks += _contents(document.sections)
+    for place, section in enumerate(document.sections, 1):
+        anchor = f'<a name="section-{place}"></a>' if len(document.sections) > 1 else ""
+        blocks.append(f"## {anchor}{line(section.title)}")
+        blocks += [block for part in section.parts for block in _part(part, folder)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def line(text: str) -> str:
+    """A text on one line, none of whose characters is markup.
+
+    >>> line("a|b <i> *c*")
+    'a\\\\|b &lt;i&gt; \\\\*c\\\\*'
+    """
+    one = re.sub("[ \t]+", " ", _printable(text)).strip()
+    safe = one.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    safe = _MARKUP.sub(r"\\\1", safe).replace("://", r"\://")
+    safe = re.sub(r"\bwww\.", r"www\\.", safe, flags=re.IGNORECASE)
+    start = _BLOCK.match(safe)
+    return safe if start is None else f"{start[0]}\\{safe[start.end() :]}"
+
+
+def _printable(text: str) -> str:
+    return _UNPRINTABLE.sub("\ufffd", _LINE_END.sub(" ", text))
+
+
+def _contents(sections: Sequence[Section]) -> list[str]:
+    """Links to names of our own: those that GitHub makes of headings depend on their words."""
+    if len(sections) < 2:
+        return []
+    return ["\n".join(f"{place}. [{line(each.title)}](#section-{place})" for place, each in enumerate(sections, 1))]
+
+
+def _part(part: Part, folder: str) -> Iterator[str]:
+    if isinstance(part, Table):
+        yield _caption(part.caption)
+        yield _table(part)
+        yield _origin(part.origin)
+    elif isinstance(part, Picture):
+        address = quote(f"{folder}/{part.name}.png" if folder else f"{part.name}.png")
+        yield f"![{line(part.caption)}]({address})"
+        yield _caption(part.caption)
+        yield _origin(part.origin)
+    else:
+        for each in re.split(r"\n\s*\n", _LINE_END.sub("\n", part.text).strip()):
+            if each:
+                yield "\\\n".join(line(one) for one in each.split("\n"))
+
+
+def _caption(caption: str) -> str:
+    return f"**{line(caption)}**" if caption.strip() else ""
+
+
+def _table(table: Table) -> str:
+    rows = [[line(cell) for cell in row] for row in (table.heads, *table.rows)]
+    columns = ([row[place] for row in table.rows] for place in range(len(table.heads)))
+    rows.insert(1, ["---:" if is_plain(column) else "---" for column in columns])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _origin(origin: str) -> str:
+    """Inside more backticks than the text has in a row nothing is markup."""
+    one = _printable(origin).strip()
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", one)), default=0))
+    pad = " " if one.startswith("`") or one.endswith("`") else ""
+    return f"Made by {fence}{pad}{one}{pad}{fence}"

@@ -1,0 +1,200 @@
+"""What our runs say of the statements of Vaidya et al. 2013; sentences are computed from cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from discreet.research.comparison.grid import NOT_PRIVATE, as_number
+from discreet.research.comparison.summary import shown
+from discreet.research.reproduce.printed import printed
+from discreet.research.reproduce.vaidya2013.scores import Scores
+
+PUBLISHED, RIGOROUS = "published", "rigorous"
+"""How the names of the models begin."""
+
+SMALL = 0.05
+"""What we take for the small loss of accuracy that the paper speaks of; it names no number."""
+
+STEEP = 0.02
+"""Differences of less than this are left to chance; set after a first look at our runs."""
+
+SENSITIVE = ("adult", "skin")
+"""Where the paper sees that n matters; on its other three data sets it sees little."""
+
+Loss = Callable[[str, str, str], float | None]
+"""The loss of a published model by data set, name and stated epsilon; None where it is not known."""
+
+
+class Finding(NamedTuple):
+    """A statement and what we measured of it; None where the runs that decide are missing."""
+
+    statement: str
+    measured: str
+    agrees: bool | None
+
+    @property
+    def row(self) -> list[str]:
+        """For a table."""
+        verdict = {None: "not measured", True: "agrees", False: "does not agree"}[self.agrees]
+        return [self.statement, self.measured, verdict]
+
+
+def findings(scores: Scores) -> list[Finding]:
+    """All statements of the text on Figure 3."""
+    return [falls(scores), steep_part(scores), *(small_loss(scores, data) for data in _named()), effect_of_n(scores)]
+
+
+def _named() -> list[str]:
+    return [row.data for row in printed("vaidya2013") if row.model == "small loss from epsilon"]
+
+
+def published(scores: Scores, data: str | None = None) -> list[str]:
+    """The models as published, one for each n of the noise."""
+    return [name for name in scores.models(data) if name.startswith(PUBLISHED)]
+
+
+def falls(scores: Scores) -> Finding:
+    """Whether less epsilon means less accuracy."""
+    statement = f"accuracy falls as ε falls (we take: no curve is more than {STEEP} higher at the least ε)"
+    ends = [
+        (scores.mean(data, model, scores.epsilons[0]), scores.mean(data, model, scores.epsilons[-1]))
+        for data in scores.data
+        for model in published(scores, data)
+        if len(scores.epsilons) > 1
+    ]
+    known = [(least, most) for least, most in ends if least is not None and most is not None]
+    if not known:
+        return Finding(statement, "–", None)
+    lower, near = (sum(least <= most + slack for least, most in known) for slack in (0.0, STEEP))
+    ends_shown = f"at ε = {shown(scores.epsilons[0])} than at {shown(scores.epsilons[-1])}"
+    text = f"{lower} of {len(known)} curves are no higher {ends_shown}, {near} are no more than {STEEP} higher"
+    return Finding(statement, text, near == len(known))
+
+
+def steep_part(scores: Scores) -> Finding:
+    """Where each curve of the smallest n loses most from one epsilon of the grid to the next."""
+    steepest: dict[str, tuple[str, float, float]] = {}
+    for data in scores.data:
+        for model in published(scores, data)[:1]:
+            means = [(each, scores.mean(data, model, each)) for each in scores.epsilons]
+            known = [(epsilon, mean) for epsilon, mean in means if mean is not None]
+            drops = [(high - low, name) for (_, low), (name, high) in pairwise(known)]
+            if drops:
+                drop, name = max(drops)
+                steepest[data] = (name, drop, known[-1][1] - known[0][1])
+    statement = "the loss is steep below some ε, and which one depends on the data set"
+    steep = {data: (name, drop) for data, (name, drop, whole) in steepest.items() if whole > STEEP}
+    if not steepest:
+        return Finding(statement, "–", None)
+    parts = [f"{data} loses {drop:.3f} just below {shown(name)}" for data, (name, drop) in steep.items()]
+    parts += [f"{data} has no steep part (it loses at most {STEEP})" for data in steepest if data not in steep]
+    return Finding(statement, "; ".join(parts), len({name for name, _ in steep.values()}) > 1)
+
+
+def small_loss(scores: Scores, data: str) -> Finding:
+    """The largest loss from the epsilon on that the paper names."""
+    said = next(r.value for r in printed("vaidya2013") if r.data == data and r.model == "small loss from epsilon")
+    statement = f"{data}: little is lost at ε ≥ {said:g}"
+    reference = [scores.mean(data, model, NOT_PRIVATE) for model in published(scores, data)]
+    means = [
+        scores.mean(data, model, each)
+        for model in published(scores, data)
+        for each in scores.epsilons
+        if as_number(each) >= said
+    ]
+    known, full = [each for each in means if each is not None], [each for each in reference if each is not None]
+    if not known or not full:
+        return Finding(statement, "–", None)
+    loss = max(full) - min(known)
+    return Finding(statement, f"at most {loss:.3f} of {max(full):.3f} is lost; small is below {SMALL}", loss < SMALL)
+
+
+def spread_over_n(scores: Scores, data: str) -> float | None:
+    """How far apart the curves of different n are, averaged over epsilon."""
+    spreads = []
+    for epsilon in scores.epsilons:
+        means = [scores.mean(data, model, epsilon) for model in published(scores, data)]
+        known = [mean for mean in means if mean is not None]
+        if len(known) == len(means) and known:
+            spreads.append(max(known) - min(known))
+    return sum(spreads) / len(spreads) if spreads else None
+
+
+def effect_of_n(scores: Scores) -> Finding:
+    """Whether n matters more where the paper says so."""
+    statement = f"n matters most on {' and '.join(SENSITIVE)}"
+    spreads = {data: spread_over_n(scores, data) for data in scores.data}
+    known = {data: spread for data, spread in spreads.items() if spread is not None}
+    text = "; ".join(f"{data}: curves {spread:.3f} apart" for data, spread in known.items())
+    inside = [spread for data, spread in known.items() if data in SENSITIVE]
+    outside = [spread for data, spread in known.items() if data not in SENSITIVE]
+    if len(inside) < len(SENSITIVE) or not outside:
+        return Finding(statement, text or "–", None)
+    return Finding(statement, text, min(inside) > max(outside))
+
+
+class Contest(NamedTuple):
+    """Pairs of means: ours and theirs."""
+
+    pairs: Sequence[tuple[str, float, float]]
+
+    @property
+    def won(self) -> int:
+        """In how many ours is at least as high."""
+        return sum(ours >= theirs for _, ours, theirs in self.pairs)
+
+
+def at_equal_epsilon(scores: Scores, rigorous: str = RIGOROUS) -> Contest:
+    """Ours against each published curve at the same stated epsilon, although the published one loses more."""
+    pairs = []
+    for data in scores.data:
+        for model in published(scores, data):
+            for epsilon in scores.epsilons:
+                ours, theirs = scores.mean(data, rigorous, epsilon), scores.mean(data, model, epsilon)
+                if ours is not None and theirs is not None:
+                    pairs.append((data, ours, theirs))
+    return Contest(pairs)
+
+
+class Beaten(NamedTuple):
+    """Ours at one epsilon beside the best published point that loses at most so much under a condition."""
+
+    data: str
+    ours: float
+    theirs: float
+    model: str
+    epsilon: str
+    loss: float
+
+
+def at_honest_epsilon(scores: Scores, loss: Loss, limit: float, epsilon: str = "1") -> list[Beaten]:
+    """Ours at ε = 1 against the most accurate published point of each data set whose `loss` is at most `limit`."""
+    found = []
+    for data in scores.data:
+        ours = scores.mean(data, RIGOROUS, epsilon)
+        points = [
+            (mean, model, each, lost)
+            for model in published(scores, data)
+            for each in scores.epsilons
+            if (mean := scores.mean(data, model, each)) is not None
+            and (lost := loss(data, model, each)) is not None
+            and lost <= limit
+        ]
+        if ours is not None and points:
+            found.append(Beaten(data, ours, *max(points)))
+    return found
+
+
+def helped_by_noise(scores: Scores) -> dict[str, tuple[float, float]]:
+    """Where a published model with noise is clearly better than without: by data set, the best with and without."""
+    helped = {}
+    for data in scores.data:
+        models = published(scores, data)
+        without = [scores.mean(data, model, NOT_PRIVATE) for model in models]
+        noisy = [scores.mean(data, model, each) for model in models for each in scores.epsilons]
+        known = [each for each in noisy if each is not None], [each for each in without if each is not None]
+        if known[0] and known[1] and max(known[0]) > max(known[1]) + STEEP:
+            helped[data] = max(known[0]), max(known[1])
+    return helped

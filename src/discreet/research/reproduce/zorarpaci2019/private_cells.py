@@ -1,0 +1,114 @@
+"""The thesis's accuracies of private 1R and naive Bayes and ours, by data set, model and epsilon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from discreet.privacy.epsilon import as_epsilon
+from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE
+from discreet.research.comparison.summary import Cell
+from discreet.research.reproduce.printed import Printed, printed
+
+FIGURES = "zorarpaci2019_private"
+EPSILONS = ("3", "2", "1", "0.5", "0.25", "0.1")
+"""Those of the thesis, in its order."""
+
+PLACES = {
+    "house-votes-84": "Table 5.16",
+    "mushroom": "Table 5.17",
+    "heart-statlog": "Table 5.18",
+    "spect": "Table 5.19",
+    "credit-approval": "Table 5.20",
+    "breast-w": "Table 5.21",
+    "nursery": "Table 5.22",
+}
+PUBLISHED = {
+    "1R with F.S.": "published 1R after ABC-DE",
+    "NB with F.S.": "published NB after ABC-DE",
+    "1R without F.S.": "published 1R",
+    "NB without F.S.": "published NB",
+}
+"""The thesis's rows, and our runs of the same algorithm."""
+
+AS_MANY = {"1R with F.S.": "published 1R of the best k", "NB with F.S.": "published NB of the best k"}
+"""The same again, but for the search: the best columns by themselves, as many as the thesis's search kept."""
+
+ONE_RULE, NAIVE_BAYES, SELECTING = "one-rule", "naive-bayes", "naive-bayes select"
+ONE_RULE_OF_FIVE, NAIVE_BAYES_OF_FIVE, TREE = "one-rule of 5", "naive-bayes of 5", "decision-tree"
+RIGOROUS = (ONE_RULE, NAIVE_BAYES, SELECTING, ONE_RULE_OF_FIVE, NAIVE_BAYES_OF_FIVE, TREE)
+"""Models whose guarantee is proved, every choice of columns within epsilon."""
+
+MISSING = "–"
+
+
+class Bar(NamedTuple):
+    """The best of the thesis's four rows at one data set and epsilon, and ours there."""
+
+    data: str
+    epsilon: str
+    asked: float
+    row: str
+    ours: dict[str, Cell]
+
+    def margin(self, models: Iterable[str]) -> float | None:
+        """How far the best of these models is above the thesis; None if none of them was run."""
+        means = [self.ours[model].mean for model in models if model in self.ours]
+        return max(means) - self.asked if means else None
+
+
+class Accuracies:
+    """All that is known, to be asked by name; epsilon in any spelling."""
+
+    def __init__(self, found: Iterable[Sequence[Cell]]) -> None:
+        own = [cell for cells in found for cell in cells]
+        self._cells = {(cell.data, cell.model, cell.epsilon): cell for cell in reversed(own)}
+        self.data = tuple(name for name in PLACES if any(cell.data == name for cell in own))
+
+    def ours(self, data: str, model: str, epsilon: str) -> Cell | None:
+        """Our runs, if there are any."""
+        return self._cells.get((data, model, str(as_epsilon(epsilon))))
+
+    def majority(self, data: str) -> Cell | None:
+        """What the largest class alone reaches."""
+        return self.ours(data, MAJORITY, NOT_PRIVATE)
+
+    def bars(self) -> list[Bar]:
+        """One for each data set that was run and each epsilon."""
+        bars = []
+        for data in self.data:
+            for epsilon in EPSILONS:
+                best = max((thesis(data, row, epsilon) for row in PUBLISHED), key=lambda each: each.value)
+                known = {model: self.ours(data, model, epsilon) for model in RIGOROUS}
+                ours = {model: cell for model, cell in known.items() if cell is not None}
+                bars.append(Bar(data, epsilon, best.value, best.model, ours))
+        return bars
+
+
+def thesis(data: str, row: str, epsilon: str) -> Printed:
+    """One cell of Tables 5.16 to 5.22."""
+    cells = printed(FIGURES, PLACES[data])
+    return next(each for each in cells if each.model == row and as_epsilon(each.epsilon) == as_epsilon(epsilon))
+
+
+def number(data: str, place: str, model: str) -> float:
+    """One number of a table without epsilon."""
+    return next(each.value for each in printed(FIGURES, place) if (each.data, each.model) == (data, model))
+
+
+def standard_error(cell: Cell) -> float:
+    """Of the mean over folds, as if they were independent (`caveats.INDEPENDENT`)."""
+    return cell.deviation / math.sqrt(cell.runs)
+
+
+def shown(cell: Cell | None) -> str:
+    """Mean and standard error."""
+    return MISSING if cell is None else f"{cell.mean:.3f} ± {standard_error(cell):.3f}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a phrase: "a, b and c"; "none" for none."""
+    if not names:
+        return "none"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

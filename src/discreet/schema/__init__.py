@@ -1,0 +1,7 @@
+"""What is public about a table: columns, classes, adjacency."""
+
+from discreet.schema.adjacency import Adjacency, Paid
+from discreet.schema.columns import Categorical, Column, Numeric
+from discreet.schema.schema import Schema
+
+__all__ = ["Adjacency", "Categorical", "Column", "Numeric", "Paid", "Schema"]

@@ -1,0 +1,266 @@
+"""The public knowledge about a table: columns, bounds, categories, classes and adjacency.
+
+Nothing is ever learned from the data that the schema should say. A schema is a file that an owner can
+publish; its hash is part of every model made with it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import FileError, SchemaError
+from discreet.schema.adjacency import Adjacency, Paid
+from discreet.schema.columns import Categorical, Column, Label, Numeric, checked_labels, is_integer
+from discreet.storage.envelope import content_hash, read_json
+from discreet.storage.writing import whole_file
+
+FORMAT = "discreet/schema"
+VERSION = 1
+
+
+@dataclass(frozen=True, repr=False)
+class Schema:
+    """Columns, classes and adjacency: all that is public about a table.
+
+    Parameters
+    ----------
+    columns : the attributes, in the order of a 2-D array's columns.
+    target : name of the class column.
+    classes : the public list of classes. A record with another label, or none, is counted nowhere.
+    adjacency : "add-remove" (default) or "replace-one".
+    records : a nominal number of records, if one is public. It steers choices such as the number of bins
+        and never enters a guarantee.
+    ignore : names of columns that may be present and are not read.
+    chosen : what was paid, on the same data, to choose the columns (FeatureSelector), and under which adjacency; a
+        model's guarantee counts it in.
+    from_data : which entries were read off the data, for instance "age.lower". A schema with such entries
+        is not public knowledge, and a model made with it states no guarantee.
+
+    Examples
+    --------
+    >>> schema = Schema([Numeric("age", 17, 90), Categorical("sex", ["F", "M"])], target="income",
+    ...                 classes=["<=50K", ">50K"])
+    >>> schema.adjacency.value, schema["sex"].size
+    ('add-remove', 3)
+    """
+
+    columns: tuple[Column, ...]
+    target: str
+    classes: tuple[Label, ...]
+    adjacency: Adjacency = Adjacency.ADD_REMOVE
+    records: int | None = None
+    ignore: tuple[str, ...] = ()
+    from_data: tuple[str, ...] = ()
+    chosen: Paid | None = None
+
+    def __init__(
+        self,
+        columns: Iterable[Column],
+        target: str,
+        classes: Sequence[Label],
+        adjacency: str = "add-remove",
+        records: int | None = None,
+        ignore: Sequence[str] = (),
+        from_data: Sequence[str] = (),
+        chosen: Paid | Mapping[str, Any] | str | None = None,
+    ) -> None:
+        paid = chosen if chosen is None or isinstance(chosen, Paid) else Paid.from_json(chosen)
+        object.__setattr__(self, "chosen", paid)
+        for name, value in (("columns", columns), ("ignore", ignore), ("from_data", from_data)):
+            if isinstance(value, str) or not isinstance(value, Iterable):
+                raise SchemaError(f"{name}: got {type(value).__name__}; need a list")
+            object.__setattr__(self, name, tuple(value))
+        object.__setattr__(self, "target", target)
+        object.__setattr__(self, "records", records)
+        object.__setattr__(self, "classes", checked_labels(classes, "classes", "class"))
+        try:
+            object.__setattr__(self, "adjacency", Adjacency(adjacency))
+        except ValueError:
+            raise SchemaError(f"adjacency={adjacency!r}; need 'add-remove' or 'replace-one'") from None
+        self._check()
+
+    def _check(self) -> None:
+        names = [column.name for column in self.columns]
+        if not names:
+            raise SchemaError("the schema has no columns; need at least one attribute besides the target")
+        for name in [*names, self.target, *self.ignore]:
+            if not isinstance(name, str) or not name:
+                raise SchemaError(f"column name {name!r}; need a non-empty text")
+            if [*names, self.target, *self.ignore].count(name) > 1:
+                raise SchemaError(f"column {name!r} is named twice; each column, target included, once")
+        if self.records is not None and (not is_integer(self.records) or self.records < 1):
+            raise SchemaError(f"records={self.records!r}; need a positive integer, or null if not public")
+
+    def __repr__(self) -> str:
+        classes = f"{len(self.classes)} classes"
+        return f"Schema({len(self.columns)} attributes, target={self.target!r}, {classes}, {self.adjacency.value})"
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the attributes, in order."""
+        return [column.name for column in self.columns]
+
+    @property
+    def all_names(self) -> list[str]:
+        """Names of the attributes, then of the target: what a table has to have."""
+        return [*self.names, self.target]
+
+    @property
+    def is_public(self) -> bool:
+        """Whether every entry is public knowledge, as a guarantee needs."""
+        return not self.from_data
+
+    def to_dict(self) -> dict[str, Any]:
+        """The schema as plain data, as it stands in a file."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "target": self.target,
+            "classes": list(self.classes),
+            "adjacency": self.adjacency.value,
+            "records": self.records,
+            "ignore": list(self.ignore),
+            "from_data": list(self.from_data),
+            **({} if self.chosen is None else {"chosen": self.chosen.to_json()}),
+            "columns": [_column_to_dict(column) for column in self.columns],
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Schema:
+        """Build a schema from plain data; entries that are not known are an error."""
+        if "format" not in content:
+            return _from_collection_entry(content)
+        if content["format"] != FORMAT:
+            raise FileError(f"format {content['format']!r}; need a file of format {FORMAT!r}")
+        if not isinstance(content.get("version"), int) or content["version"] > VERSION:
+            raise FileError(
+                f"schema version {content.get('version')!r}; this discreet reads up to {VERSION}: upgrade discreet"
+            )
+        known = {"format", "version", "target", "classes", "adjacency", "records", "ignore", "from_data", "columns"}
+        _refuse_unknown(content, {*known, "chosen"}, "schema")
+        _require(content, ("target", "classes", "columns"), "schema")
+        return cls(
+            columns=[_column_from_dict(column) for column in _list(content["columns"], "columns")],
+            target=content["target"],
+            classes=content["classes"],
+            adjacency=content.get("adjacency", "add-remove"),
+            records=content.get("records"),
+            ignore=content.get("ignore", ()),
+            from_data=content.get("from_data", ()),
+            chosen=content.get("chosen"),
+        )
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the content: two schemas with one hash say the same."""
+        return content_hash(self.to_dict())
+
+    def save(self, path: str | Path) -> None:
+        """Write the schema as a JSON file that a person can edit."""
+        with whole_file(path) as file:
+            file.write(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path, name: str | None = None) -> Schema:
+        """Read a schema file; `name` picks one from a file that holds several ("schemas.json#adult" too)."""
+        if "#" in str(path) and not Path(path).exists():
+            path, _, name = str(path).rpartition("#")
+        content = read_json(path)
+        if "columns" in content or "format" in content:
+            return cls.from_dict(content)
+        if name is None or name not in content:
+            known = ", ".join(sorted(content))
+            raise SchemaError(f"{path} holds several schemas, name={name!r}; choose one of: {known}")
+        if not isinstance(content[name], Mapping):
+            raise SchemaError(f"{path}: entry {name!r} is not a schema; need an object with target and columns")
+        return cls.from_dict(content[name])
+
+    def replace(self, **changes: Any) -> Schema:
+        """A copy with some entries changed, for instance `schema.replace(adjacency="replace-one")`.
+
+        Columns that were chosen for a price can be dropped, but none can be added: what they cost is not known here.
+        """
+        if self.chosen is not None and "columns" in changes and "chosen" not in changes:
+            added = [each.name for each in changes["columns"] if each.name not in self.names]
+            if added:
+                raise SchemaError(
+                    f"column {added[0]!r} is not among those that were chosen here for a price; choose from the whole "
+                    "schema at once, or say what all columns cost together (chosen=...)"
+                )
+        entries = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return Schema(**{**entries, **changes})
+
+
+def _column_to_dict(column: Column) -> dict[str, Any]:
+    entries = {field.name: getattr(column, field.name) for field in dataclasses.fields(column)}
+    if isinstance(column, Categorical):
+        entries["categories"] = list(column.categories)
+    return {"name": entries.pop("name"), "kind": column.kind, **entries}
+
+
+def _column_from_dict(content: Mapping[str, Any]) -> Column:
+    if not isinstance(content, Mapping) or "name" not in content:
+        raise SchemaError("a column has no name; each column needs name, kind and its bounds or categories")
+    name, kind = content["name"], content.get("kind")
+    entries = {key: value for key, value in content.items() if key != "kind"}
+    if kind == "numeric":
+        _refuse_unknown(entries, {"name", "lower", "upper", "fill", "grid"}, f"column {name!r}")
+        _require(entries, ("lower", "upper"), f"column {name!r}")
+        return Numeric(**entries)
+    if kind == "categorical":
+        _refuse_unknown(entries, {"name", "categories", "unlisted", "missing"}, f"column {name!r}")
+        _require(entries, ("categories",), f"column {name!r}")
+        return Categorical(**entries)
+    raise SchemaError(f"column {name!r}: kind={kind!r}; need 'numeric' or 'categorical'")
+
+
+def _from_collection_entry(content: Mapping[str, Any]) -> Schema:
+    """One entry of a documented collection: the class list is the target's column, category lists are complete."""
+    for entry in ("adjacency", "chosen", "classes", "from_data", "ignore", "records"):
+        if entry in content:
+            raise SchemaError(f'schema: entry {entry!r} needs the entry "format": {FORMAT!r} beside it; add that')
+    _require(content, ("target", "columns"), "schema")
+    target, split = content["target"], content.get("split_column")
+    columns = {}
+    for column in _list(content["columns"], "columns"):
+        if not isinstance(column, Mapping) or "name" not in column:
+            raise SchemaError("a column has no name; each column needs name, kind and its bounds or categories")
+        columns[column["name"]] = column
+    if target not in columns:
+        raise SchemaError(f"target {target!r} is not among the columns; add it with its categories")
+    features = [
+        _column_from_dict({**column, "unlisted": False} if column.get("kind") == "categorical" else column)
+        for name, column in columns.items()
+        if name not in (target, split)
+    ]
+    classes = columns[target].get("categories", ())
+    return Schema(features, target, classes, records=content.get("rows"), ignore=[split] if split else [])
+
+
+def _list(value: object, where: str) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise SchemaError(f"{where}: got {type(value).__name__}; need a list")
+    return list(value)
+
+
+def _refuse_unknown(content: Mapping[str, Any], known: set[str], where: str) -> None:
+    for key in content:
+        if key not in known:
+            raise SchemaError(f"{where}: entry {key!r} is not known; need one of: {', '.join(sorted(known))}")
+
+
+def _require(content: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
+    for key in keys:
+        if key not in content:
+            raise SchemaError(f"{where}: entry {key!r} is missing; add it")

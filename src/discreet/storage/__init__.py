@@ -1,0 +1,1 @@
+"""Files of ours: written whole, read in one way."""

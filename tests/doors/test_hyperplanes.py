@@ -1,0 +1,230 @@
+"""The door for hyperplanes: vectors of bounded size, charges before reading, the same answer from every source."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.neighbours import TABLES, schema
+
+from discreet import Categorical, Ledger, Numeric, Schema
+from discreet.doors.counts import release
+from discreet.doors.hyperplanes import separate
+from discreet.errors import BudgetError, DataError, ParameterError
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.minimiser import minimise
+from discreet.privacy.mechanisms.objective import ObjectivePerturbation
+from discreet.privacy.randomness import as_rng
+from discreet.privacy.steps import Step
+from discreet.queries.hyperplanes import Hyperplanes, feature_of
+from discreet.queries.tables import shape
+from discreet.released.statistics import NoisyStatistics
+from discreet.sources.memory import MemorySource
+from support.replay import vectors
+
+QUERY = Hyperplanes(3, 23)
+
+
+def separated(source, public, epsilon=Fraction(1), ledger=None, seed=0, strength=5.0, query=QUERY):
+    ledger = Ledger(math.inf) if ledger is None else ledger
+    return separate(source, public, query, epsilon, 0.5, strength, ledger, as_rng(seed), "test")
+
+
+@pytest.mark.parametrize("knots", [1, 2, 5, 64])
+def test_every_cell_has_a_norm_of_at_most_one(knots):
+    """All cells of all kinds of columns, in integers."""
+    columns = [
+        Numeric("a", 0, 1, grid=2),
+        Numeric("a", -5, 7),
+        Numeric("a", 0, 1, grid=65_000),
+        *(
+            Categorical("a", list(range(size)), unlisted=unlisted)
+            for size in (1, 2, 3, 40)
+            for unlisted in (True, False)
+        ),
+    ]
+    for column in columns:
+        feature = feature_of(column, knots)
+        rows = np.zeros((len(feature.places), max(1, feature.size)), dtype=np.int64)
+        for place, weight in zip(feature.places.T, feature.weights.T, strict=True):
+            np.add.at(rows, (np.arange(len(rows)), place), weight)
+        norms = np.abs(rows).sum(axis=1)
+        assert norms.max(initial=0) <= feature.unit
+        if feature.size:
+            assert norms.max() == feature.unit, "no smaller than it may be"
+            assert (rows != rows[0]).any(), "cells can be told apart"
+        assert len(feature.places) == feature.cells.size(Schema([column], "t", ["x"]))
+        assert {place for _, place, _ in feature.values} == set(range(feature.size))
+
+
+def test_knots_are_straight_lines_between():
+    """Weights at the knots, straight between: a function of the number that is continuous and passes through them."""
+    feature = feature_of(Numeric("a", 0, 3, grid=12), 4)
+    assert np.allclose(feature.table(np.array([0.0, 1.0, 4.0, 9.0]))[::4], [0, 1, 4, 9])
+    assert np.allclose(feature.table(np.arange(4.0)), np.linspace(0, 3, 13))
+    assert np.allclose(feature_of(Numeric("a", 0, 3, grid=12), 1).table(np.array([2.0])), np.linspace(-2, 2, 13))
+    pair = feature_of(Categorical("a", ["n", "y"]), 3)
+    assert pair.table(np.array([2.0])).tolist() == [-2, 2, 0]
+    assert feature_of(Categorical("a", list("xyz")), 3).table(np.array([1.0, 2, 3])).tolist() == [1, 2, 3, 0]
+    assert feature_of(Categorical("a", ["x"]), 3).table(np.array([5.0])).tolist() == [-5, 5]
+
+
+@settings(max_examples=40, deadline=None)
+@given(table=TABLES, knots=st.sampled_from([1, 2, 4]))
+def test_every_record_is_a_vector_of_bounded_size(table, knots):
+    """Whatever a record holds: what the mechanism takes as given is true of what it gets."""
+    entered = []
+    query, public = Hyperplanes(knots, 23), schema()
+    original = ObjectivePerturbation.perturb
+    try:
+        ObjectivePerturbation.perturb = lambda self, problem, rng: (
+            entered.append(problem),
+            np.zeros(self.size, np.int64),
+        )[1]
+        separated(MemorySource(table), public, query=query)
+    finally:
+        ObjectivePerturbation.perturb = original
+    groups = query.groups(public)
+    listed = sum(record["label"] in ("x", "y", "z") for record in table)
+    for place, problem in enumerate(entered):
+        X = vectors(problem)
+        assert problem.rows == listed, "a record without a class is nowhere"
+        wanted = sum(record["label"] == "xyz"[place] for record in table)
+        assert (problem.sides == 1).sum() == wanted
+        for part in np.split(X, np.cumsum(groups)[:-1], axis=1):
+            assert np.abs(part).sum(axis=1).max(initial=0) <= 1 + 1e-12
+        assert (X**2).sum(axis=1).max(initial=0) <= len(groups) + 1e-12
+    assert len(entered) == 3
+
+
+class Watched(MemorySource):
+    """Tells what the ledger had paid when the rows were asked for."""
+
+    def __init__(self, ledger, *arguments):
+        super().__init__(*arguments)
+        self.ledger, self.paid = ledger, None
+
+    def rows(self, cells, schema):
+        self.paid = self.ledger.spent
+        return super().rows(cells, schema)
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 3), math.inf])
+def test_everything_is_charged_before_anything_is_read(adjacency, epsilon):
+    ledger = Ledger(math.inf)
+    source = Watched(ledger, [{"near": 0, "far": 100, "open": "a", "closed": "b", "label": "x"}])
+    noisy = separated(source, schema(adjacency), epsilon, ledger)
+    assert source.paid == epsilon == noisy.receipt.epsilon == ledger.spent
+    assert len(noisy.receipt.charges) == 6
+    assert {charge.sensitivity for charge in noisy.receipt.charges[::2]} == {1 if adjacency == "add-remove" else 2}
+    assert {charge.sensitivity for charge in noisy.receipt.charges[1::2]} == {sum(QUERY.groups(schema()))}
+    assert not any("experimental" in charge.mechanism for charge in noisy.receipt.charges)
+
+
+def test_what_cannot_work_costs_nothing():
+    ledger = Ledger(1)
+    with pytest.raises(DataError):
+        separated(MemorySource({"near": [1.0]}, ["x"]), schema(), ledger=ledger)
+    with pytest.raises(BudgetError):
+        separated(MemorySource([]), schema(), Fraction(2), ledger)
+    with pytest.raises(ParameterError, match="too small"):
+        separated(MemorySource([]), schema(), Fraction(1, 10**15), ledger)
+    assert ledger.spent == 0
+
+
+def test_a_mechanism_that_costs_more_than_its_share_is_refused(monkeypatch):
+    monkeypatch.setattr(ObjectivePerturbation, "loss", lambda self, distance: Fraction(2))
+    ledger = Ledger(5)
+    with pytest.raises(ParameterError, match="costs more"):
+        separated(MemorySource([]), schema(), ledger=ledger)
+    assert ledger.spent == 0
+
+
+def test_the_answer_is_a_query_with_a_shape_and_a_file(tmp_path):
+    public = schema()
+    noisy = separated(MemorySource([]), public)
+    noisy.check(public)
+    assert shape(QUERY, public) == noisy[QUERY].values.shape == (3, 3 + 3 + 1 + 3 + 1)
+    again = NoisyStatistics.from_dict(noisy.to_dict())
+    again.check(public)
+    assert np.array_equal(again[QUERY].values, noisy[QUERY].values)
+    assert again[QUERY].values.dtype == np.int64
+    ledger = Ledger(1)
+    with pytest.raises(ParameterError, match="a door of its own"):
+        release(MemorySource([]), public, [Step(QUERY, DiscreteLaplace(1e9), Fraction(1))], ledger, as_rng(0))
+    assert ledger.spent == 0
+
+
+def test_blocks_of_rows_are_one_problem(monkeypatch):
+    """However a source cuts its rows, the answer is that of the whole; their order moves no lattice point by two."""
+    rng = np.random.default_rng(0)
+    records = [
+        {"near": float(a), "far": 100 + float(c), "open": str(o), "closed": "b", "label": str(label)}
+        for a, c, o, label in zip(
+            rng.normal(size=90),
+            rng.random(90),
+            rng.choice(["a", "b", "c"], 90),
+            rng.choice(["x", "y"], 90),
+            strict=True,
+        )
+    ]
+    whole = separated(MemorySource(records), schema(), math.inf)[QUERY].values
+    monkeypatch.setattr("discreet.sources.memory.BLOCK", 7)
+    monkeypatch.setattr("discreet.privacy.mechanisms.problem.BLOCK", 11)
+    pieces = separated(MemorySource(records[::-1]), schema(), math.inf)[QUERY].values
+    assert np.abs(whole - pieces).max() <= 1
+
+
+def test_a_file_gives_the_same_answer(tmp_path):
+    pytest.importorskip("duckdb")
+    from discreet.sources.file import open_file
+
+    path = tmp_path / "t.csv"
+    lines = [f"{i / 50 - 1},{100 + i % 7 / 7},{'ab'[i % 2]},b,{'xyz'[i % 3]}" for i in range(100)]
+    path.write_text("near,far,open,closed,label\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    records = [dict(zip(["near", "far", "open", "closed", "label"], line.split(","), strict=True)) for line in lines]
+    first = separated(open_file(path), schema(), math.inf)[QUERY].values
+    second = separated(MemorySource(records), schema(), math.inf)[QUERY].values
+    assert np.abs(first - second).max() <= 1
+
+
+def test_failing_to_read_still_costs():
+    class Broken(MemorySource):
+        def rows(self, cells, schema):
+            raise OSError("gone")
+
+    ledger = Ledger(1)
+    with pytest.raises(OSError, match="gone"):
+        separated(Broken([]), schema(), ledger=ledger)
+    assert ledger.spent == 1
+
+
+@pytest.mark.slow
+def test_a_million_records_and_thousands_of_coordinates():
+    rng = np.random.default_rng(0)
+    rows = 1_000_000
+    numbers = rng.random(rows)
+    public = Schema([Numeric("a", 0, 1), Categorical("b", list(range(30)), unlisted=False)], "t", [0, 1])
+    X = {"a": numbers, "b": rng.integers(30, size=rows)}
+    y = (numbers + rng.normal(size=rows) > 0.5).astype(int)
+    assert separated(MemorySource(X, y), public)[QUERY].values.shape == (1, 34)
+    wide = Schema([Categorical(f"c{i}", list(range(150)), unlisted=False) for i in range(12)], "t", [0, 1])
+    X = {f"c{i}": rng.integers(150, size=3000) for i in range(12)}
+    assert separated(MemorySource(X, X["c0"] % 2), wide)[QUERY].values.shape == (1, 1801)
+
+
+def test_minimise_is_what_the_door_uses(monkeypatch):
+    """No other way out: a point that is not certified is never released."""
+    seen = []
+
+    def spy(problem, huber, mu, b, tolerance):
+        seen.append(tolerance / mu)
+        return minimise(problem, huber, mu, b, tolerance)
+
+    monkeypatch.setattr("discreet.privacy.mechanisms.objective.minimise", spy)
+    separated(MemorySource([]), schema())
+    assert len(seen) == 3
+    assert max(seen) <= 2.0**-24

@@ -1,0 +1,369 @@
+"""The door for trees: what each plan costs between neighbours, and that it charges before it reads."""
+
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.neighbours import ADJACENCIES, BASE, neighbours, schema
+
+from discreet import Ledger
+from discreet.doors.tree_plans import Asked, Fixed, Greedy, Labelled, Published, labelings
+from discreet.doors.tree_records import Records
+from discreet.doors.trees import grow
+from discreet.errors import BudgetError, DataError, ParameterError
+from discreet.models.trees import plan as tree_plan
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.selection import PermuteAndFlip
+from discreet.privacy.randomness import SeededRandomness, as_rng
+from discreet.privacy.steps import Step
+from discreet.queries.trees import LeafCounts, LeafLabels, Split, Tree, candidates
+from discreet.sources.file import open_file
+from discreet.sources.memory import MemorySource
+from support.replay import recorded, replay
+
+STUMP = Tree((Split("open", None, 0), Split("near", 2, 0), None, None, None))
+
+
+def plan_of(kind, epsilon=Fraction(1), depth=2):
+    """A plan of each kind for the schema of the attacks, small enough for exact laws."""
+    given_ = schema()
+    if kind in ("max", "gini"):
+        return tree_plan.greedy(given_, ["near", "open"], epsilon, depth, 3, kind)
+    if kind == "published":
+        return tree_plan.published(given_, epsilon, depth)
+    if kind == "labelled":
+        return Labelled(tree_plan.stumps(given_, ["near", "open"]), epsilon)
+    return Fixed(STUMP, epsilon, labels=kind == "labels")
+
+
+PLANS = ("max", "gini", "published", "labelled", "labels", "counts")
+
+
+def grown(rows, kind, adjacency="add-remove", epsilon=Fraction(1), **options):
+    given_ = schema(adjacency)
+    return grow(MemorySource(rows), given_, [plan_of(kind, epsilon, **options)], Ledger(epsilon), as_rng(7))
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("kind", PLANS)
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_every_plan_stays_within_epsilon(kind, adjacency, data):
+    """And with equal noisy outputs nothing differs: the structure, empty nodes and all, reveals nothing more."""
+    loss, one, other = replay(lambda rows: grown(rows, kind, adjacency), *data.draw(neighbours(adjacency)))
+    assert loss <= 1 + 1e-9
+    assert one.receipt.epsilon == 1
+    assert one.to_dict() == other.to_dict()
+
+
+SIDES = [
+    {"near": -1, "far": 100, "open": side, "closed": "a", "label": label} for side, label in (("a", "x"), ("b", "y"))
+]
+MANY = SIDES * 40 + SIDES[:1] * 3 + [{**SIDES[1], "label": "x"}]
+ODD = {"near": 1, "far": 101, "open": "b", "closed": "b", "label": "x"}
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("kind", PLANS)
+def test_every_plan_attains_it(kind, adjacency):
+    """Some neighbours cost nearly all of epsilon: the noise is not larger than it has to be.
+
+    The odd record is wrong under the best split and right under another; replacing a right one moves both.
+    """
+    table = MANY if adjacency == "add-remove" else [*MANY, SIDES[1]]
+    loss, *_ = replay(lambda rows: grown(rows, kind, adjacency, depth=1), table, [*MANY, ODD])
+    # under replace-one no score of Gini moves by two one way while another moves by two the other way
+    assert (0.6 if (kind, adjacency) == ("gini", "replace-one") else 0.95) < loss <= 1 + 1e-9
+
+
+# Mutants: each breaks the guarantee in one way; the replay must notice.
+
+
+def _whole_epsilon_each_level(monkeypatch):
+    original = PermuteAndFlip.calibrated.__func__
+    careless = classmethod(lambda cls, _, distance: original(cls, Fraction(1), distance))
+    monkeypatch.setattr(PermuteAndFlip, "calibrated", careless)
+    return "max", "add-remove"
+
+
+def _replacing_billed_as_removing(monkeypatch):
+    monkeypatch.setattr(Asked, "distance", lambda self, _: self.unit)
+    return "labels", "replace-one"
+
+
+def _one_cell_for_two(monkeypatch):
+    monkeypatch.setattr(Asked, "distance", lambda self, _: self.unit)
+    return "published", "replace-one"
+
+
+def _half_the_noise(monkeypatch):
+    original = DiscreteLaplace.calibrated.__func__
+    halved = classmethod(lambda cls, epsilon, reach: cls(original(cls, epsilon, reach).scale / 2))
+    monkeypatch.setattr(DiscreteLaplace, "calibrated", halved)
+    return "counts", "add-remove"
+
+
+def _tables_of_a_level_as_one(monkeypatch):
+    original = DiscreteLaplace.calibrated.__func__
+    careless = classmethod(lambda cls, epsilon, reach: original(cls, epsilon, min(reach, 1)))
+    monkeypatch.setattr(DiscreteLaplace, "calibrated", careless)
+    return "published", "add-remove"
+
+
+def _gini_as_if_it_moved_by_a_half(monkeypatch):
+    original = PermuteAndFlip.calibrated.__func__
+    careless = classmethod(lambda cls, epsilon, distance: cls(original(cls, epsilon, distance).scale / 4))
+    monkeypatch.setattr(PermuteAndFlip, "calibrated", careless)
+    return "gini", "add-remove"
+
+
+def _choice_at_half_the_noise(monkeypatch):
+    monkeypatch.setattr(PermuteAndFlip, "calibrated", classmethod(lambda cls, *_, **__: cls(0.5)))
+    return "labelled", "add-remove"
+
+
+MUTANTS = [
+    _whole_epsilon_each_level,
+    _replacing_billed_as_removing,
+    _one_cell_for_two,
+    _half_the_noise,
+    _tables_of_a_level_as_one,
+    _gini_as_if_it_moved_by_a_half,
+    _choice_at_half_the_noise,
+]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
+def test_mutants_are_caught(mutant, monkeypatch):
+    monkeypatch.setattr(Step, "check", lambda *_: None)  # the replay has to notice by itself
+    kind, adjacency = mutant(monkeypatch)
+    table = MANY if adjacency == "add-remove" else [*MANY, SIDES[1]]
+    loss, *_ = replay(lambda rows: grown(rows, kind, adjacency), table, [*MANY, ODD])
+    assert loss > 1.01
+
+
+def test_shares_that_exceed_epsilon_are_refused_by_the_ledger(monkeypatch):
+    monkeypatch.setattr(tree_plan, "split_by_weight", lambda epsilon, weights: [epsilon] * len(weights))
+    ledger = Ledger(1)
+    with pytest.raises(BudgetError):
+        grow(MemorySource(MANY), schema(), [plan_of("max")], ledger, as_rng(0))
+    assert ledger.spent == 0
+
+
+# Records that are dealt.
+
+
+class Dealing(SeededRandomness):
+    """Noise as seeded, but the lots of the records are given."""
+
+    def __init__(self, lots):
+        super().__init__(np.random.default_rng(3))
+        self.lots, self.asked = np.array(lots), []
+
+    def integers(self, below, shape):
+        self.asked.append((below, shape))
+        return self.lots[: math.prod(shape)].reshape(shape)
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("kind", ["max", "counts"])
+@pytest.mark.parametrize("place", [0, 3, 9])
+def test_dealt_records_cost_one_tree(kind, adjacency, place):
+    """Whichever record goes or changes: with the others' lots as they are, three trees of epsilon cost epsilon."""
+    table = (SIDES * 5)[:10]
+    lots = np.random.default_rng(place).integers(3, size=10)
+    changed = table[:place] + ([] if adjacency == "add-remove" else [ODD]) + table[place + 1 :]
+
+    def fit(rows):
+        kept = lots if len(rows) == 10 else np.delete(lots, place)
+        plans = [plan_of(kind)] * 3
+        return grow(MemorySource(rows), schema(adjacency), plans, Ledger(1), Dealing(kept), dealt=True)
+
+    loss, one, other = replay(fit, table, changed)
+    assert 0.2 < loss <= 1 + 1e-9
+    assert one.receipt.epsilon == 1
+    assert one.to_dict() == other.to_dict()
+
+
+def test_each_record_has_a_lot_of_its_own():
+    """Uniform lots, one for each record with a class, drawn after the charge; not by position."""
+    rows = [*SIDES * 5, {**ODD, "label": "none of them"}]
+    rng = Dealing([0, 1, 1, 0, 2, 2, 2, 0, 0, 0])
+    plans = [Fixed(Tree((None,)), math.inf, labels=False)] * 3
+    noisy = grow(MemorySource(rows), schema(), plans, Ledger(math.inf), rng, dealt=True)
+    assert rng.asked == [(3, (10,))]
+    assert [table.values.sum() for _, table in noisy.tables] == [5, 2, 3]
+
+
+def test_trees_on_all_records_add_up_and_dealt_ones_cost_the_dearest():
+    source, plans = MemorySource(MANY), [plan_of("counts", Fraction(1, 4)), plan_of("max", Fraction(3, 4))]
+    ledger = Ledger(1)
+    noisy = grow(source, schema(), plans, ledger, as_rng(0), "forest")
+    assert (noisy.receipt.epsilon, ledger.entries) == (1, [("forest", Fraction(1))])
+    assert len(noisy.tables) == 2
+    ledger = Ledger(1)
+    dealt = grow(source, schema(), plans, ledger, as_rng(0), dealt=True)
+    assert dealt.receipt.epsilon == ledger.spent == Fraction(3, 4)
+    assert all("each of 2 trees" in line.query for line in dealt.receipt.charges)
+
+
+# Order, accounting, and what is left without noise.
+
+
+def test_it_charges_before_it_reads_and_keeps_the_charge():
+    class Unread(MemorySource):
+        def rows(self, cells, schema):
+            raise AssertionError("read")
+
+    ledger = Ledger(1)
+    with pytest.raises(AssertionError, match="read"):
+        grow(Unread([BASE]), schema(), [plan_of("max")], ledger, as_rng(0))
+    assert ledger.spent == 1
+    with pytest.raises(BudgetError):
+        grow(Unread([BASE]), schema(), [plan_of("max")], ledger, as_rng(0))
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_what_cannot_be_done_costs_nothing(kind):
+    ledger = Ledger(1)
+    with pytest.raises(DataError, match="near"):
+        grow(MemorySource({"open": ["a"], "label": ["x"]}), schema(), [plan_of(kind)], ledger, as_rng(0))
+    with pytest.raises(ParameterError, match="too small"):
+        grow(MemorySource([BASE]), schema(), [plan_of(kind, Fraction(1, 10**20))], ledger, as_rng(0))
+    assert ledger.spent == 0
+
+
+@pytest.mark.parametrize("kind", PLANS)
+@pytest.mark.parametrize("rows", [[], [BASE], [{**BASE, "label": None}], [{}] * 3])
+def test_no_record_makes_it_fail_and_the_shape_is_always_the_same(kind, rows):
+    noisy = grown(rows, kind)
+    ((query, table),) = noisy.tables
+    noisy.check(schema())
+    assert table.values.shape == (3, query.tree.leaves)
+    if kind in ("max", "gini", "published"):
+        assert query.tree.leaves == 4
+
+
+def test_published_accounting():
+    """q = 1 + m + (m - 1) + ...: noise of scale q / epsilon in every table, twice under replace-one."""
+    for adjacency, factor in (("add-remove", 1), ("replace-one", 2)):
+        plan = tree_plan.published(schema(), Fraction(1, 2), None)
+        m = len(plan.splits)
+        assert (m, len(plan.levels)) == (8, 3)  # two thresholds, three of open, three of closed
+        q = 1 + 8 + 7 + 6
+        lines = [line for step in plan.steps(schema(adjacency)) for line in step.charges(schema(adjacency))]
+        assert [line.epsilon for line in lines] == [Fraction(part, 2 * q) for part in (8, 7, 6, 1)]
+        assert [line.scale for line in lines] == pytest.approx([factor * q * 2.0] * 4)
+        assert [line.sensitivity for line in lines] == [factor * part for part in (8, 7, 6, 1)]
+
+
+def test_greedy_shares_are_geometric_and_sum_to_epsilon():
+    plan = tree_plan.greedy(schema(), ["near"], Fraction(1), 4, 16, "max")
+    assert sum(plan.levels) + plan.leaves == 1
+    assert float(plan.leaves) == pytest.approx(0.3, abs=1e-5)
+    assert [float(low / high) for low, high in zip(plan.levels, plan.levels[1:], strict=False)] == pytest.approx(
+        [2**-0.5] * 3, abs=1e-4
+    )
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_without_noise_the_best_is_found(kind):
+    noisy = grown(MANY, kind, epsilon=math.inf)
+    ((query, table),) = noisy.tables
+    assert query.nodes[0].column == "open"
+    assert isinstance(query, LeafLabels) == (kind in ("labelled", "labels"))
+    if not isinstance(query, LeafLabels):
+        assert table.values.sum(axis=1).tolist() == [44, 40, 0]
+        assert table.values.max(axis=0).sum() == 83
+
+
+@pytest.mark.parametrize("kind", ["max", "gini", "published", "counts"])
+def test_leaves_hold_the_records_that_end_there(kind):
+    """Records that were sent down level by level end where the finished tree says."""
+    rng = np.random.default_rng(2)
+    rows = [
+        {"near": near, "far": 100 + far, "open": open_, "closed": closed, "label": label}
+        for near, far, open_, closed, label in zip(
+            rng.uniform(-1, 1, 300),
+            rng.random(300),
+            rng.choice(["a", "b", "?"], 300),
+            rng.choice(["a", "b"], 300),
+            rng.choice(["x", "y", "z"], 300),
+            strict=True,
+        )
+    ]
+    ((query, table),) = grown(rows, kind, epsilon=math.inf).tables
+    codes = {
+        cells: cells.codes(np.array([row[cells.column] for row in rows], dtype=object), schema())
+        for cells in query.tree.cells
+    }
+    expected = np.zeros((3, query.tree.leaves), dtype=int)
+    np.add.at(expected, (["xyz".index(row["label"]) for row in rows], query.tree.leaf_of(codes, 300)), 1)
+    assert np.array_equal(table.values, expected)
+
+
+def test_labelings_are_all_that_make_sense():
+    ordered = tree_plan.stumps(schema(), ["near"])[1]
+    assert ordered.leaves == 4
+    assert labelings(Tree((None,)), 3).tolist() == [[0], [1], [2]]
+    two = labelings(ordered, 2).tolist()
+    assert two == [[0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1], [1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]
+    assert [0, 1, 0, 2] not in labelings(ordered, 3).tolist()
+    assert [0, 1, 1, 0] in labelings(ordered, 3).tolist()
+    unordered = tree_plan.stumps(schema(), ["open"])[1]
+    assert len(labelings(unordered, 2)) == 2**3 - 2
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_all_sources_give_the_same_tree(kind, tmp_path):
+    import pandas as pd
+
+    frame = pd.DataFrame([*MANY[:60], {**ODD, "near": np.nan}, {**ODD, "label": "?"}])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    answers = [
+        grow(source, schema(), [plan_of(kind, math.inf)], Ledger(math.inf), as_rng(0)).to_dict()
+        for source in (MemorySource(frame), open_file(tmp_path / "t.csv"), open_file(tmp_path / "t.parquet"))
+    ]
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_records_show_nothing_and_are_not_pickled():
+    records = Records({}, np.array([1, 0]), 2)
+    assert repr(records) == "Records(values hidden)"
+    with pytest.raises(TypeError, match="private"):
+        pickle.dumps(records)
+
+
+def test_many_categories_and_classes_have_room():
+    """Codes are kept in as few bytes as fit: none may overflow."""
+    from discreet import Categorical, Schema
+
+    wide = Schema([Categorical("c", list(range(300)), unlisted=False)], "y", list(range(300)))
+    rows = [{"c": code, "y": code} for code in range(300)]
+    plan = Greedy(candidates(wide, 2), "max", (math.inf,), math.inf)
+    noisy = grow(MemorySource(rows), wide, [plan], Ledger(math.inf), as_rng(0))
+    ((query, table),) = noisy.tables
+    assert isinstance(query, LeafCounts)
+    assert (table.values.sum(axis=1) == 1).all()
+    assert table.values.sum(axis=0).tolist() == [1, 299]
+    assert isinstance(Published(candidates(wide, 2), (), Fraction(1)).steps(wide), list)
+
+
+@pytest.mark.parametrize("kind", ["greedy", "published"])
+def test_each_step_is_answered_by_its_own_mechanism(kind):
+    """Shares that fall from level to level: the noise of one level would be too little for the next."""
+    shares = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 8))
+    splits = candidates(schema(), 3, ["near", "open"])
+    last = Fraction(1, 8)
+    plan = Greedy(splits, "max", shares, last) if kind == "greedy" else Published(splits, shares, last)
+    passages = []
+    with recorded(passages):
+        grow(MemorySource(MANY), schema(), [plan], Ledger(1), as_rng(0))
+    used = list(dict.fromkeys(passage.mechanism for passage in passages))
+    assert used == [step.mechanism for step in plan.steps(schema())]
+    assert len(set(used)) == 4

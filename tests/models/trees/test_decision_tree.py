@@ -1,0 +1,431 @@
+"""DecisionTree: the tree, the guarantee of the whole fit, and the contract of an estimator."""
+
+import copy
+import json
+import math
+import pickle
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from discreet import Categorical, Ledger, Numeric, Schema, load
+from discreet.doors.tree_plans import Fixed, Greedy, Labelled
+from discreet.errors import BudgetError, DataError, FileError, ParameterError
+from discreet.models import MODELS
+from discreet.models.file import from_dict, to_dict
+from discreet.models.trees import plan as tree_plan
+from discreet.models.trees import text as tree_text
+from discreet.models.trees.decision_tree import DecisionTree
+from discreet.models.trees.leaves import GrownTree
+from discreet.privacy.randomness import as_rng
+from discreet.queries.tables import Total
+from discreet.queries.trees import Split, Tree
+from discreet.sources.file import open_file
+from discreet.storage.envelope import content_hash
+from support.neighbours import ADJACENCIES, BASE, EDGES, neighbours, schema
+from support.people import ILLNESS, patients
+from support.replay import replay, visible
+
+STRUCTURES = ("greedy", "stump", "random", "published")
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setitem(MODELS, "decision-tree", DecisionTree)
+
+
+@parametrize_with_checks([DecisionTree("from-data")])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        DecisionTree("from-data", epsilon=math.inf),
+        DecisionTree("from-data", epsilon=0.01),
+        DecisionTree("from-data", epsilon=0.1),
+        DecisionTree("from-data", epsilon=5, structure="published", max_depth=2),
+    ]
+)
+def test_scikit_learns_checks_of_other_settings(estimator, check):
+    check(estimator)
+
+
+# The tree.
+
+
+def test_it_finds_what_two_questions_tell():
+    records, labels = patients()
+    model = DecisionTree(ILLNESS, epsilon=2, max_depth=2, structure="greedy", random_state=1).fit(records, labels)
+    scores = [
+        DecisionTree(ILLNESS, epsilon=2, max_depth=2, structure="greedy", random_state=seed)
+        .fit(records, labels)
+        .score(records, labels)
+        for seed in range(6)
+    ]
+    assert max(scores) == 1.0
+    assert model.receipt_.epsilon == 2
+    assert model.tree_.depth == 2
+
+
+def test_without_noise_it_is_a_good_tree():
+    content = load_iris()
+    bounds = [Numeric(f"x{i}", float(column.min()), float(column.max())) for i, column in enumerate(content.data.T)]
+    public = Schema(bounds, "species", [0, 1, 2])
+    model = DecisionTree(public, epsilon=math.inf).fit(content.data, content.target)
+    assert model.score(content.data, content.target) > 0.97
+    assert not model.guarantee_.holds
+
+
+def test_explain_content_and_picture(tmp_path):
+    records, labels = patients()
+    model = DecisionTree(ILLNESS, epsilon=math.inf, max_depth=2).fit([*records, records[0]], [*labels, "no"])
+    first = model.content()
+    assert model.explain().splitlines()[0] == f"IF {first['if']}"
+    assert {first["column"], first["left"]["column"]} == {"smoker", "age"}
+    age = first if first["column"] == "age" else first["left"]
+    assert 20 < age["threshold"] <= 60
+    leaf = first["left"]["left"]
+    assert leaf["class"] in ("no", "yes")
+    assert leaf["shares"][leaf["class"]] > 0.99
+    assert leaf["records"] == pytest.approx(300, abs=1)
+    assert json.loads(json.dumps(first)) == first
+    assert "THEN ill = " in model.explain()
+    assert model.explain(0).startswith("THEN ill = ")
+    assert "4 leaves merged here" in model.explain(0)
+    assert model.explain(1).count("THEN") == 2
+    model.plot().savefig(tmp_path / "tree.png")
+    model.plot(1).savefig(tmp_path / "cut.png")
+    assert (tmp_path / "tree.png").stat().st_size > 1000
+
+
+def test_a_deep_tree_is_cut_in_the_picture():
+    rng = np.random.default_rng(0)
+    data = {"a": rng.random(3000), "b": rng.random(3000)}
+    public = Schema([Numeric("a", 0, 1), Numeric("b", 0, 1)], "y", [0, 1], records=3000)
+    labels = (np.floor(data["a"] * 8) + np.floor(data["b"] * 8)) % 2
+    model = DecisionTree(public, epsilon=math.inf, max_depth=8, prune=0).fit(data, labels.astype(int))
+    assert model.tree_.depth == 8
+    assert "merged" in model.plot().axes[0].get_title()
+
+
+def test_unlisted_categories_and_missing_numbers_have_their_branch():
+    public = Schema([Categorical("c", ["a", "b"]), Numeric("n", 0, 10, fill=9)], "y", [0, 1], records=2000)
+    rows = [{"c": "stray", "n": None}] * 500 + [{"c": "a", "n": 1}] * 500 + [{"c": "b", "n": 1}] * 500
+    model = DecisionTree(public, epsilon=5, random_state=0).fit(rows, [1] * 500 + [0] * 1000)
+    assert model.predict([{"c": "other", "n": None}, {"c": "a", "n": 2}]).tolist() == [1, 0]
+    public = public.replace(columns=public.columns[:1])
+    alone = DecisionTree(public, epsilon=5, random_state=0).fit(
+        [{"c": row["c"]} for row in rows], [1] * 500 + [0] * 1000
+    )
+    assert "(unlisted)" in alone.explain()
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_save_and_load(structure, tmp_path):
+    records, labels = patients(10)
+    model = DecisionTree(ILLNESS, epsilon=1, structure=structure, max_depth=2).fit(records, labels)
+    model.save(tmp_path / "m.json")
+    again = load(tmp_path / "m.json")
+    assert np.array_equal(again.predict_proba(records), model.predict_proba(records))
+    assert again.explain() == model.explain()
+    assert again.guarantee_ == model.guarantee_
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert np.array_equal(twin.predict_proba(records), model.predict_proba(records))
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [],
+        [None, None],
+        [["age", 16, 3], None],
+        [["age", 16, 3]] * 1000,
+        [["age", 16, 99], None, None],
+        [["other", 16, 3], None, None],
+        [["age", None, 3], None, None],
+        [["age", "16", 3], None, None],
+        "nodes",
+        7,
+        [[["age"], 16, 3], None, None],
+    ],
+)
+def test_a_damaged_file_is_one_clear_error(nodes):
+    records, labels = patients(10)
+    content = to_dict(DecisionTree(ILLNESS, epsilon=1, max_depth=1, structure="greedy").fit(records, labels))
+    content.pop("hash")
+    content["statistics"]["tables"][0]["query"]["nodes"] = nodes
+    with pytest.raises(FileError):
+        from_dict({**content, "hash": content_hash(content)})
+
+
+@pytest.mark.parametrize("values", [[[1, 1], [1, 0]], [[0, 0], [0, 0]], [[2, 0], [-1, 1]]])
+def test_labels_that_are_none_are_refused(values):
+    records, labels = patients(10)
+    content = to_dict(DecisionTree(ILLNESS, epsilon=1, max_depth=1, structure="random").fit(records, labels))
+    content.pop("hash")
+    table = content["statistics"]["tables"][0]
+    table["query"] = {"kind": "LeafLabels", "nodes": [["age", 16, 3], None, None]}
+    table["values"] = values
+    with pytest.raises(FileError):
+        from_dict({**content, "hash": content_hash(content)})
+
+
+def test_probabilities_are_probabilities():
+    records, labels = patients(10)
+    for structure in STRUCTURES:
+        model = DecisionTree(ILLNESS, epsilon=0.5, structure=structure).fit(records, labels)
+        chances = model.predict_proba(records)
+        assert np.allclose(chances.sum(axis=1), 1)
+        assert (chances > 0).all()
+        assert (model.classes_[chances.argmax(axis=1)] == model.predict(records)).all()
+    assert model.predict_proba(records[:0]).shape == (0, 2)
+
+
+def test_pruning_merges_what_noise_alone_tells():
+    """Labels that follow no attribute leave a single leaf most of the time; with prune=0 hardly ever."""
+    rng = np.random.default_rng(1)
+    data = {
+        "smoker": rng.choice(["no", "yes"], 1000),
+        "age": rng.random(1000) * 80,
+        "town": rng.choice(["A", "B"], 1000),
+    }
+    labels = rng.choice(["yes", "no"], 1000, p=[0.7, 0.3])
+    options = {"epsilon": 0.5, "structure": "greedy", "max_depth": 4}
+    merged = [DecisionTree(ILLNESS, **options, random_state=i).fit(data, labels) for i in range(10)]
+    whole = [DecisionTree(ILLNESS, **options, random_state=i, prune=0).fit(data, labels) for i in range(10)]
+    assert sum("IF" not in model.explain() for model in merged) >= 7
+    assert sum("IF" not in model.explain() for model in whole) <= 2
+
+
+# The rule.
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "records", "classes", "expected", "depth"),
+    [
+        (0.01, 150, 3, Fixed, 1),
+        (0.01, 435, 2, Fixed, 2),
+        (0.01, 699, 2, Labelled, None),
+        (0.1, 150, 3, Labelled, None),
+        (1, 150, 3, Greedy, 3),
+        (0.01, 5620, 10, Fixed, 6),
+        (0.1, 48842, 2, Greedy, 5),
+        (1, 48842, 2, Greedy, 6),
+    ],
+)
+def test_the_rule_is_public_and_stable(epsilon, records, classes, expected, depth):
+    public = Schema([Numeric(f"x{i}", 0, 1) for i in range(8)], "y", list(range(classes)), records=records)
+    share = Fraction(str(epsilon))
+    plan = DecisionTree(public, epsilon=epsilon)._plan(public, share, records, as_rng(0))
+    assert isinstance(plan, expected)
+    if isinstance(plan, Fixed):
+        assert plan.labels
+        assert plan.tree.depth == depth
+    if isinstance(plan, Greedy):
+        assert len(plan.levels) == depth
+        assert plan.score == ("gini" if records > 10_000 else "max")
+    assert sum(step.epsilon for step in plan.steps(public)) == share
+
+
+def test_very_wide_tables_are_not_grown_deep():
+    wide = Schema([Numeric(f"x{i}", 0, 1) for i in range(2000)], "y", [0, 1], records=10**6)
+    plan = DecisionTree(wide)._plan(wide, Fraction(1), 10**6, as_rng(0))
+    assert len(plan.levels) == 2
+    many = Schema([Numeric("x", 0, 1)], "y", list(range(500)), records=100)
+    ledger = Ledger(1)
+    with pytest.raises(ParameterError, match="classes"):
+        DecisionTree(many, structure="stump").fit([[0.5]], [1], ledger=ledger)
+    assert ledger.spent == 0
+
+
+def test_the_published_tree_has_a_depth_that_can_be_grown():
+    wide = Schema([Categorical("c", list(range(900)))], "y", [0, 1], records=100)
+    plan = DecisionTree(wide, structure="published")._plan(wide, Fraction(1), 100, as_rng(0))
+    assert len(plan.levels) == tree_plan.MOST_DEPTH
+    assert sum(step.epsilon for step in plan.steps(wide)) == 1
+
+
+def test_a_leaf_without_records_says_so():
+    records, labels = patients(10)
+    model = DecisionTree(ILLNESS, epsilon=math.inf, max_depth=1).fit(records, labels)
+    tree = Tree((Split("age", 16, 0), None, None))
+    leaves = GrownTree(tree, np.array([[0.5, 0.5], [0.9, 0.1]]), np.array([0.0, 1234.0]))
+    lines = tree_text.describe(leaves, ILLNESS, model.classes_.tolist()).splitlines()
+    assert lines == [
+        "IF age < 5 THEN ill = no  (hardly any records)",
+        "ELSE (age >= 5) THEN ill = no  (90% of about 1,234 records)",
+    ]
+
+
+def test_classes_that_were_chosen_without_counts_show_no_share():
+    records, labels = patients(100)
+    model = DecisionTree(ILLNESS, epsilon=1, structure="stump", random_state=0).fit(
+        records, ["yes"] * 600 + labels[600:]
+    )
+    assert "%" not in model.explain()
+    assert "THEN ill = " in model.explain()
+    assert model.content()["column"]
+    assert model.plot() is not None
+
+
+def test_counts_without_a_variance_are_refused():
+    records, labels = patients(10)
+    content = to_dict(DecisionTree(ILLNESS, epsilon=1, max_depth=1, structure="greedy").fit(records, labels))
+    content.pop("hash")
+    for variance in (None, -1.0):
+        content["statistics"]["tables"][0]["variance"] = variance
+        with pytest.raises(FileError):
+            from_dict({**content, "hash": content_hash(content)})
+
+
+def test_where_no_number_is_declared_a_noisy_one_is_bought():
+    records, labels = patients()
+    ledger = Ledger(2)
+    model = DecisionTree(ILLNESS.replace(records=None), epsilon=2, random_state=0).fit(records, labels, ledger=ledger)
+    assert ledger.spent == model.receipt_.epsilon == 2
+    assert model.receipt_.charges[0].epsilon == Fraction(1, 10)
+    assert abs(model.noisy_[Total()].values.item() - 1200) < 400
+    assert model.score(records, labels) > 0.4
+    fixed = DecisionTree(ILLNESS.replace(records=None), epsilon=2, structure="stump").fit(records, labels)
+    assert len(fixed.receipt_.charges) == 1
+
+
+@pytest.mark.parametrize("records", [1200, None])
+@pytest.mark.parametrize("structure", ["auto", *STRUCTURES])
+def test_charges_sum_to_epsilon_and_are_one_account(structure, records):
+    data, labels = patients(10)
+    ledger = Ledger(Fraction(1, 3))
+    model = DecisionTree(ILLNESS.replace(records=records), epsilon="1/3", structure=structure)
+    model.fit(data, labels, ledger=ledger)
+    assert model.receipt_.epsilon == ledger.spent == Fraction(1, 3)
+    with pytest.raises(BudgetError):
+        model.fit(data, labels, ledger=ledger)
+    assert ledger.spent == Fraction(1, 3)
+
+
+@pytest.mark.parametrize("records", [1200, None])
+def test_what_cannot_be_done_costs_nothing(records):
+    data, labels = patients(2)
+    ledger = Ledger(1)
+    public = ILLNESS.replace(records=records)
+    with pytest.raises(BudgetError):
+        DecisionTree(public, epsilon=2).fit(data, labels, ledger=ledger)
+    with pytest.raises(DataError, match="'town'"):
+        DecisionTree(public).fit(pd.DataFrame(data).drop(columns="town"), labels, ledger=ledger)
+    with pytest.raises(DataError, match="lengths"):
+        DecisionTree(public).fit(data, labels[1:], ledger=ledger)
+    with pytest.raises(ParameterError, match="too small"):
+        DecisionTree(public, epsilon=Fraction(1, 10**30)).fit(data, labels, ledger=ledger)
+    assert ledger.spent == 0
+
+
+# Neighbours.
+
+
+@pytest.mark.parametrize(
+    ("structure", "records"),
+    [("auto", 4), ("auto", 40), ("auto", 4000), ("auto", None), ("random", 4000), ("published", None)],
+)
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@settings(max_examples=5, deadline=None)
+@given(data=st.data())
+def test_whole_fit_stays_within_epsilon_and_leaks_nothing(structure, adjacency, records, data):
+    """A random tree, a stump, a greedy one, one whose signal is bought; small, so that exact laws are quickly had."""
+
+    def fit(rows):
+        options = {"structure": structure, "thresholds": 2, "max_depth": 2}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return DecisionTree(schema(adjacency, records), epsilon=1.0, random_state=3, **options).fit(rows)
+
+    loss, model, twin = replay(fit, *data.draw(neighbours(adjacency)))
+    assert loss <= 1 + 1e-9
+    assert model.receipt_.epsilon == 1
+    assert visible(model) == visible(twin)
+
+
+# What is not as it should be.
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("name", EDGES)
+def test_edges_work_without_a_warning(name, structure):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = DecisionTree(schema(), epsilon=1, structure=structure, random_state=0).fit(EDGES[name])
+        assert np.allclose(model.predict_proba(EDGES["far out"]).sum(axis=1), 1)
+        assert model.explain()
+        infinite = DecisionTree(schema(), epsilon=math.inf, structure=structure).fit(EDGES[name])
+        assert infinite.predict([BASE]).shape == (1,)
+
+
+@pytest.mark.parametrize("structure", ["auto", *STRUCTURES])
+def test_columns_with_one_value_and_schemas_with_one_class(structure):
+    lone = Schema([Categorical("one", ["a"], unlisted=False)], "y", ["only"], records=10)
+    model = DecisionTree(lone, epsilon=1, structure=structure).fit([{"one": "a"}] * 5, ["only"] * 5)
+    assert model.predict([{"one": "b"}]).tolist() == ["only"]
+    wide = Schema([Categorical("zip", list(range(5000)))], "y", ["0", "1"], records=10**6)
+    model = DecisionTree(wide, epsilon=1, structure=structure).fit([{"zip": 7}] * 5, ["0"] * 5)
+    assert model.tree_.leaves == 1
+    still = Schema([Numeric("n", 0, 1)], "y", ["0", "1"], records=100)
+    model = DecisionTree(still, epsilon=1, structure=structure).fit({"n": np.full(100, 0.5)}, ["0"] * 100)
+    assert np.allclose(model.predict_proba({"n": [0.1, math.nan, math.inf]}).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epsilon": 0},
+        {"epsilon": 10**6},
+        {"structure": "best"},
+        {"max_depth": -1},
+        {"max_depth": 13},
+        {"max_depth": 2.5},
+        {"max_depth": True},
+        {"thresholds": 0},
+        {"thresholds": 128},
+        {"criterion": "entropy"},
+        {"prune": -1},
+        {"prune": math.nan},
+        {"prune": "much"},
+        {"schema": None},
+        {"random_state": -1},
+    ],
+)
+def test_wrong_parameters(wrong):
+    with pytest.raises(ParameterError):
+        DecisionTree(**{"schema": ILLNESS, **wrong}).fit(*patients(1))
+
+
+def test_conventions():
+    model = DecisionTree(ILLNESS, epsilon=2, max_depth=np.int64(3), prune=np.float64(2))
+    assert clone(model).get_params() == model.get_params()
+    for method in (model.explain, model.content, model.plot):
+        with pytest.raises(NotFittedError):
+            method()
+    model.fit(*patients(5))
+    assert model.tree_.depth == 3
+    with pytest.raises(ParameterError, match="leaves"):
+        model.fit_noisy(type(model.noisy_)([], model.receipt_))
+    assert tree_plan.STRUCTURES[0] == DecisionTree(ILLNESS).structure
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_it_learns_from_files(kind, tmp_path):
+    records, labels = patients(50)
+    frame = pd.DataFrame(records).assign(ill=labels)
+    path = tmp_path / f"t.{kind}"
+    frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+    model = DecisionTree(ILLNESS, epsilon=math.inf, max_depth=2).fit_from(open_file(path))
+    assert model.score(records, labels) == 1.0

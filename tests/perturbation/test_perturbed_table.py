@@ -1,0 +1,153 @@
+"""A perturbed table and its receipt: bound together by a hash, and by what they say."""
+
+import json
+
+import numpy as np
+import pytest
+from support.records import draw_records
+from typer.testing import CliRunner
+
+from discreet import BeeRules, Categorical, LocalPerturbation, Numeric, Schema
+from discreet.cli.application import app
+from discreet.errors import DiscreetError, FileError
+from discreet.perturbation.local_perturbation import as_texts
+from discreet.perturbation.perturbed_table import read_perturbed, receipt_path, save_receipt
+from discreet.storage.envelope import content_hash
+
+SCHEMA = Schema(
+    [Numeric("age", 0, 100, grid=50), Categorical("sex", ["F", "M"])], "y", ["no", "yes"], adjacency="replace-one"
+)
+
+
+def write(path, epsilon=4, seed=None, schema=SCHEMA):
+    """As `discreet perturb` does it."""
+    rng = np.random.default_rng(0)
+    X = {"age": rng.uniform(0, 100, 60), "sex": rng.choice(["F", "M", "?"], 60)}
+    y = np.where(X["age"] > 50, "yes", "no")
+    perturbation = LocalPerturbation(schema, epsilon=epsilon, random_state=seed)
+    columns, labels = perturbation.fit_resample(X, y)
+    lines = zip(*map(as_texts, columns.values()), as_texts(labels), strict=True)
+    path.write_text("\n".join(["age,sex,y", *map(",".join, lines)]) + "\n")
+    return perturbation, columns, labels
+
+
+def test_a_table_is_read_with_its_guarantee(tmp_path):
+    perturbation, columns, labels = write(tmp_path / "p.csv")
+    assert save_receipt(perturbation, tmp_path / "p.csv") == receipt_path(tmp_path / "p.csv")
+    table = read_perturbed(tmp_path / "p.csv")
+    assert table.guarantee == perturbation.guarantee_
+    assert table.receipt == perturbation.receipt_
+    assert table.schema == SCHEMA
+    assert table.y.tolist() == labels.tolist()
+    np.testing.assert_allclose(table.X["age"].astype(float), columns["age"])
+    model = BeeRules(table.schema, max_iter=20, random_state=0)
+    model.fit(table.X, table.y, source_guarantee=table.guarantee, source_receipt=table.receipt)
+    direct = BeeRules(SCHEMA, max_iter=20, random_state=0)
+    direct.fit(columns, labels, source_guarantee=perturbation.guarantee_)
+    assert model.rules_ == direct.rules_
+    assert model.guarantee_.holds
+    assert model.guarantee_.epsilon == 4
+
+
+def test_what_voids_a_guarantee_is_still_known_after_reading(tmp_path):
+    for changes, reason in (({"seed": 1}, "random_state"), ({"epsilon": float("inf")}, "infinite")):
+        perturbation, *_ = write(tmp_path / "p.csv", **changes)
+        save_receipt(perturbation, tmp_path / "p.csv")
+        guarantee = read_perturbed(tmp_path / "p.csv").guarantee
+        assert not guarantee.holds
+        assert reason in guarantee.statement()
+    draft = SCHEMA.replace(from_data=["age.lower"])
+    perturbation, *_ = write(tmp_path / "p.csv", schema=draft)
+    save_receipt(perturbation, tmp_path / "p.csv")
+    assert not read_perturbed(tmp_path / "p.csv").guarantee.holds
+
+
+def test_a_table_without_a_receipt_has_no_guarantee(tmp_path):
+    write(tmp_path / "p.csv")
+    with pytest.raises(FileError, match="no receipt"):
+        read_perturbed(tmp_path / "p.csv")
+    with pytest.raises(FileError, match="no such file"):
+        read_perturbed(tmp_path / "none.csv")
+
+
+def test_a_receipt_vouches_for_no_other_table(tmp_path):
+    perturbation, *_ = write(tmp_path / "p.csv")
+    save_receipt(perturbation, tmp_path / "p.csv")
+    text = (tmp_path / "p.csv").read_text()
+    lines = text.splitlines(keepends=True)
+    for other in (text + "50,F,yes\n", text.replace("yes", "no", 1), "".join([lines[0], *sorted(lines[1:])]), lines[0]):
+        (tmp_path / "p.csv").write_text(other)
+        with pytest.raises(FileError, match="not the table of its receipt"):
+            read_perturbed(tmp_path / "p.csv")
+
+
+def test_a_receipt_needs_a_table_that_is_there(tmp_path):
+    perturbation, *_ = write(tmp_path / "p.csv")
+    with pytest.raises(FileError, match="cannot read"):
+        save_receipt(perturbation, tmp_path / "none.csv")
+
+
+DAMAGES = {
+    "no schema": lambda c: c.pop("schema"),
+    "another schema": lambda c: c["schema"].update(target="z"),
+    "schema is a text": lambda c: c.update(schema="x"),
+    "no receipt": lambda c: c.pop("receipt"),
+    "no charges": lambda c: c["receipt"].update(charges=[]),
+    "negative charge": lambda c: c["receipt"]["charges"][0].update(epsilon="-1"),
+    "charge is null": lambda c: c["receipt"].update(charges=[None]),
+    "add-remove": lambda c: c["receipt"].update(adjacency="add-remove"),
+    "no hash of the table": lambda c: c.update(table_sha256=None),
+    "newer": lambda c: c.update(version=2),
+    "version is a text": lambda c: c.update(version="1"),
+    "another format": lambda c: c.update(format="discreet/model"),
+}
+
+
+@pytest.mark.parametrize("change", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_receipt_is_refused(tmp_path, change):
+    perturbation, *_ = write(tmp_path / "p.csv")
+    path = save_receipt(perturbation, tmp_path / "p.csv")
+    content = json.loads(path.read_text())
+    del content["hash"]
+    change(content)
+    path.write_text(json.dumps({**content, "hash": content_hash(content)}))
+    with pytest.raises(FileError):
+        read_perturbed(tmp_path / "p.csv")
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", "NaN", '{"format": "discreet/perturbed-table"}'])
+def test_other_files_are_refused(tmp_path, text):
+    write(tmp_path / "p.csv")
+    receipt_path(tmp_path / "p.csv").write_text(text)
+    with pytest.raises(FileError):
+        read_perturbed(tmp_path / "p.csv")
+
+
+def test_every_changed_digit_is_found(tmp_path):
+    perturbation, *_ = write(tmp_path / "p.csv")
+    path = save_receipt(perturbation, tmp_path / "p.csv")
+    original = path.read_text()
+    places = [place for place, mark in enumerate(original) if mark.isdigit()]
+    for place in places[:: max(1, len(places) // 40)]:
+        path.write_text(original[:place] + ("1" if original[place] != "1" else "2") + original[place + 1 :])
+        with pytest.raises(DiscreetError):
+            read_perturbed(tmp_path / "p.csv")
+
+
+def test_a_file_of_the_command_line_can_be_vouched_for(tmp_path):
+    """What `discreet perturb` writes is read back as it was perturbed; missing values (components) too."""
+    schema = SCHEMA.replace(columns=[*SCHEMA.columns, Categorical("site", ["north", "south", 3])])
+    schema.save(tmp_path / "schema.json")
+    records = draw_records(50, seed=0)
+    rows = zip(*(as_texts(np.asarray(records[name], dtype=object)) for name in ("age", "sex", "site")), strict=True)
+    (tmp_path / "d.csv").write_text("\n".join(["age,sex,site,y", *(",".join([*row, "yes"]) for row in rows)]) + "\n")
+    arguments = [tmp_path / "d.csv", "--schema", tmp_path / "schema.json", "--epsilon", 8, "--components", 2]
+    done = CliRunner().invoke(app, ["perturb", *map(str, arguments), "--out", str(tmp_path / "p.csv")])
+    assert done.exit_code == 0, done.output
+    perturbation = LocalPerturbation(schema, epsilon=8, components=2)
+    perturbation.fit_resample([{"age": 1}], ["yes"])
+    save_receipt(perturbation, tmp_path / "p.csv")
+    table = read_perturbed(tmp_path / "p.csv")
+    assert len(table.y) == 50
+    model = BeeRules(table.schema, max_iter=5).fit(table.X, table.y, source_guarantee=table.guarantee)
+    assert model.guarantee_.holds

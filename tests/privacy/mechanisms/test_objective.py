@@ -1,0 +1,450 @@
+"""Objective perturbation: the density ratio and its bound, the law of the noise, the certificate of the minimiser."""
+
+import dataclasses
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from discreet import Categorical, LinearSVM, Numeric, Schema
+from discreet.errors import ParameterError
+from discreet.privacy.mechanisms import minimiser
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.minimiser import SURE, ExactGradient, fast_bits, minimise
+from discreet.privacy.mechanisms.objective import (
+    WORD,
+    ObjectivePerturbation,
+    _cross_polytope,
+    _gamma,
+    determinant,
+    log_above,
+    shares,
+)
+from discreet.privacy.mechanisms.problem import Objective, Problem
+from discreet.privacy.randomness import as_rng
+from discreet.queries.hyperplanes import Hyperplanes
+from support.replay import log_density, vectors
+
+MIXED = Schema(
+    [
+        Numeric("a", 0, 1, grid=8),
+        Numeric("b", 0, 1, grid=16),
+        Categorical("c", ["x", "y"]),
+        Categorical("d", ["x", "y", "z"]),
+        Categorical("e", list("stuvw"), unlisted=False),
+    ],
+    target="t",
+    classes=[0, 1],
+)
+BITS = 23
+
+
+def problem_of(rows, sides, knots=3, schema=MIXED):
+    """Records of random codes."""
+    features = Hyperplanes(knots, BITS).features(schema)
+    codes = np.asarray(rows, dtype=np.uint16).reshape(len(sides), len(features)).T
+    return Problem(features, tuple(codes), np.asarray(sides, dtype=np.int8))
+
+
+def drawn_problem(rng, rows, knots=3, schema=MIXED):
+    features = Hyperplanes(knots, BITS).features(schema)
+    codes = np.stack([rng.integers(len(each.places), size=rows) for each in features], axis=1)
+    return problem_of(codes, rng.choice([-1, 1], size=rows), knots, schema)
+
+
+def calibrated(epsilon, distance, knots=3, huber=0.5, strength=3.0, schema=MIXED):
+    groups = Hyperplanes(knots, BITS).groups(schema)
+    return ObjectivePerturbation.calibrated(epsilon, distance, groups, huber, strength, BITS)
+
+
+def without(problem, row):
+    kept = np.arange(problem.rows) != row
+    return Problem(problem.features, tuple(code[kept] for code in problem.codes), problem.sides[kept])
+
+
+@pytest.mark.parametrize("distance", [1, 2])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10_000), Fraction(1, 3), Fraction(1), Fraction(10), Fraction(9_999)])
+@pytest.mark.parametrize("huber", [0.05, 0.5, 2])
+def test_calibration_never_exceeds_epsilon_and_is_tight(epsilon, distance, huber):
+    mechanism = calibrated(epsilon, distance, huber=huber, strength=0.001)
+    assert epsilon * (1 - Fraction(1, 10**12)) <= mechanism.loss(distance) <= epsilon
+    assert log_above(1 + determinant(mechanism.groups, huber, mechanism.mu)) <= epsilon / 2
+    assert mechanism.rounding <= Fraction(mechanism.mu) * mechanism.radius / 2
+    assert mechanism.loss(0) == 0
+
+
+def test_the_loss_is_the_stated_formula():
+    """Independent of the code: noise once a record that comes or goes, the determinant once."""
+    for distance in (1, 2):
+        mechanism = calibrated(Fraction(1), distance)
+        determinant_part = math.log1p(len(mechanism.groups) / (2 * 0.5) / mechanism.mu)
+        assert distance / mechanism.scale + determinant_part == pytest.approx(1)
+    assert sum(shares((1, 1, 4, 7))) == 1
+    assert log_above(Fraction(2)) >= Fraction(math.log(2)) - Fraction(1, 10**16)
+    assert math.exp(float(log_above(Fraction(3, 2)))) == pytest.approx(1.5)
+    assert ObjectivePerturbation.calibrated(math.inf, 1, (1,), 0.5, 1.0, BITS).loss(1) == math.inf
+    with pytest.raises(ParameterError, match="too small"):
+        ObjectivePerturbation.calibrated(Fraction(1), 1, (65_000,) * 400, 10.0, 0.001, BITS)
+
+
+@pytest.mark.parametrize("distance", [1, 2])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
+def test_one_dimension_by_the_exact_density(epsilon, distance):
+    """Only the constant: one weight, whose density is known in closed form. The bound is met and nearly attained."""
+    epsilon = Fraction(epsilon)
+    mechanism = ObjectivePerturbation.calibrated(epsilon, distance, (1,), 0.5, max(3 / float(epsilon), 2.5), BITS)
+    mu, rate, h = mechanism.mu, 2.0**mechanism.grid / mechanism.scales[0], 0.5
+    w = np.arange(-40, 40, 2e-4) + 1e-4
+
+    def log_law(sides):
+        slope = sum(side * np.clip((1 + h - side * w) / (2 * h), 0, 1) for side in sides)
+        second = sum((np.abs(1 - side * w) < h) / (2 * h) for side in sides)
+        density = np.log(mu + second) - rate * np.abs(slope - mu * w)
+        mass = np.exp(density).sum() * 2e-4
+        assert mass == pytest.approx(2 / rate, rel=1e-3)  # the change of variables: a density, whatever the records
+        return density
+
+    worst = 0.0
+    for common in ([], [1], [1, -1, -1], [1] * 9):
+        pairs = [(common, [*common, 1])] if distance == 1 else [([*common, 1], [*common, -1])]
+        for first, second in pairs:
+            ratio = np.abs(log_law(first) - log_law(second)).max()
+            assert ratio <= float(mechanism.loss(distance)) + 1e-12
+            worst = max(worst, ratio)
+    assert worst >= (0.999 if distance == 1 else 0.9) * float(epsilon)
+
+
+@pytest.mark.parametrize("distance", [1, 2])
+@pytest.mark.parametrize("knots", [1, 3])
+def test_loss_bounds_the_density_ratio(distance, knots):
+    """Many dimensions: at each w the noise and the Jacobian of neighbours, at random and at the record's own corner."""
+    rng = np.random.default_rng(5)
+    worst = 0.0
+    for trial in range(250):
+        mechanism = calibrated(Fraction(1), distance, knots, strength=float(rng.choice([1.6, 3, 10])))
+        problem = drawn_problem(rng, int(rng.integers(1, 9)), knots)
+        other = without(problem, 0)
+        if distance == 2:
+            flipped = problem.sides.copy()
+            flipped[0] *= -1
+            codes = [code.copy() for code in problem.codes]
+            if trial % 2:
+                for code, feature in zip(codes, problem.features, strict=True):
+                    code[0] = rng.integers(len(feature.places))
+            other = Problem(problem.features, tuple(codes), flipped if trial % 3 else problem.sides)
+        x = vectors(problem)[0]
+        w = rng.normal(size=len(x)) * rng.choice([0.05, 0.3, 2])
+        if trial % 4:  # just inside the rounded corner of the record, where slope and curvature are largest
+            w += problem.sides[0] * x * (0.5 + 1e-6 - problem.sides[0] * (w @ x)) / (x @ x)
+        lattice = w * 2.0**BITS
+        ratio = abs(log_density(problem, mechanism, lattice) - log_density(other, mechanism, lattice))
+        assert ratio <= float(mechanism.loss(distance)) + 1e-9
+        worst = max(worst, ratio)
+    assert worst > 0.5
+
+
+def test_the_bound_is_attained():
+    """A record alone, all groups full, at the corner of its own loss: each inequality of the proof is an equality."""
+    mechanism = calibrated(Fraction(1), 1, 1)
+    problem = problem_of([[8, 16, 1, 2, 3]], [1], 1)
+    x = vectors(problem)[0]
+    assert x @ x == len(mechanism.groups)
+    lattice = x / (x @ x) * (0.5 + 1e-9) * 2.0**BITS
+    assert mechanism.mu * 0.5 / (x @ x) > 1
+    ratio = log_density(problem, mechanism, lattice) - log_density(without(problem, 0), mechanism, lattice)
+    assert ratio == pytest.approx(1, abs=1e-6)
+    assert ratio <= 1 + 1e-12
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        lambda good: dataclasses.replace(good, scales=tuple(scale / 1.1 for scale in good.scales)),  # beta too large
+        lambda good: dataclasses.replace(good, mu=good.mu / 2),  # less curvature of its own than was reckoned with
+    ],
+)
+def test_mutants_exceed_epsilon(mutant):
+    bad = mutant(calibrated(Fraction(1), 1, 1, strength=10.0))
+    assert bad.loss(1) > 1
+    problem = problem_of([[8, 16, 1, 2, 3]], [1], 1)
+    x = vectors(problem)[0]
+    lattice = x / (x @ x) * (0.5 + 1e-9) * 2.0**BITS
+    assert log_density(problem, bad, lattice) - log_density(without(problem, 0), bad, lattice) > 1.01
+
+
+def test_a_replaced_record_needs_twice_the_noise():
+    """The mutant that forgets the factor of replace-one: calibrated for one record that comes or goes, met by two."""
+    good, bad = calibrated(Fraction(1), 2, 1, strength=20.0), calibrated(Fraction(1), 1, 1, strength=20.0)
+    first, second = problem_of([[8, 16, 1, 2, 3]], [1], 1), problem_of([[8, 16, 1, 2, 3]], [-1], 1)
+    x = vectors(first)[0]
+    lattice = x / (x @ x) * (0.5 + 1e-9) * 2.0**BITS
+    ratios = [log_density(first, each, lattice) - log_density(second, each, lattice) for each in (good, bad)]
+    assert ratios[0] <= 1
+    assert ratios[1] > 1.8
+
+
+def test_a_record_beyond_the_norm_is_refused():
+    feature = Hyperplanes(3, BITS).features(MIXED)[0]
+    with pytest.raises(ValueError, match="L1 norm"):
+        dataclasses.replace(feature, weights=feature.weights * 2)
+
+
+@pytest.mark.parametrize("seed", [None, 4])
+def test_the_drawn_noise_has_its_law(seed):
+    """Radii are Gamma, groups uniform in cross-polytopes, signs fair, blocks independent."""
+    rng = as_rng(seed)
+    mechanism = ObjectivePerturbation.calibrated(Fraction(1), 1, (1, 2, 2, 1, 3), 0.5, 5.0, BITS)
+    draws = np.array([[float(value) for value in mechanism.draw(rng)] for _ in range(1500 if seed else 500)])
+    means = [scale / 2.0**mechanism.grid for scale in mechanism.scales]
+    ones, twos, three = draws[:, [0, 5]], draws[:, 1:5].reshape(-1, 2, 2), draws[:, 6:]
+    norms = np.abs(ones).max(axis=1), np.abs(twos).sum(axis=2).max(axis=1), np.abs(three).sum(axis=1)
+    for norm, size, mean in zip(norms, (2, 4, 3), means, strict=True):
+        assert stats.kstest(norm / mean, stats.gamma(size).cdf).pvalue > 1e-4
+    radial = np.abs(twos[:, 0]).sum(axis=1) / norms[1]
+    below = radial[radial < 1]  # the group that is not the larger one: its norm is that of a uniform point of a diamond
+    assert stats.kstest(below, lambda r: r**2).pvalue > 1e-4
+    assert 0.4 < len(below) / len(radial) < 0.6
+    share = np.abs(twos[:, 1, 0]) / np.abs(twos[:, 1]).sum(axis=1)
+    assert stats.kstest(share, "uniform").pvalue > 1e-4
+    first = np.abs(three[:, 0]) / norms[2]
+    assert stats.kstest(first, stats.beta(1, 2).cdf).pvalue > 1e-4
+    assert np.abs((draws > 0).mean(axis=0) - 0.5).max() < 0.1
+    assert np.abs(np.corrcoef(np.array(norms)) - np.eye(3)).max() < 0.2
+
+
+def test_exponentials_are_rounded_down_exactly():
+    """A two-sided geometric draw folded in half is a one-sided one: its probabilities, and those of a sum of three."""
+    rng, p = as_rng(11), math.exp(-1 / 1.5)
+    singles = np.array([_gamma(1, 1.5, rng) for _ in range(4000)])
+    sums = np.array([_gamma(3, 1.5, rng) for _ in range(4000)])
+    for draws, law in ((singles, stats.nbinom(1, 1 - p)), (sums, stats.nbinom(3, 1 - p))):
+        seen = np.bincount(np.minimum(draws, 6), minlength=7)
+        expected = np.append(law.pmf(np.arange(6)), law.sf(5)) * len(draws)
+        assert stats.chisquare(seen, expected).pvalue > 1e-4
+
+
+def test_points_of_a_cross_polytope_are_within_it():
+    for size in (1, 2, 7):
+        for _ in range(50):
+            assert sum(map(abs, _cross_polytope(size, as_rng(None)))) <= 2 ** (2 * WORD)
+
+
+def exact_gradient(problem, huber, mu, b, w):
+    """In fractions, record by record, from the definition."""
+    total = [Fraction(mu) * value + noise for value, noise in zip(w, b, strict=True)]
+    h = Fraction(huber)
+    for row in range(problem.rows):
+        x = []
+        for feature, codes in zip(problem.features, problem.codes, strict=True):
+            part = [Fraction(0)] * feature.size
+            code = int(codes[row])
+            for place, weight in zip(feature.places[code].tolist(), feature.weights[code].tolist(), strict=True):
+                part[place] += Fraction(weight, feature.unit)
+            x += part
+        x.append(Fraction(1))
+        side = int(problem.sides[row])
+        margin = side * sum(a * c for a, c in zip(x, w, strict=True))
+        slope = min(max((1 + h - margin) / (2 * h), Fraction(0)), Fraction(1))
+        total = [each - slope * side * value for each, value in zip(total, x, strict=True)]
+    return total
+
+
+def norm(vector):
+    return math.sqrt(sum(value * value for value in vector))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("huber", [0.05, 0.3, 0.5])
+@pytest.mark.parametrize("size", [0.3, 1.0, 40.0])
+def test_the_certificate_holds(seed, huber, size):
+    """Against fractions, record by record: at the fixed point's coarsest the error is there, and within its bound."""
+    rng = np.random.default_rng(seed)
+    problem = drawn_problem(rng, int(rng.integers(0, 25)), int(rng.integers(1, 5)))
+    coordinates = problem.offsets[-1] + 1
+    b = [Fraction(int(value), 1000) for value in rng.integers(-9999, 9999, coordinates)]
+    objective = Objective(problem, huber, 2.5, np.array([float(value) for value in b]))
+    w = rng.normal(size=coordinates) * size
+    for bits in (fast_bits(w, huber), 34, SURE):
+        exact = ExactGradient(objective, b, bits)
+        point = exact.point(w)
+        gradient, error = exact(point)
+        truth = exact_gradient(problem, huber, 2.5, b, [Fraction(value, 2**bits) for value in point])
+        gap = norm([Fraction(value) - each for value, each in zip(gradient.tolist(), truth, strict=True)])
+        assert gap <= error + 1e-15 * norm(truth)
+        assert error <= problem.rows * 100 * 2.0 ** (1 - bits) / huber
+    order = rng.permutation(problem.rows)
+    mixed = Problem(problem.features, tuple(code[order] for code in problem.codes), problem.sides[order])
+    again, _ = ExactGradient(Objective(mixed, huber, 2.5, objective.b), b, SURE)(point)
+    assert np.array_equal(again, gradient), "the order of records must not matter"
+
+
+def test_huge_weights_do_not_wrap_around():
+    """Machine integers would overflow silently, and the certificate would lie."""
+    problem = problem_of([[8, 16, 1, 2, 3]] * 3, [1, 1, -1])
+    w = np.full(problem.offsets[-1] + 1, 2.0**20)
+    b = [Fraction(0)] * len(w)
+    for bits in (50, SURE):
+        gradient, error = ExactGradient(Objective(problem, 0.5, 1.0, 0 * w), b, bits)(
+            [int(value) << bits for value in w.tolist()]
+        )
+        truth = exact_gradient(problem, 0.5, 1.0, b, [Fraction(value) for value in w])
+        assert np.allclose(gradient, [float(value) for value in truth], rtol=1e-12)
+    assert fast_bits(w * 2.0**20, 0.5) == SURE
+    assert error < 1e-50
+
+
+@pytest.mark.parametrize(
+    ("records", "case"),
+    [(0, "drawn"), (1, "drawn"), (30, "drawn"), (400, "one side"), (400, "one record"), (2000, "separable")],
+)
+@pytest.mark.parametrize("huber", [0.001, 0.5, 10.0])
+@pytest.mark.parametrize("mu", [0.01, 10.0, 1e5])
+def test_the_minimiser_is_found_whatever_the_records(records, case, huber, mu):
+    rng = np.random.default_rng(3)
+    problem = drawn_problem(rng, records)
+    sides = {"one side": np.ones(records), "separable": np.where(problem.codes[0] > 4, 1, -1)}.get(case, problem.sides)
+    codes = tuple(np.full_like(code, 1) if case == "one record" else code for code in problem.codes)
+    problem = Problem(problem.features, codes, np.asarray(sides, dtype=np.int8))
+    b = [Fraction(int(value), 100) for value in rng.integers(-999, 999, problem.offsets[-1] + 1)]
+    tolerance = mu * 2.0**-24
+    w = minimise(problem, huber, mu, b, tolerance)
+    if records <= 30:
+        assert norm(exact_gradient(problem, huber, mu, b, w)) <= tolerance
+    exact = ExactGradient(Objective(problem, huber, mu, np.zeros(len(b))), b, SURE)
+    gradient, error = exact([round(value * 2**SURE) for value in w])
+    assert np.linalg.norm(gradient) + error <= tolerance
+
+
+def test_a_start_far_away_and_bad_steps_still_arrive(monkeypatch):
+    """Newton's step is of no use: the gradient's own steps arrive, in exact arithmetic."""
+    rng = np.random.default_rng(1)
+    problem = drawn_problem(rng, 6, 1)
+    b = [Fraction(int(value), 100) for value in rng.integers(-99, 99, problem.offsets[-1] + 1)]
+    monkeypatch.setattr(Objective, "newton", lambda self, margins, gradient: gradient)
+    objective = Objective(problem, 0.5, 20.0, np.array([float(value) for value in b]))
+    w = minimiser.certified(objective, b, np.full(len(b), 50.0), 1e-5)
+    assert norm(exact_gradient(problem, 0.5, 20.0, b, w)) <= 1e-5
+
+
+def test_a_hessian_that_cannot_be_solved_is_no_error(monkeypatch):
+    """Rounding could make it singular for some records: an exception would tell of them."""
+    problem = drawn_problem(np.random.default_rng(1), 5, 1)
+    b = [Fraction(1, 7)] * (problem.offsets[-1] + 1)
+
+    def singular(*_):
+        raise np.linalg.LinAlgError
+
+    for broken in (singular, lambda hessian, target: target * math.nan):
+        monkeypatch.setattr(np.linalg, "solve", broken)
+        w = minimise(problem, 0.5, 50.0, b, 1e-5)
+        assert norm(exact_gradient(problem, 0.5, 50.0, b, w)) <= 1e-5
+
+
+def test_many_coordinates_by_conjugate_gradients(monkeypatch):
+    rng = np.random.default_rng(2)
+    problem = drawn_problem(rng, 300)
+    b = [Fraction(int(value), 100) for value in rng.integers(-999, 999, problem.offsets[-1] + 1)]
+    factored = minimise(problem, 0.5, 3.0, b, 1e-7)
+    monkeypatch.setattr("discreet.privacy.mechanisms.problem.DIRECT", 0)
+    iterated = minimise(problem, 0.5, 3.0, b, 1e-7)
+    assert norm([a - c for a, c in zip(factored, iterated, strict=True)]) <= 2e-7 / 3
+
+
+@pytest.mark.parametrize("direct", [0, 1000])
+@pytest.mark.parametrize("size", [0.0, 1e-200, 5e-324, 1e30, 1e160, 1e200, 1.7e308, math.inf, math.nan])
+@pytest.mark.parametrize("mu", [1e-300, 1e-12, 1.0, 1e300])
+def test_a_step_is_finite_whatever_the_numbers(monkeypatch, direct, size, mu):
+    """Too large, too small, not a number: an exception, or a step that is not one, would tell of the records."""
+    monkeypatch.setattr("discreet.privacy.mechanisms.problem.DIRECT", direct)
+    rng = np.random.default_rng(2)
+    problem = drawn_problem(rng, 50)
+    gradient = rng.normal(size=problem.offsets[-1] + 1)
+    with np.errstate(all="ignore"):
+        gradients = gradient * size, np.where(gradient > 0, size, gradient)
+    for scaled in gradients:
+        for margins in (np.ones(50), np.full(50, size), rng.normal(size=50)):
+            objective = Objective(problem, 0.5, mu, np.zeros(len(gradient)))
+            step = objective.newton(margins, scaled)
+            assert step.shape == gradient.shape
+            assert np.isfinite(step).all()
+
+
+@pytest.mark.parametrize("direct", [0, 1000])
+@pytest.mark.parametrize("start", [math.nan, math.inf, 1e308, -1e300, 5e-324])
+def test_any_start_arrives(monkeypatch, direct, start):
+    monkeypatch.setattr("discreet.privacy.mechanisms.problem.DIRECT", direct)
+    problem = drawn_problem(np.random.default_rng(2), 20, 1)
+    b = [Fraction(1, 7)] * (problem.offsets[-1] + 1)
+    objective = Objective(problem, 0.5, 5.0, np.array([float(value) for value in b]))
+    with np.errstate(all="ignore"):
+        w = minimiser.certified(objective, b, np.full(len(b), start), 1e-5)
+    assert norm(exact_gradient(problem, 0.5, 5.0, b, w)) <= 1e-5
+
+
+@pytest.mark.parametrize("broken", ["nan", "raise"])
+def test_an_svm_above_a_thousand_coordinates_arrives_where_its_solver_fails(monkeypatch, broken):
+    """As in a fit, with records at the ends of their ranges, and a product of the solver that leaves the floats."""
+    categories = [f"c{place}" for place in range(1100)]
+    schema = Schema([Categorical("c", categories), Numeric("n", -1e300, 1e300)], "y", ["no", "yes"])
+    rng = np.random.default_rng(0)
+    X = {
+        "c": rng.choice([*categories[:5], "stray", None], 40),
+        "n": rng.choice([1e300, -1e300, math.inf, math.nan, 0.0], 40),
+    }
+    original, calls = Objective._gathered, []
+
+    def gathered(self, values):
+        calls.append(1)
+        return original(self, values) * (math.nan if broken == "nan" and len(calls) % 3 == 0 else 1)
+
+    monkeypatch.setattr(Objective, "_gathered", gathered)
+    if broken == "raise":
+        monkeypatch.setattr(Objective, "margins", lambda self, w: np.full(self.problem.rows, math.inf))
+    model = LinearSVM(schema, epsilon=1, random_state=0).fit(X, rng.choice(["no", "yes"], 40))
+    assert calls
+    assert len(model.predict({"c": ["c1"], "n": [0.0]})) == 1
+
+
+def test_the_lattice_hides_which_approximation_was_found():
+    """Two approximations of one minimiser, however found, are neighbours on the lattice; the noise pays for D."""
+    rng = np.random.default_rng(8)
+    mechanism = calibrated(Fraction(1), 1)
+    problem = drawn_problem(rng, 60)
+    lattices = []
+    fixed = mechanism.draw(as_rng(0))
+    for trial in range(6):
+        order = rng.permutation(problem.rows)
+        mixed = Problem(problem.features, tuple(code[order] for code in problem.codes), problem.sides[order])
+        nudge = rng.normal(size=mechanism.size)
+        nudge *= float(mechanism.rounding) / np.linalg.norm(nudge) * 0.99
+        moved = [value + Fraction(move) for value, move in zip(fixed, nudge.tolist(), strict=True)]
+        other = dataclasses.replace(mechanism)
+        object.__setattr__(other, "draw", lambda rng, moved=moved, trial=trial: moved if trial else fixed)
+        lattices.append(other.perturb(mixed, as_rng(0)))
+    for lattice in lattices:
+        assert np.abs(lattice - lattices[0]).max() <= 1
+    noise = DiscreteLaplace.calibrated(Fraction(1, 100), mechanism.size)
+    assert noise.loss(mechanism.size) <= Fraction(1, 100)
+    ends = rng.normal(size=(1000, 2)) * float(mechanism.radius) * [[1, 0]]
+    ends = np.clip(ends, -float(mechanism.radius), float(mechanism.radius))
+    ends[:, 1] = -ends[:, 0]
+    middle = rng.normal(size=(1000, 1))
+    rounded = np.floor((middle + ends) * 2.0**BITS + 0.5)
+    assert np.abs(rounded[:, 0] - rounded[:, 1]).max() <= 1
+
+
+def test_cells_that_do_not_occur_are_left_out():
+    problem = drawn_problem(np.random.default_rng(4), 7)
+    short = problem.compressed()
+    assert np.array_equal(vectors(short), vectors(problem))
+    assert all(len(each.places) <= 7 for each in short.features)
+    assert drawn_problem(np.random.default_rng(4), 0).compressed().rows == 0
+
+
+def test_problems_hide_their_records():
+    problem = drawn_problem(np.random.default_rng(0), 3)
+    assert repr(problem) == "Problem(values hidden)"
+    with pytest.raises(TypeError, match="private"):
+        problem.__reduce__()
