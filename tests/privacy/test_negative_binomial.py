@@ -235,10 +235,11 @@ def chi_squared(draws, scale, parties):
     law = stats.nbinom(1 / parties, -math.expm1(-1 / scale))
     below = np.array([*law.cdf(ends), 1.0])
     seen = np.array([*(np.sum(draws <= end) for end in ends), len(draws)])
-    chosen = [0]
-    for i in range(1, len(below)):
-        if (below[i] - below[chosen[-1]]) * len(draws) >= 10 and (1 - below[i]) * len(draws) >= 10:
+    chosen, pooled = [], 0.0
+    for i in range(len(below)):
+        if (below[i] - pooled) * len(draws) >= 10 and (1 - below[i]) * len(draws) >= min(10, 10 * i):
             chosen.append(i)
+            pooled = below[i]
     chosen.append(len(below) - 1)
     return stats.chisquare(np.diff(seen[chosen], prepend=0), np.diff(below[chosen], prepend=0) * len(draws)).pvalue
 
