@@ -35,7 +35,9 @@ $(FLOWER)/.ready: pyproject.toml
 
 check: $(READY)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 bench: $(READY)
 	$(BIN)/python benchmarks/accuracy.py --rivals

@@ -3,8 +3,11 @@
 import ast
 import importlib
 import os
+import re
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,118 +22,89 @@ FILES = {
 }
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 
-ORDER = [
-    "errors",
-    "writing",
-    "columns",
-    "schema",
-    "encoding",
-    "values",
-    "tables",
-    "trees",
-    "hyperplanes",
-    "queries",
-    "budget",
-    "exponential_coins",
-    "negative_binomial",
-    "randomness",
-    "smooth_sensitivity",
-    "mechanisms",
-    "plan",
-    "statistics",
-    "sources.sql",
-    "csv_lines",
-    "csv_columns",
-    "files",
-    "sources",
-    "doors",
-    "guarantee",
-    "local_perturbation",
-    "perturbed_table",
-    "explanation",
-    "drafting",
-    "datasets",
-    "model_file",
-    "bees",
-    "models",
-    "evaluation",
-    "federated",
-    "audit",
-    "papers",
-    "report",
-    "comparison",
-    "reproduce",
-    "advice",
-    "cli",
-    "",
-]
-"""A module imports only what stands above it. A package stands for its modules; "" is `discreet` itself."""
-
-EXCEPTIONS = {("model_file", "models")}
-"""Imported inside a function: a file names its family, which is looked up when it is read."""
+ROOT = SOURCE.parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def layer(module):
-    """The longest entry of ORDER that the module belongs to."""
-    while module not in ORDER:
-        module = module.rpartition(".")[0]
-    return module
+def room(module):
+    """The room that a module lies in; "" for `discreet` itself."""
+    return module.partition(".")[0]
 
 
-def imports(tree):
-    """Modules of discreet that a tree imports, submodules resolved."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "discreet":
-            package = node.module.removeprefix("discreet").removeprefix(".")
-            for alias in node.names:
-                submodule = f"{package}.{alias.name}".removeprefix(".")
-                yield submodule if submodule in FILES else package
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name.split(".")[0] == "discreet":
-                    yield alias.name.removeprefix("discreet").removeprefix(".")
+def layers():
+    """The rooms as import-linter holds them, from the top: each is built on those below."""
+    (contract,) = (each for each in PROJECT["tool"]["importlinter"]["contracts"] if each["type"] == "layers")
+    assert contract["exhaustive"]
+    return [line.split(" | ") for line in contract["layers"]]
 
 
-def test_every_module_has_a_place():
-    assert {layer(module) for module in FILES} == set(ORDER)
+def drawing():
+    """The drawing of the rooms in CONTRIBUTING: a name and a description on each line."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (drawn,) = re.findall(r"```rooms\n(.*?)```", text, re.DOTALL)
+    return [line.split(maxsplit=1) for line in drawn.splitlines()]
 
 
-@pytest.mark.parametrize("module", [name for name in FILES if name])
-def test_imports_point_one_way(module):
-    own = layer(module)
-    for imported in imports(TREES[module]):
-        other = layer(imported)
-        if other in (own, "") and imported in FILES and (imported or own == "cli"):
-            continue
-        if (own, other) not in EXCEPTIONS:
-            assert ORDER.index(other) < ORDER.index(own), f"{module} imports {imported}"
+def test_no_module_stands_outside_a_room():
+    assert {path.name for path in SOURCE.iterdir() if path.is_file()} == {"__init__.py", "errors.py", "py.typed"}
 
 
-def test_imports_have_no_circle():
-    """Modules, not layers: what is imported at the top of a file can be put in an order."""
-    graph = {
-        name: {
-            imported
-            for node in tree.body
-            if isinstance(node, ast.Import | ast.ImportFrom)
-            for imported in imports(ast.Module([node], []))
-            if imported and imported != name.rpartition(".")[0]
-        }
-        for name, tree in TREES.items()
-        if name
-    }
-    while graph:
-        free = [name for name, needed in graph.items() if not needed & graph.keys() - {name}]
-        assert free, f"a circle among {sorted(graph)}"
-        for name in free:
-            del graph[name]
+def test_the_drawing_of_the_rooms_is_true():
+    """Its order is the one that import-linter holds; what it says of a room is what the room says of itself."""
+    assert [name for name, _ in drawing()] == [name for layer in layers() for name in layer]
+    for name, words in drawing():
+        assert ast.get_docstring(TREES[name]).splitlines()[0] == words, name
 
 
-def test_only_papers_and_the_command_line_import_papers():
-    users = {layer(name) for name, tree in TREES.items() for imported in imports(tree) if layer(imported) == "papers"}
-    assert users <= {"papers", "reproduce", "cli"}
+@pytest.mark.parametrize(
+    ("importer", "imported"),
+    [
+        ("models.classifier", "research.report"),
+        ("privacy.epsilon", "privacy.ledger.file"),
+        ("records.values", "sources.memory"),
+        ("models.one_rule", "models.trees.leaves"),
+        ("models.classifier", "sources.exact"),
+        ("advice.facts", "federated.masks"),
+    ],
+)
+def test_a_wrong_import_breaks_a_contract(importer, imported, tmp_path):
+    """The contracts notice what they are for: one import too many, in a copy of the source."""
+    shutil.copytree(SOURCE, tmp_path / "discreet", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    path = tmp_path / FILES[importer].relative_to(SOURCE.parent)
+    path.write_text(path.read_text(encoding="utf-8") + f"\nimport discreet.{imported}\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout
+    assert "Broken contracts" in done.stdout, done.stdout
+
+
+def test_imports_are_absolute():
+    levels = {node.level for tree in TREES.values() for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert levels == {0}
+
+
+def test_no_test_imports_another():
+    """What tests share lies in tests/support; a module that holds tests is not a library."""
+    for path in (ROOT / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not any(part.startswith(("test_", "conftest")) for name in names for part in name.split(".")), path
+
+
+def test_tests_mirror_the_rooms():
+    """A folder of tests is a room, or one of the two that cut across: `suites` and `support`."""
+    folders = {path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
+    for folder in folders - {Path(), Path("suites")}:
+        assert (SOURCE / folder).is_dir(), folder
+    assert {path.name for path in (ROOT / "tests").glob("test_*.py")} == {"test_architecture.py", "test_docs.py"}
 
 
 def calls(tree, method):
@@ -166,9 +140,9 @@ def test_only_the_passage_charges_and_only_doors_perturb():
     charging = {name for name, tree in TREES.items() if calls(tree, "charge")}
     perturbing = {name for name, tree in TREES.items() if calls(tree, "perturb")}
     assert charging == {"doors.passage"}
-    assert {layer(name) for name in perturbing} == {"doors", "papers"}
+    assert {room(name) for name in perturbing} == {"doors", "research"}
     paying = {name for name, tree in TREES.items() for node in ast.walk(tree) if _calls_by_name(node, "pay")}
-    assert paying == {"doors.passage", "bees.reading", "papers.reproduction"}
+    assert paying == {"doors.passage", "models.bees.reading", "research.papers.reproduction"}
 
 
 def _calls_by_name(node, name):
@@ -180,35 +154,22 @@ def test_receipts_are_written_by_the_passage_or_vouch_for_no_reading():
     making = {name for name, tree in TREES.items() for node in ast.walk(tree) if _calls_by_name(node, "Receipt")}
     assert making == {
         "doors.passage",
-        "statistics",
+        "privacy.receipt",
         "federated.aggregator",
         "federated.simulate",
-        "bees.reading",
+        "models.bees.reading",
     }
 
 
 def test_rows_of_trees_stay_inside_their_door():
     """The records that a tree is grown on are named in the door's own modules alone."""
     users = {name for name in FILES if "tree_records import Records" in FILES[name].read_text(encoding="utf-8")}
-    assert {layer(name) for name in users} == {"doors"}
-
-
-def test_exact_statistics_are_known_on_the_private_side_only():
-    users = {
-        layer(name)
-        for name, tree in TREES.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and node.id == "ExactStatistics"
-    }
-    assert users <= {"statistics", "sources", "doors", "cli"}
-    models = [name for name in FILES if layer(name) in ("models", "guarantee", "model_file", "explanation")]
-    for name in models:
-        assert "ExactStatistics" not in FILES[name].read_text(encoding="utf-8"), name
+    assert {room(name) for name in users} == {"doors"}
 
 
 def test_randomness_has_one_home():
     for name, tree in TREES.items():
-        if name == "randomness":
+        if name == "privacy.randomness":
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr == "random":
@@ -221,7 +182,7 @@ def test_randomness_has_one_home():
 
 def test_nothing_is_printed_outside_the_command_line():
     for name, tree in TREES.items():
-        if layer(name) != "cli":
+        if room(name) != "cli":
             printed = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "print"]
             assert not printed, name
 
@@ -276,13 +237,21 @@ def test_the_model_loads_nothing_optional_either():
 def test_public_names_are_exactly_those_listed():
     assert discreet.__all__ == sorted(discreet.__all__)
     assert dir(discreet) == discreet.__all__
-    assert set(discreet._HOMES) == set(discreet.__all__)
-    for name in discreet.__all__:
-        assert getattr(discreet, name) is getattr(importlib.import_module(discreet._HOMES[name]), name)
+    assert {*discreet._HOMES, *discreet._ROOMS} == set(discreet.__all__)
+    for name, home in discreet._HOMES.items():
+        assert getattr(discreet, name) is getattr(importlib.import_module(home), name)
+    for name in discreet._ROOMS:
+        assert getattr(discreet, name) is importlib.import_module(f"discreet.{name}")
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = discreet.nothing
     typed = [node for node in ast.walk(TREES[""]) if isinstance(node, ast.ImportFrom)]
     assert set(discreet.__all__) <= {alias.name for node in typed for alias in node.names}
+
+
+@pytest.mark.parametrize("name", [*discreet._ROOMS, "evaluate", "Guarantee", "NaiveBayes", "open_file"])
+def test_public_names_need_no_second_import(name):
+    """`import discreet` and a dot are enough, in a fresh interpreter."""
+    assert run(f"import discreet; print(discreet.{name} is not None)") == ["True"]
 
 
 def test_the_version_is_that_of_the_project():
@@ -301,7 +270,7 @@ def test_every_error_of_ours_is_a_discreet_error():
                 raised = node.exc.func.id
                 builtin = ("ValueError", "TypeError", "KeyError", "AttributeError")
                 made_by_a_function = raised.islower()
-                known = raised in own or raised in builtin or made_by_a_function or layer(module) == "cli"
+                known = raised in own or raised in builtin or made_by_a_function or room(module) == "cli"
                 assert known, f"{module} raises {raised}"
 
 

@@ -67,12 +67,25 @@ def test_links_of_the_documents_lead_somewhere() -> None:
             assert ((ROOT / name).parent / target).exists(), f"{name} links to {target}"
 
 
-def test_index_of_proofs_names_tests_that_exist() -> None:
-    text = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
-    pattern = r"((?:\w+/)?test_\w+\.py)"
-    sources = {name: (ROOT / "tests" / name).read_text(encoding="utf-8") for name in set(re.findall(pattern, text))}
-    for name, test in re.findall(rf"{pattern}::(test_\w+)", text):
-        assert f"def {test}(" in sources[name], f"{name} has no {test}"
+NAMED = re.compile(r"\b((?:[a-z_0-9]+/)*test_[a-z_0-9]+\.py)((?:::| *:\s+)(test_[a-z_0-9]+))?")
+SAYING = [ROOT / "docs" / "proofs.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "src").rglob("*.py"))]
+
+
+@pytest.mark.parametrize("path", SAYING, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_the_tests_that_a_proof_names_exist(path: Path) -> None:
+    for name, _, test in NAMED.findall(path.read_text(encoding="utf-8")):
+        named = ROOT / "tests" / name.removeprefix("tests/")
+        assert named.exists(), f"{path} names {name}"
+        assert not test or f"def {test}(" in named.read_text(encoding="utf-8"), f"{name} has no {test}"
+
+
+def test_the_code_that_documents_name_exists() -> None:
+    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
+        if path.name == "CHANGELOG.md":
+            continue
+        for name in re.findall(r"`((?:[a-z_0-9]+/)*[a-z_0-9]+\.py|(?:[a-z_]+/)+)`", path.read_text(encoding="utf-8")):
+            places = (ROOT, ROOT / "src" / "discreet", ROOT / "tests")
+            assert any((place / name).exists() for place in places), f"{path} names {name}"
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from discreet.models.bees.bee_feature_selector import BeeFeatureSelector
     from discreet.models.bees.bee_rules import BeeRules
     from discreet.models.feature_selector import FeatureSelector
-    from discreet.models.file import load
     from discreet.models.linear.linear_svm import LinearSVM
+    from discreet.models.loading import load
     from discreet.models.naive_bayes.naive_bayes import NaiveBayes
     from discreet.models.one_rule import OneRule
     from discreet.models.trees.decision_tree import DecisionTree
@@ -68,7 +68,7 @@ _HOMES = {
     "RandomForest": "discreet.models.trees.random_forest",
     "Schema": "discreet.schema",
     "evaluate": "discreet.evaluation",
-    "load": "discreet.models.file",
+    "load": "discreet.models.loading",
     "open_file": "discreet.sources.file",
 }
 """Where each public name is defined."""

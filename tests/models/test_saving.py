@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.records import draw_records, split_target
 
 import discreet
 from discreet import Categorical, NaiveBayes, Numeric, Schema, load
 from discreet.errors import DiscreetError, FileError
-from discreet.models import file as model_file
+from discreet.models import saving
 from discreet.storage.envelope import content_hash
+from support.records import draw_records, split_target
 
 
 @pytest.fixture
@@ -120,14 +120,14 @@ def test_numbers_that_are_none_are_refused(tmp_path, model):
     path = tmp_path / "model.json"
     model.save(path)
     path.write_text(re.sub(r'"smoothing": 1.0', '"smoothing": NaN', path.read_text()))
-    with pytest.raises(FileError, match="no JSON"):
+    with pytest.raises(FileError, match="not JSON"):
         load(path)
 
 
 def test_a_newer_version_is_refused_with_the_remedy(tmp_path, model):
     path = tmp_path / "model.json"
     model.save(path)
-    damage(path, version=model_file.VERSION + 1)
+    damage(path, version=saving.FILE.version + 1)
     with pytest.raises(FileError, match="upgrade discreet"):
         load(path)
     damage(path, version="1")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from discreet.errors import DiscreetError, FileError, SchemaError
 from discreet.schema import Adjacency
 from discreet.schema.columns import MAX_CELLS, Categorical, Numeric, spells_no_usable_number, text_of
-from discreet.schema.schema import VERSION, Schema
+from discreet.schema.schema import FILE, Schema
 from discreet.storage.envelope import content_hash
 
 names = st.text(min_size=1, max_size=8).filter(lambda name: name.isprintable())
@@ -223,7 +223,7 @@ def test_bad_content_is_a_schema_error_with_the_remedy(tmp_path, changes, messag
         Schema.load(path)
 
 
-@pytest.mark.parametrize("version", [VERSION + 1, 99, "1", None, 1.5])
+@pytest.mark.parametrize("version", [FILE.version + 1, 99, "1", None, 1.5])
 def test_another_version_is_refused(version):
     with pytest.raises(FileError, match=r"version.*upgrade discreet"):
         Schema.from_dict({**GOOD, "version": version})

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.models.file import to_dict
+from discreet.models.saving import to_dict
 from discreet.privacy import smooth_sensitivity
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation

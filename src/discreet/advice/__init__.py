@@ -1,4 +1,4 @@
-"""Advice before anything is spent: which model at which epsilon, from public facts alone.
+"""What accuracy to expect from public facts alone, before any budget is spent.
 
 No module here reads a record: a schema, numbers, and measurements on public data sets that come with the package.
 """

@@ -8,16 +8,12 @@ from typing import Any
 from discreet.advice.advisor import Advice
 from discreet.advice.cases import MODELS
 from discreet.advice.wording import amount
-from discreet.errors import MissingExtra, ParameterError
-from discreet.research.comparison.picture import COLOURS, MARKERS
+from discreet.errors import ParameterError
+from discreet.pictures.figure import COLOURS, MARKERS, new_figure
 
 
 def draw(advice: Advice) -> Any:
     """A matplotlib figure: the middle and the range of each model, over those of all others in grey."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
     choices = [choice for choice in advice.choices if choice.epsilon != math.inf]
     if not choices:
         raise ParameterError("nothing to draw: every epsilon is infinite; give a finite one")
@@ -26,7 +22,7 @@ def draw(advice: Advice) -> Any:
         model: [next(each for each in choice.expectations if each.model == model) for choice in choices]
         for model in MODELS
     }
-    figure = Figure(figsize=(10, 6), layout="constrained")
+    figure = new_figure(figsize=(10, 6))
     panels = figure.subplots(2, 3, sharex=True, sharey=True).ravel()
     for place, (panel, model) in enumerate(zip(panels, MODELS, strict=True)):
         for other in MODELS:

@@ -1,4 +1,4 @@
-"""Audits: what can be refuted about a claim of privacy, from samples alone."""
+"""Attacks on a claim: a lower bound on the privacy loss of anything that can be run."""
 
 from discreet.audit.lower_bound import LowerBound, lower_bound
 

@@ -1,4 +1,4 @@
-"""The command line: `discreet --help`."""
+"""The command line: one module per command."""
 
 from discreet.cli.application import app, main
 

@@ -21,7 +21,7 @@ def card(
     Example, after `discreet demo`:
       discreet card discreet-demo/model.json
     """
-    from discreet.models.file import card as content_of
+    from discreet.models.saving import card as content_of
 
     trained = inputs.load_model(model)
     content = content_of(trained)

@@ -153,7 +153,7 @@ def combine(
       discreet federated combine north.msg south.msg --invitation invitation.json --out model.json
     """
     from discreet.federated import Aggregator, Invitation, Message
-    from discreet.models.file import card
+    from discreet.models.saving import card
 
     invited = Invitation.load(invitation)
     check_out(out, invitation, state, *messages, force=force)

@@ -14,6 +14,7 @@ import typer
 from discreet.cli.outputs import advise, emit, notes, say, tabulate
 from discreet.datasets import DataSet, load
 from discreet.errors import FileError, MissingExtra, ParameterError
+from discreet.pictures.figure import colours_of, new_figure
 from discreet.storage.writing import whole_file
 
 PUBLIC = (
@@ -138,19 +139,14 @@ TITLES = {"local-noise": "local noise", "secure-sum": "secure sum", "published":
 
 def draw(lines: Sequence[dict[str, Any]], name: str) -> Any:
     """A figure: accuracy against ε, a panel for each protocol among parties, a line for each number of them."""
-    try:
-        from matplotlib import colormaps
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
     central = [line for line in lines if line["protocol"] == "central"]
     protocols = [each for each in TITLES if any(line["protocol"] == each for line in lines)]
-    figure = Figure(figsize=(1.5 + 4.2 * max(1, len(protocols)), 4), layout="constrained")
+    figure = new_figure(figsize=(1.5 + 4.2 * max(1, len(protocols)), 4))
     axes = figure.subplots(1, max(1, len(protocols)), sharey=True, squeeze=False)[0]
     for axis, protocol in zip(axes, protocols or ["central"], strict=True):
         _line(axis, central, "at one place", "black", "D")
         many = sorted({line["parties"] for line in lines if line["protocol"] == protocol != "central"})
-        shades = colormaps["cividis"]([place / max(1, len(many) - 0.7) for place in range(len(many))])
+        shades = colours_of("cividis", [place / max(1, len(many) - 0.7) for place in range(len(many))])
         for number, colour, marker in zip(many, shades, "osv^<>pX*" * len(many), strict=False):
             own = [line for line in lines if (line["protocol"], line["parties"]) == (protocol, number)]
             _line(axis, own, f"{number} parties", colour, marker)

@@ -51,7 +51,7 @@ def load_schema(name: str, adjacency: str | None = None) -> Schema:
 
 def load_model(path: Path) -> Any:
     """A model file, ready to predict."""
-    from discreet.models.file import load
+    from discreet.models.loading import load
 
     try:
         return load(path)

@@ -150,6 +150,6 @@ def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -
 
 def _report(model: Any, out: Path, ledger: Ledger | None) -> dict[str, Any]:
     """What a script wants to know."""
-    from discreet.models.file import card
+    from discreet.models.saving import card
 
     return {"out": str(out), **card(model), "ledger": as_dict(ledger)}

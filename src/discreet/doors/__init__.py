@@ -1,1 +1,1 @@
-"""The only ways from the data to what is published. Each stands on the passage, which checks, charges and opens."""
+"""The only way from private records to published answers: the passage, and what goes through it."""

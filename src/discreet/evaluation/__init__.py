@@ -1,4 +1,4 @@
-"""How good a model is, as a number that can be published."""
+"""How accurate a model is on private records, as a number that can be published."""
 
 from discreet.evaluation.accuracy import Accuracy, AccuracyGuarantee, check_options, evaluate, evaluate_file
 

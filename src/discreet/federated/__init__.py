@@ -1,4 +1,4 @@
-"""Training by parties who share no record: invitations, answers with noise of their own or masked, who adds them up."""
+"""Training across parties that share no rows: invitations, answers, sums of masked tables."""
 
 from discreet.federated.aggregator import Aggregator
 from discreet.federated.invitation import Invitation, Invitee, Question, invite

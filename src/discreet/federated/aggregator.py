@@ -7,7 +7,6 @@ answer, so that a crash loses nothing and nothing is counted twice.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,15 @@ from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.receipt import Charge, Receipt
 from discreet.queries.tables import sensitivity, shape
 from discreet.released.statistics import NoisyStatistics
-from discreet.storage.envelope import content_hash, read_json
-from discreet.storage.writing import whole_file
+from discreet.storage.envelope import Envelope
 
-FORMAT = "discreet/aggregator"
+FILE = Envelope(
+    "discreet/aggregator",
+    1,
+    "the state of an aggregator",
+    "an aggregator",
+    remedy="remove it and add all answers again",
+)
 LARGEST = 2**62
 
 
@@ -158,23 +162,17 @@ class Aggregator:
         if self._path is None:
             return
         content = {
-            "format": FORMAT,
-            "version": 1,
             "invitation": self.invitation.hash,
             "answered": self.answered,
             "seeded": self.seeded,
             "sums": [[[str(value) for value in row] for row in table] for table in self._sums],
         }
-        with whole_file(self._path) as file:
-            file.write(json.dumps({**content, "hash": content_hash(content)}, ensure_ascii=False) + "\n")
+        FILE.write(self._path, FILE.wrap(content))
 
     def _resume(self, path: Path) -> None:
-        content = read_json(path)
-        body = {key: value for key, value in content.items() if key != "hash"}
-        if content.get("format") != FORMAT or content.get("hash") != content_hash(body):
-            raise FileError(f"{path} is no state of an aggregator, or was damaged; remove it and add all answers again")
-        if content.get("invitation") != self.invitation.hash or content.get("version") != 1:
-            raise FileError(f"{path} is the state of another round or version; name another file")
+        content = FILE.read(path)
+        if content.get("invitation") != self.invitation.hash:
+            raise FileError(f"{path} is the state of another round; name another file")
         try:
             sums = [np.array([[int(v) for v in row] for row in table], dtype=object) for table in content["sums"]]
             answered, seeded = [str(name) for name in content["answered"]], content["seeded"] is not False

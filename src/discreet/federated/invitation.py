@@ -6,7 +6,6 @@ answers the same questions at the same price whatever version of discreet it run
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -24,13 +23,19 @@ from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.polya import PolyaShare
 from discreet.privacy.steps import Step, laplace_steps, split_by_weight, split_evenly
 from discreet.queries.tables import MOST_BINS, Counts, SoftCounts, SplineCounts, sensitivity, shape
+from discreet.queries.tags import from_plain, to_plain
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, is_integer
-from discreet.storage.envelope import content_hash, read_json
-from discreet.storage.writing import whole_file
+from discreet.storage.envelope import Envelope, read_json
 
-FORMAT = "discreet/invitation"
-VERSION = 1
+FILE = Envelope(
+    "discreet/invitation",
+    1,
+    "an invitation of discreet",
+    "`discreet federated invite`",
+    remedy="get it again from its sender",
+    indent=1,
+)
 TRUST = ("nobody", "sum")
 MODELS = ("naive-bayes", "one-rule")
 QUESTIONS: dict[str, Any] = {kind.__name__: kind for kind in (Counts, SplineCounts, SoftCounts)}
@@ -147,8 +152,6 @@ class Invitation:
     def to_dict(self) -> dict[str, Any]:
         """The content of an invitation file."""
         content = {
-            "format": FORMAT,
-            "version": VERSION,
             "round": self.round,
             "model": self.model,
             "epsilon": str(self.epsilon),
@@ -156,13 +159,10 @@ class Invitation:
             "honest": self.honest,
             "each": self.each,
             "parties": [{"name": p.name, "columns": list(p.columns), "key": p.key} for p in self.parties],
-            "questions": [
-                {"query": {"kind": type(each.query).__name__, **each.query.__dict__}, "epsilon": str(each.epsilon)}
-                for each in self.questions
-            ],
+            "questions": [{"query": to_plain(each.query), "epsilon": str(each.epsilon)} for each in self.questions],
             "schema": self.schema.to_dict(),
         }
-        return {**content, "hash": content_hash(content)}
+        return FILE.wrap(content)
 
     @cached_property
     def hash(self) -> str:
@@ -171,8 +171,7 @@ class Invitation:
 
     def save(self, path: str | Path) -> None:
         """Write the invitation as a JSON file."""
-        with whole_file(path) as file:
-            file.write(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
+        FILE.write(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> Invitation:
@@ -182,14 +181,8 @@ class Invitation:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], name: str = "invitation") -> Invitation:
         """The inverse of `to_dict`."""
-        if content.get("format") != FORMAT:
-            raise FileError(f"{name} is not an invitation of discreet; need a file of `discreet federated invite`")
-        if not isinstance(content.get("version"), int) or content["version"] > VERSION:
-            raise FileError(f"{name} has version {content.get('version')!r}; this discreet reads up to {VERSION}")
-        body = {key: value for key, value in content.items() if key != "hash"}
+        FILE.check(content, name)
         try:
-            if content.get("hash") != content_hash(body):
-                raise FileError(f"{name} was altered or damaged: its hash does not fit; get it again from its sender")
             return cls(
                 Schema.from_dict(content["schema"]),
                 as_epsilon(content["epsilon"]),
@@ -270,11 +263,9 @@ def _questions(schema: Schema, epsilon: Fraction, model: str, loudness: float) -
 
 
 def _question(content: Mapping[str, Any]) -> Question:
-    fields = dict(content["query"])
-    kind = fields.pop("kind")
-    if kind not in QUESTIONS:
-        raise FileError(f"a question of kind {kind!r} is not known; upgrade discreet")
-    return Question(QUESTIONS[kind](**fields), as_epsilon(content["epsilon"]))
+    if content["query"]["kind"] not in QUESTIONS:
+        raise FileError(f"a question of kind {content['query']['kind']!r} is not known; upgrade discreet")
+    return Question(from_plain(content["query"]), as_epsilon(content["epsilon"]))
 
 
 def _check(invitation: Invitation) -> None:

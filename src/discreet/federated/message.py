@@ -19,11 +19,17 @@ from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, FileError
 from discreet.federated.invitation import Invitation
-from discreet.storage.envelope import content_hash
+from discreet.storage.envelope import Envelope
 from discreet.storage.writing import whole_file
 
-FORMAT = "discreet/answer"
-VERSION = 1
+FILE = Envelope(
+    "discreet/answer",
+    1,
+    "an answer to an invitation",
+    "`discreet federated answer`",
+    remedy="ask for it again",
+    seal="checksum",
+)
 Tables = tuple[NDArray[Any], ...]
 
 
@@ -40,26 +46,20 @@ class Message:
     def to_bytes(self) -> bytes:
         """The message as it is sent."""
         content = {
-            "format": FORMAT,
-            "version": VERSION,
             "invitation": self.invitation,
             "round": self.round,
             "party": self.party,
             "seeded": "yes" if self.seeded else "no ",
             "tables": [_packed(table) for table in self.tables],
         }
-        return (json.dumps({**content, "checksum": content_hash(content)}, ensure_ascii=False) + "\n").encode()
+        return (json.dumps(FILE.wrap(content), ensure_ascii=False) + "\n").encode()
 
     @classmethod
     def from_bytes(cls, sent: bytes, invitation: Invitation, name: str = "message") -> Message:
         """Read a message; FileError unless it is whole and answers this invitation."""
         try:
             content = json.loads(sent)
-            if content["format"] != FORMAT or content["version"] > VERSION:
-                raise FileError(f"{name} is no answer that this discreet can read; upgrade discreet")
-            body = {key: value for key, value in content.items() if key != "checksum"}
-            if content["checksum"] != content_hash(body):
-                raise FileError(f"{name} was altered or damaged on the way; ask for it again")
+            FILE.check(content, name)
             if (content["invitation"], content["round"]) != (invitation.hash, invitation.round):
                 raise FileError(f"{name} answers another invitation; it cannot be combined with these")
             shapes = invitation.shapes(content["party"])

@@ -1,19 +1,5 @@
-"""Models for which we can prove the guarantee, one family a module; and rules for perturbed records."""
+"""The models that users fit, one family per package, each made of published answers only."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from discreet.models.bees.bee_rules import BeeRules
-from discreet.models.linear.linear_svm import LinearSVM
-from discreet.models.naive_bayes.naive_bayes import NaiveBayes
-from discreet.models.one_rule import OneRule
-from discreet.models.trees.decision_tree import DecisionTree
-from discreet.models.trees.random_forest import RandomForest
-
-MODELS: dict[str, Any] = {
-    kind.kind: kind for kind in (NaiveBayes, OneRule, DecisionTree, RandomForest, LinearSVM, BeeRules)
-}
-"""The models by the name that files and the command line use."""
+from discreet.models.families import MODELS, BeeRules, DecisionTree, LinearSVM, NaiveBayes, OneRule, RandomForest
 
 __all__ = ["MODELS", "BeeRules", "DecisionTree", "LinearSVM", "NaiveBayes", "OneRule", "RandomForest"]

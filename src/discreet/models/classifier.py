@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
-from discreet.models import file as model_file
+from discreet.models import saving
 from discreet.models.public import checked_public
 from discreet.models.tabular import normalised, sorted_classes
 from discreet.privacy.epsilon import Epsilon, as_epsilon
@@ -179,7 +179,7 @@ class PrivateClassifier(Classifier):
     def save(self, path: str | Path) -> None:
         """Write the model as JSON with its card; `discreet.load` reads it."""
         check_is_fitted(self, self.fitted)
-        model_file.save(self, path)
+        saving.save(self, path)
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""

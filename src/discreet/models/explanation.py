@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import MissingExtra
+from discreet.pictures.figure import colours_of, new_figure
 from discreet.schema.columns import Label
 
 Matrix = NDArray[np.float64]
@@ -92,19 +92,14 @@ FEW_CLASSES = 4
 
 def draw(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label], title: str, top: int = 10) -> Any:
     """A figure: which attributes decide for each class, and what the most telling ones say."""
-    try:
-        from matplotlib import colormaps
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
     listed = [each for each, _ in ranked(evidence, prior)[:top]]
     details = listed[:4]
     columns = -(-len(details) // 2)
-    figure = Figure(figsize=(5 + 3 * columns, 2.2 + max(3.0, 0.36 * len(listed))), layout="constrained")
+    figure = new_figure(figsize=(5 + 3 * columns, 2.2 + max(3.0, 0.36 * len(listed))))
     places = [f"d{place}" if place < len(details) else "." for place in range(2 * columns)]
     rows: Any = [["bits", *places[:columns]], ["bits", *places[columns:]]]
     axes = figure.subplot_mosaic(rows, width_ratios=[1.5] + [1] * columns)
-    shades = colormaps["cividis"](np.linspace(0.0, 0.92, len(classes)))
+    shades = colours_of("cividis", np.linspace(0.0, 0.92, len(classes)))
     painter = _Lines(prior, classes, shades) if len(classes) <= FEW_CLASSES else _HeatMaps(prior, classes)
     painter.bits(axes["bits"], listed)
     for place, each in zip(places, details, strict=False):

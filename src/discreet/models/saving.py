@@ -3,28 +3,21 @@
 A file holds the schema, the parameters, the noisy tables with their receipt, and a card for people. The model is
 built again from the noisy tables, so a file can hold nothing that was not released. A model that is not made of noisy
 tables (rules found by bees) writes what it has learned instead, with the guarantee that this has, or that it has none.
-The hash finds damage, not forgery: who can write the file can write the hash.
 """
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from discreet.errors import DiscreetError, FileError
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.receipt import Receipt
 from discreet.queries.hyperplanes import Hyperplanes
 from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
-from discreet.storage.envelope import content_hash, read_json
-from discreet.storage.writing import whole_file
+from discreet.storage.envelope import Envelope
 
-FORMAT = "discreet/model"
-VERSION = 1
+FILE = Envelope("discreet/model", 1, "a model of discreet", "save or `discreet train`")
 
 
 class SavedModel(Protocol):
@@ -51,15 +44,13 @@ def to_dict(model: SavedModel) -> dict[str, Any]:
         parameters["epsilon"] = str(model.receipt_.epsilon)
     parameters["random_state"] = None
     content = {
-        "format": FORMAT,
-        "version": VERSION,
         "model": model.kind,
         "card": card(model),
         "parameters": parameters,
         "schema": model.schema_.to_dict(),
         **_learned(model),
     }
-    return {**content, "hash": content_hash(content)}
+    return FILE.wrap(content)
 
 
 def _learned(model: Any) -> dict[str, Any]:
@@ -96,57 +87,4 @@ def _columns(query: Any, schema: Schema) -> list[str]:
 
 def save(model: SavedModel, path: str | Path) -> None:
     """Write a model file whole or not at all."""
-    text = json.dumps(to_dict(model), ensure_ascii=False, allow_nan=False) + "\n"
-    with whole_file(path) as file:
-        file.write(text)
-
-
-def load(path: str | Path) -> Any:
-    """Read a model file; the model predicts at once.
-
-    Raises FileError if the file is damaged, or was written by a newer version.
-    """
-    return from_dict(read_json(path), str(path))
-
-
-def _hash(body: Mapping[str, Any]) -> str | None:
-    """The hash of a file's content; None if it holds what no model file holds, such as NaN."""
-    try:
-        return content_hash(body)
-    except ValueError:
-        return None
-
-
-def from_dict(content: Mapping[str, Any], name: str = "model") -> Any:
-    """The model of a file's content."""
-    from discreet.models import MODELS
-
-    if content.get("format") != FORMAT:
-        raise FileError(f"{name} is not a model of discreet; need a file written by save or `discreet train`")
-    version = content.get("version")
-    if not isinstance(version, int) or version > VERSION:
-        raise FileError(f"{name} has version {version!r}; this discreet reads up to {VERSION}: upgrade discreet")
-    body = {key: value for key, value in content.items() if key != "hash"}
-    if content.get("hash") is None or content["hash"] != _hash(body):
-        raise FileError(f"{name} was altered or damaged: its hash does not fit; get it again from its owner")
-    if str(content.get("model")) not in MODELS:
-        raise FileError(f"{name}: model {content.get('model')!r} is not known; need one of: {', '.join(MODELS)}")
-    try:
-        return _built(MODELS[content["model"]], content)
-    except FileError:
-        raise
-    except DiscreetError as error:
-        raise FileError(f"{name} cannot be used: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, MemoryError) as error:
-        raise FileError(f"{name} lacks an entry ({type(error).__name__}); get it again from its owner") from None
-
-
-def _built(family: Any, content: Mapping[str, Any]) -> Any:
-    parameters, schema = {**content["parameters"]}, Schema.from_dict(content["schema"])
-    if not hasattr(family, "fit_noisy"):
-        return family(schema, **parameters).fit_learned(content["learned"])
-    epsilon = parameters.pop("epsilon")
-    parameters["epsilon"] = math.inf if epsilon == "inf" else epsilon
-    model = family(schema, **parameters)
-    model.check_parameters()
-    return model.fit_noisy(NoisyStatistics.from_dict(content["statistics"]))
+    FILE.write(path, to_dict(model))

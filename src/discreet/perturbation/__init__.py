@@ -1,1 +1,1 @@
-"""Tables whose every record was perturbed, and their receipts."""
+"""Tables in which every record was perturbed, with the receipts that vouch for them."""

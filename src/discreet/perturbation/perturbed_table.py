@@ -8,7 +8,6 @@ mistakes, not forgery: who can write the table can write a receipt.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +22,16 @@ from discreet.privacy.receipt import Receipt
 from discreet.records.files import checked, read_columns
 from discreet.records.tables import Table
 from discreet.schema import Schema
-from discreet.storage.envelope import content_hash, read_json
-from discreet.storage.writing import whole_file
+from discreet.storage.envelope import Envelope
 
-FORMAT = "discreet/perturbed-table"
-VERSION = 1
+FILE = Envelope(
+    "discreet/perturbed-table",
+    1,
+    "a receipt of a perturbed table",
+    "`discreet perturb`",
+    remedy="perturb the data again",
+    indent=1,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +67,13 @@ def save_receipt(perturbation: LocalPerturbation, table: str | Path) -> Path:
     if not perturbation.guarantee_.labels:
         raise ParameterError("labels were not perturbed: the table has no guarantee; use fit_resample, not transform")
     content = {
-        "format": FORMAT,
-        "version": VERSION,
         "table_sha256": _file_hash(Path(table)),
         "guarantee": perturbation.guarantee_.to_dict(),
         "receipt": perturbation.receipt_.to_dict(),
         "schema": perturbation.schema.to_dict(),
     }
     path = receipt_path(table)
-    with whole_file(path) as file:
-        file.write(json.dumps({**content, "hash": content_hash(content)}, indent=1, ensure_ascii=False) + "\n")
+    FILE.write(path, FILE.wrap(content))
     return path
 
 
@@ -102,12 +103,7 @@ def _read_receipt(path: Path) -> tuple[Schema, Receipt, str]:
             f"there is no receipt {path}: nothing is known about the privacy of the table; perturb the data again, or "
             "treat it as clear data"
         )
-    content = read_json(path)
-    version = content.get("version")
-    if content.get("format") != FORMAT:
-        raise FileError(f"{path} is no receipt of a perturbed table; need the file that `discreet perturb` wrote")
-    if not isinstance(version, int) or version > VERSION:
-        raise FileError(f"{path} has version {version!r}; this discreet reads up to {VERSION}: upgrade discreet")
+    content = FILE.read(path)
     try:
         return _checked_receipt(content)
     except (DiscreetError, KeyError, TypeError, ValueError, AttributeError, OverflowError):
@@ -115,11 +111,10 @@ def _read_receipt(path: Path) -> tuple[Schema, Receipt, str]:
 
 
 def _checked_receipt(content: Mapping[str, Any]) -> tuple[Schema, Receipt, str]:
-    body = {key: value for key, value in content.items() if key != "hash"}
     schema, receipt = Schema.from_dict(content["schema"]), Receipt.from_dict(content["receipt"])
     fits = receipt.schema_hash == schema.hash and receipt.adjacency is schema.adjacency and receipt.charges
     fits = fits and content["guarantee"]["unit"] == UNIT
-    if content_hash(body) != content["hash"] or not fits or not isinstance(content["table_sha256"], str):
+    if not fits or not isinstance(content["table_sha256"], str):
         raise ValueError
     return schema, receipt, content["table_sha256"]
 

@@ -1,1 +1,1 @@
-"""The account and the dice: budgets, receipts, guarantees, mechanisms and their randomness."""
+"""The account (epsilon, ledger, receipt, guarantee) and the dice (randomness, mechanisms)."""

@@ -83,7 +83,7 @@ class Lot:
                Replace-one: let the new record draw the lot of the old one, which has the same law: the same
                alternatives change, each by a replacement, which its steps cover. Averaging over lots keeps the ratio.
     Test       tests/doors/test_trees.py::test_dealt_records_cost_one_tree,
-               tests/perturbation/test_local_perturbation.py::test_the_loss_of_a_record_is_epsilon
+               tests/perturbation/test_local_perturbation.py::test_chosen_components_cost_epsilon_together
     """
 
     words: str

@@ -1,1 +1,1 @@
-"""What may be asked of the records, and how much one record can change the answer."""
+"""What can be asked about records, and how much one record can change the answer."""

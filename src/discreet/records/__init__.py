@@ -1,1 +1,1 @@
-"""How a record is read: files, columns and values, the same for training and prediction."""
+"""How a file, a line and a value are read; training and prediction share it."""

@@ -1,1 +1,1 @@
-"""What was published: noisy answers with their receipt."""
+"""What was published: noisy answers with their receipts."""

@@ -1,4 +1,4 @@
-"""Tables on either side of the door: exact ones, which never leave, and noisy ones, from which models are made."""
+"""Noisy answers, from which models are made: what a door publishes, and what a model file holds."""
 
 from __future__ import annotations
 
@@ -12,25 +12,13 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.privacy.receipt import Receipt
-from discreet.queries.hyperplanes import Hyperplanes
 from discreet.queries.tables import (
-    ClassCounts,
-    Counts,
     Moments,
     Query,
-    SoftCounts,
-    SplineCounts,
-    Total,
     shape,
 )
-from discreet.queries.trees import LeafCounts, LeafLabels
+from discreet.queries.tags import from_plain, to_plain
 from discreet.schema import Schema
-
-KINDS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (Counts, SplineCounts, SoftCounts, ClassCounts, Total, Moments, Hyperplanes, LeafCounts, LeafLabels)
-}
-"""The queries whose answers a model file may hold."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +66,7 @@ class NoisyStatistics:
         """Plain data, for a model file: integers stay exact."""
         tables = [
             {
-                "query": {"kind": type(query).__name__, **query.__dict__},
+                "query": to_plain(query),
                 "variance": None if math.isinf(table.variance) else table.variance,
                 "values": table.values.tolist(),
             }
@@ -91,10 +79,6 @@ class NoisyStatistics:
         """The inverse of `to_dict`."""
         tables = []
         for entry in content["tables"]:
-            fields = dict(entry["query"])
-            kind = fields.pop("kind")
-            if kind not in KINDS:
-                raise ValueError(f"query kind {kind!r} is not known")
             variance = math.inf if entry["variance"] is None else float(entry["variance"])
-            tables.append((KINDS[kind](**fields), NoisyTable(np.array(entry["values"]), variance)))
+            tables.append((from_plain(entry["query"]), NoisyTable(np.array(entry["values"]), variance)))
         return cls(tables, Receipt.from_dict(content["receipt"]))

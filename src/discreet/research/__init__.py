@@ -1,1 +1,1 @@
-"""Published algorithms, comparisons, reproductions and reports: built on the product, which does not know them."""
+"""The five papers as published, comparisons, reproductions and reports; nothing in the product depends on it."""

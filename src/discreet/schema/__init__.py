@@ -1,4 +1,4 @@
-"""What is public about a table: columns, classes, adjacency."""
+"""What is public: columns, bounds, categories, classes, adjacency."""
 
 from discreet.schema.adjacency import Adjacency, Paid
 from discreet.schema.columns import Categorical, Column, Numeric

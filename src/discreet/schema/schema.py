@@ -7,20 +7,17 @@ publish; its hash is part of every model made with it.
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import FileError, SchemaError
+from discreet.errors import SchemaError
 from discreet.schema.adjacency import Adjacency, Paid
 from discreet.schema.columns import Categorical, Column, Label, Numeric, checked_labels, is_integer
-from discreet.storage.envelope import content_hash, read_json
-from discreet.storage.writing import whole_file
+from discreet.storage.envelope import Envelope, content_hash, read_json
 
-FORMAT = "discreet/schema"
-VERSION = 1
+FILE = Envelope("discreet/schema", 1, "a schema of discreet", "`discreet schema` or Schema.save", seal=None, indent=1)
 
 
 @dataclass(frozen=True, repr=False)
@@ -124,8 +121,7 @@ class Schema:
     def to_dict(self) -> dict[str, Any]:
         """The schema as plain data, as it stands in a file."""
         return {
-            "format": FORMAT,
-            "version": VERSION,
+            **FILE.head,
             "target": self.target,
             "classes": list(self.classes),
             "adjacency": self.adjacency.value,
@@ -141,12 +137,7 @@ class Schema:
         """Build a schema from plain data; entries that are not known are an error."""
         if "format" not in content:
             return _from_collection_entry(content)
-        if content["format"] != FORMAT:
-            raise FileError(f"format {content['format']!r}; need a file of format {FORMAT!r}")
-        if not isinstance(content.get("version"), int) or content["version"] > VERSION:
-            raise FileError(
-                f"schema version {content.get('version')!r}; this discreet reads up to {VERSION}: upgrade discreet"
-            )
+        FILE.check(content, "schema")
         known = {"format", "version", "target", "classes", "adjacency", "records", "ignore", "from_data", "columns"}
         _refuse_unknown(content, {*known, "chosen"}, "schema")
         _require(content, ("target", "classes", "columns"), "schema")
@@ -168,8 +159,7 @@ class Schema:
 
     def save(self, path: str | Path) -> None:
         """Write the schema as a JSON file that a person can edit."""
-        with whole_file(path) as file:
-            file.write(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
+        FILE.write(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | Path, name: str | None = None) -> Schema:
@@ -229,7 +219,7 @@ def _from_collection_entry(content: Mapping[str, Any]) -> Schema:
     """One entry of a documented collection: the class list is the target's column, category lists are complete."""
     for entry in ("adjacency", "chosen", "classes", "from_data", "ignore", "records"):
         if entry in content:
-            raise SchemaError(f'schema: entry {entry!r} needs the entry "format": {FORMAT!r} beside it; add that')
+            raise SchemaError(f'schema: entry {entry!r} needs the entry "format": {FILE.format!r} beside it; add that')
     _require(content, ("target", "columns"), "schema")
     target, split = content["target"], content.get("split_column")
     columns = {}

@@ -1,4 +1,4 @@
-"""Engines that hold the data. Each counts records by class and cell; all agree to the last integer."""
+"""Engines that count private records: memory, files, DuckDB; exact answers stay here and in doors."""
 
 from __future__ import annotations
 

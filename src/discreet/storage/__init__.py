@@ -1,1 +1,1 @@
-"""Files of ours: written whole, read in one way."""
+"""How files of ours are written, read, hashed and locked."""

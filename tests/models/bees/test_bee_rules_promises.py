@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.records import split_target
 
 from discreet import BeeRules, Categorical, Ledger, LocalPerturbation, Numeric, Schema, load
 from discreet.errors import BudgetError, FileError, ParameterError
-from discreet.models.file import card
+from discreet.models.saving import card
 from discreet.privacy.guarantee import LIMITS, UNIT, Guarantee
 from discreet.storage.envelope import content_hash
+from support.records import split_target
 
 SCHEMA = Schema([Categorical("c", ["a", "b"], unlisted=False)], "y", ["no", "yes"], adjacency="replace-one")
 

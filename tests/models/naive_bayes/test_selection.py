@@ -14,8 +14,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema, load
 from discreet.errors import BudgetError, DataError, ParameterError
-from discreet.models.file import card
 from discreet.models.naive_bayes import selection
+from discreet.models.saving import card
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.steps import Step
 from discreet.queries.tables import Counts, ShareScore

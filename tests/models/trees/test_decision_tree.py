@@ -21,7 +21,8 @@ from discreet import Categorical, Ledger, Numeric, Schema, load
 from discreet.doors.tree_plans import Fixed, Greedy, Labelled
 from discreet.errors import BudgetError, DataError, FileError, ParameterError
 from discreet.models import MODELS
-from discreet.models.file import from_dict, to_dict
+from discreet.models.loading import from_dict
+from discreet.models.saving import to_dict
 from discreet.models.trees import plan as tree_plan
 from discreet.models.trees import text as tree_text
 from discreet.models.trees.decision_tree import DecisionTree

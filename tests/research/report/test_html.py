@@ -234,7 +234,7 @@ def test_another_process_gives_the_same_text(every_part):
         "import hashlib; from support import samples; from discreet.research.report import html; "
         "print(hashlib.sha256(html.write(samples.every_part()).encode()).hexdigest())"
     )
-    folders = [Path(discreet.__file__).parents[1], Path(__file__).parents[1]]
+    folders = [Path(discreet.__file__).parents[1], Path(__file__).parents[2]]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders)), "PYTHONHASHSEED": "7"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.strip() == hashlib.sha256(html.write(every_part).encode()).hexdigest()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import DiscreetError, FileError, ParameterError
-from discreet.models import file as model_file
+from discreet.models import saving
 from discreet.models.bees.colony import check_colony, stream
 from discreet.models.bees.decision import DEFAULT, RESOLVE, RuleSet
 from discreet.models.bees.picture import draw
@@ -177,7 +177,7 @@ class BeeRules(Classifier):
     def save(self, path: str | Path) -> None:
         """Write the model as JSON with its card, which says what is guaranteed, or that nothing is."""
         check_is_fitted(self, self.fitted)
-        model_file.save(self, path)
+        saving.save(self, path)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Normalised votes of the matching rules, or the shares of the classes if none matches."""

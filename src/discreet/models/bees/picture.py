@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import MissingExtra
 from discreet.models.bees.rules import Between, Condition, Rule
+from discreet.pictures.figure import colours_of, new_figure
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical
 
@@ -22,16 +22,11 @@ NAME_LENGTH = 16
 
 def draw(rules: Sequence[Rule], in_all: int, schema: Schema, prior: NDArray[np.float64], title: str) -> Any:
     """A matplotlib figure; colours are classes, grey tracks are the public range of an attribute."""
-    try:
-        from matplotlib import colormaps
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
     attributes, left_out = shown_attributes(rules, schema)
     columns, rows = max(1, len(attributes)), max(1, len(rules))
-    figure = Figure(figsize=(4.2 + 1.05 * columns, 1.9 + 0.34 * rows), layout="constrained")
+    figure = new_figure(figsize=(4.2 + 1.05 * columns, 1.9 + 0.34 * rows))
     tracks, precision, coverage = figure.subplots(1, 3, sharey=True, width_ratios=[columns, 1.5, 1.5])
-    colours = colormaps["viridis"](np.linspace(0.0, 0.85, len(schema.classes)))
+    colours = colours_of("viridis", np.linspace(0.0, 0.85, len(schema.classes)))
     _draw_tracks(tracks, rules, attributes, schema, colours)
     _draw_shares(precision, [rule.precision(len(prior)) for rule in rules], rules, colours, "precision")
     sizes = [rule.inside + rule.outside for rule in rules]

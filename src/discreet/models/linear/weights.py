@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import MissingExtra
+from discreet.pictures.figure import new_figure
 from discreet.schema.columns import Label
 
 
@@ -65,13 +65,9 @@ def content(
 
 def draw(weights: Sequence[Weight], classes: Sequence[Label], title: str, top: int) -> Any:
     """Bars: the values that speak most for each class, an axis a class."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
     columns = min(3, len(classes))
     rows = -(-len(classes) // columns)
-    figure = Figure(figsize=(1 + 4 * columns, 1 + rows * (1 + 0.28 * top)), layout="constrained")
+    figure = new_figure(figsize=(1 + 4 * columns, 1 + rows * (1 + 0.28 * top)))
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
     for row, label in enumerate(classes):
         listed = speaking(weights, row, top)

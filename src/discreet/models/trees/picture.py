@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discreet.errors import MissingExtra
 from discreet.models.trees.leaves import GrownTree
 from discreet.models.trees.text import content
+from discreet.pictures.figure import colours_of, new_figure
 from discreet.schema import Schema
 from discreet.schema.columns import Label
 
@@ -33,17 +33,12 @@ def draw(grown: GrownTree, schema: Schema, classes: Sequence[Label], title: str,
 
     Below `top` questions a branch is drawn as one leaf that says how many it stands for.
     """
-    try:
-        from matplotlib import colormaps
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
     boxes = _placed(content(grown, schema, classes, top))
     leaves = sum(not box.below for box in boxes)
     levels = max(box.level for box in boxes)
-    figure = Figure(figsize=(max(5.0, 1.35 * leaves + 1), 1.6 + 1.1 * levels), layout="constrained")
+    figure = new_figure(figsize=(max(5.0, 1.35 * leaves + 1), 1.6 + 1.1 * levels))
     axis = figure.subplots()
-    shades = colormaps["cividis"](np.linspace(0.15, 0.95, len(classes)))
+    shades = colours_of("cividis", np.linspace(0.15, 0.95, len(classes)))
     for box in boxes:
         for word, place in zip(("yes", "no"), box.below, strict=False):
             child = boxes[place]

@@ -14,7 +14,7 @@ from discreet.privacy.epsilon import as_epsilon
 from discreet.privacy.ledger.account import Account, Entry
 from discreet.privacy.ledger.file import (
     BACKUP,
-    FORMAT,
+    FILE,
     STRANGE,
     Contents,
     check_spelling,
@@ -94,7 +94,7 @@ def _read(text: bytes, path: Path, adjacency: str) -> Account:
         declared = paid = Adjacency(adjacency)
     try:
         head, *lines = [json.loads(line) for line in text.decode("utf-8").split("\n")[:-1]]
-        known = head["format"] == FORMAT and text.endswith(b"\n")
+        known = head["format"] == FILE.format and text.endswith(b"\n")
         version = head["version"]
     except STRANGE:
         known = False

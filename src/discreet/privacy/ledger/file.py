@@ -37,10 +37,11 @@ from discreet.errors import BudgetError, FileError
 from discreet.privacy.epsilon import Epsilon, as_epsilon
 from discreet.privacy.ledger.account import Account, Entry
 from discreet.schema import Adjacency
+from discreet.storage.envelope import Envelope
 
-FORMAT = "discreet/ledger"
-VERSION = 2
 BACKUP = "restore it from a backup"
+FILE = Envelope("discreet/ledger", 2, "a ledger", "Ledger or a command with --ledger", remedy=BACKUP, seal=None)
+"""Its hashes are a chain, one for each entry, instead of a seal."""
 STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
 """What a file of another shape can raise in a reader that expects ours."""
 
@@ -73,7 +74,7 @@ class Contents:
         """The first line when there are so many entries. Its length is always the same; what changes comes early."""
         fixed = {"limit": str(self.account.limit), "adjacency": self.account.declared, "made": self.made}
         changing = {"entries": f"{count:010}", "head": self.hashes[count]}
-        return _line({"format": FORMAT, "version": VERSION, **changing, **fixed})
+        return _line({**FILE.head, **changing, **fixed})
 
     def line(self, number: int) -> bytes:
         """The line of an entry."""
@@ -123,16 +124,13 @@ def _header(line: bytes, path: Path) -> dict[str, Any]:
         kind, version = first["format"], first["version"]
     except STRANGE:
         kind = version = None
-    if kind != FORMAT or type(version) is not int or version < 1:
-        _refuse(path, "is no ledger, or is damaged")
+    if kind != FILE.format or type(version) is not int or version < 1:
+        _refuse(path, "is not a ledger, or is damaged")
+    FILE.check_head(first, f"ledger {path}")
     if version == 1:
         raise FileError(
             f"ledger {path} is of discreet 0.1, which did not note the adjacency; take it over, once: "
             f"discreet budget adopt {path} --adjacency add-remove (or replace-one, or mixed if both or not known)"
-        )
-    if version > VERSION:
-        raise FileError(
-            f"ledger {path} is of version {version}, this discreet reads {VERSION}; upgrade discreet, or {BACKUP}"
         )
     assert isinstance(first, dict)
     return first

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import MissingExtra
+from discreet.pictures.figure import new_figure
 from discreet.research.comparison.summary import Cell, critical_difference, differences, ranked_pairs
 
 
@@ -16,10 +16,9 @@ def draw_ranks(found: Sequence[Cell]) -> Any:
 
     Two models differ (Nemenyi's test at the level 0.05) if and only if their bars do not overlap.
     """
-    figure_type = _figure()
     ranks, pairs = ranked_pairs(found)
     half = critical_difference(len(ranks), pairs) / 2
-    figure = figure_type(figsize=(6.4, 1.4 + 0.35 * len(ranks)), layout="constrained")
+    figure = new_figure(figsize=(6.4, 1.4 + 0.35 * len(ranks)))
     panel = figure.subplots()
     for place, rank in enumerate(ranks.values()):
         panel.plot([rank - half, rank + half], [place, place], color="#56B4E9", linewidth=5, solid_capstyle="butt")
@@ -34,14 +33,13 @@ def draw_ranks(found: Sequence[Cell]) -> Any:
 
 def draw_p_values(found: Sequence[Cell]) -> Any:
     """A matplotlib figure: the p-value of the Wilcoxon test between every two models, light where they differ."""
-    figure_type = _figure()
     tested = differences(found)
     names = list(dict.fromkeys(name for each in tested for name in (each.first, each.second)))
     matrix = np.full((len(names), len(names)), np.nan)
     for each in tested:
         first, second = names.index(each.first), names.index(each.second)
         matrix[first, second] = matrix[second, first] = each.p_value
-    figure = figure_type(figsize=(2.8 + 0.7 * len(names), 2.2 + 0.6 * len(names)), layout="constrained")
+    figure = new_figure(figsize=(2.8 + 0.7 * len(names), 2.2 + 0.6 * len(names)))
     panel = figure.subplots()
     image = panel.imshow(matrix, cmap="cividis_r", vmin=0, vmax=1)
     for (row, column), value in np.ndenumerate(matrix):
@@ -52,11 +50,3 @@ def draw_p_values(found: Sequence[Cell]) -> Any:
     panel.set_yticks(range(len(names)), names)
     figure.colorbar(image, label="p (Wilcoxon signed-rank)")
     return figure
-
-
-def _figure() -> Any:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
-    return Figure

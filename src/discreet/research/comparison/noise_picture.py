@@ -7,9 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from discreet.errors import MissingExtra
+from discreet.pictures.figure import COLOURS, new_figure
 from discreet.privacy.receipt import Charge
-from discreet.research.comparison.picture import COLOURS
 
 ROWS = 10
 """Queries shown of each model; the rest is one row: the sum of their ε, the geometric mean of their noise."""
@@ -18,13 +17,9 @@ ROWS = 10
 def draw_noise(charges: Mapping[str, Sequence[Charge]], title: str) -> Any:
     """A matplotlib figure, two panels for each model: epsilon by query, and the scale of the noise in units of what one
     record can change (so that queries of different kinds can be compared)."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
     rows = {model: _rows(each) for model, each in charges.items() if each}
     heights = [len(each) + 1.5 for each in rows.values()]
-    figure = Figure(figsize=(9.5, 0.8 + 0.26 * sum(heights)), layout="constrained")
+    figure = new_figure(figsize=(9.5, 0.8 + 0.26 * sum(heights)))
     panels = figure.subplots(len(rows), 2, squeeze=False, sharex="col", sharey="row", height_ratios=heights)
     for (left, right), (model, each) in zip(panels, rows.items(), strict=True):
         labels, losses, scales = zip(*each, strict=True)

@@ -6,31 +6,22 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.errors import MissingExtra
+from discreet.pictures.figure import COLOURS, DASHES, MARKERS, new_figure
 from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE, as_number
 from discreet.research.comparison.summary import Cell
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Told apart by who sees few colours (Okabe and Ito); markers and dashes differ too, for print."""
-
 FEW = 5
 """So many epsilons are named on the axis, each; of more the powers of ten."""
-
-MARKERS, DASHES = "osD^vPX", ("-", "--", "-.", ":")
 
 
 def draw(found: Sequence[Cell]) -> Any:
     """A matplotlib figure: means with bands of one deviation, each model without noise at the right edge (as a tick of
     its colour), and the largest class as a grey line."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
     names = list(dict.fromkeys(cell.data for cell in found))
     models = list(dict.fromkeys(cell.model for cell in found if cell.model != MAJORITY))
     width = min(3, len(names))
     height = math.ceil(len(names) / width)
-    figure = Figure(figsize=(4.2 * width, 3.2 * height + 0.6), layout="constrained")
+    figure = new_figure(figsize=(4.2 * width, 3.2 * height + 0.6))
     panels = figure.subplots(height, width, squeeze=False).ravel()
     for panel, name in zip(panels, names, strict=False):
         _draw_panel(panel, [cell for cell in found if cell.data == name], models)

@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.errors import MissingExtra
+from discreet.pictures.figure import COLOURS, new_figure
 from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE, as_number
-from discreet.research.comparison.picture import COLOURS
 from discreet.research.comparison.summary import Cell, shown
 
 
 def draw_spread(found: Sequence[Cell]) -> Any:
     """A matplotlib figure: for each epsilon the distribution of accuracies over data sets and models, and of their
     ratios to the same model without noise (Lopuhaä 2021, figure 5). Each cell is a point beside its box."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
     private = [cell for cell in found if cell.model != MAJORITY and cell.epsilon != NOT_PRIVATE]
     losses = sorted({cell.epsilon for cell in private}, key=as_number)
     accuracies = [[cell.mean for cell in private if cell.epsilon == loss] for loss in losses]
     ratios = [[cell.ratio for cell in private if cell.epsilon == loss and cell.ratio is not None] for loss in losses]
     panels = {"accuracy": accuracies} | ({"accuracy / without noise": ratios} if all(ratios) else {})
-    figure = Figure(figsize=(max(4.0, 1.6 + 0.55 * len(losses)) * len(panels), 3.6), layout="constrained")
+    figure = new_figure(figsize=(max(4.0, 1.6 + 0.55 * len(losses)) * len(panels), 3.6))
     for panel, (label, values) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
         _boxes(panel, values)
         panel.set_xticks(range(1, len(losses) + 1), [shown(loss) for loss in losses], rotation=45)

@@ -6,9 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from discreet.errors import MissingExtra
+from discreet.pictures.figure import COLOURS, DASHES, MARKERS, new_figure
 from discreet.research.comparison.grid import MAJORITY
-from discreet.research.comparison.picture import COLOURS, DASHES, MARKERS
 from discreet.research.reproduce.lopuhaa2021.findings import Scores, average, table_two
 from discreet.research.reproduce.lopuhaa2021.models import FAMILIES, OTHERS
 
@@ -23,7 +22,7 @@ def draw_panels(scores: Scores) -> Any:
     """
     width = min(3, max(1, len(scores.data)))
     height = max(1, math.ceil(len(scores.data) / width))
-    figure = _figure()(figsize=(4.2 * width, 3.4 * height + 0.7), layout="constrained")
+    figure = new_figure(figsize=(4.2 * width, 3.4 * height + 0.7))
     panels = figure.subplots(height, width, squeeze=False).ravel()
     printed = table_two("average")
     for panel, data in zip(panels, scores.data, strict=False):
@@ -47,7 +46,7 @@ def draw_averages(scores: Scores) -> Any:
 
     The paper's averages are there if all its data sets are, and no other.
     """
-    figure = _figure()(figsize=(7.2, 5.0), layout="constrained")
+    figure = new_figure(figsize=(7.2, 5.0))
     panel = figure.subplots()
     _axes(panel, scores.losses)
 
@@ -63,14 +62,6 @@ def draw_averages(scores: Scores) -> Any:
     panel.set_ylabel("accuracy, mean over data sets")
     _legend(figure, panel)
     return figure
-
-
-def _figure() -> Any:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
-    return Figure
 
 
 def _axes(panel: Any, losses: Sequence[float]) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import MissingExtra
+from discreet.pictures.figure import COLOURS, DASHES, MARKERS, new_figure
 from discreet.research.comparison.grid import NOT_PRIVATE, as_number
-from discreet.research.comparison.picture import COLOURS, DASHES, MARKERS, draw
+from discreet.research.comparison.picture import draw
 from discreet.research.comparison.summary import Cell
 from discreet.research.reproduce.marchioro2022.models import CENTRAL, PUBLISHED
 from discreet.research.reproduce.marchioro2022.nodes import Errors, Sensitivity
@@ -41,7 +41,7 @@ def draw_accuracies(cells: Sequence[Cell], theirs: Sequence[Printed] = ()) -> An
 
 def draw_sensitivities(found: Mapping[str, Sequence[Sensitivity]]) -> Any:
     """A panel a data set: for each column and number of nodes a box over nodes and classes (5% to 95%)."""
-    figure = _figure()(figsize=(9.6, 3.2 * len(found) + 0.5), layout="constrained")
+    figure = new_figure(figsize=(9.6, 3.2 * len(found) + 0.5))
     panels = figure.subplots(len(found), 1, squeeze=False).ravel()
     for panel, (data, rows) in zip(panels, found.items(), strict=True):
         columns = list(dict.fromkeys(row.column for row in rows))
@@ -68,7 +68,7 @@ def draw_sensitivities(found: Mapping[str, Sequence[Sensitivity]]) -> Any:
 def draw_errors(found: Sequence[Errors]) -> Any:
     """A panel a method: densities of the error for each number of nodes; a Laplace law has straight flanks here."""
     methods = list(dict.fromkeys(row.method for row in found))
-    figure = _figure()(figsize=(4.8 * len(methods), 3.8), layout="constrained")
+    figure = new_figure(figsize=(4.8 * len(methods), 3.8))
     panels = figure.subplots(1, len(methods), squeeze=False).ravel()
     for panel, method in zip(panels, methods, strict=True):
         for place, row in enumerate(each for each in found if each.method == method):
@@ -90,11 +90,3 @@ def draw_errors(found: Sequence[Errors]) -> Any:
 
 def _nodes(many: int) -> str:
     return "1 node" if many == 1 else f"{many} nodes"
-
-
-def _figure() -> Any:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
-    return Figure

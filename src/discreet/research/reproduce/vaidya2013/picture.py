@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from discreet.errors import MissingExtra
-from discreet.research.comparison.picture import COLOURS, MARKERS
+from discreet.pictures.figure import COLOURS, MARKERS, new_figure
 
 PUBLISHED, RIGOROUS = "--", "-"
 """Lines: dashed for what the papers publish, solid for ours."""
@@ -34,13 +33,9 @@ class Curve(NamedTuple):
 
 def draw(panels: Mapping[str, Sequence[Curve]], x: str, y: str = "accuracy", *, logarithmic_y: bool = False) -> Any:
     """A matplotlib figure with one panel a title; x is logarithmic unless it is a share."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
     width = 2 if len(panels) == 4 else min(3, max(1, len(panels)))
     height = max(1, math.ceil(len(panels) / width))
-    figure = Figure(figsize=(4.4 * width, 3.3 * height + 1.0), layout="constrained")
+    figure = new_figure(figsize=(4.4 * width, 3.3 * height + 1.0))
     places = list(figure.subplots(height, width, squeeze=False).ravel())
     for place, (title, curves) in zip(places, panels.items(), strict=False):
         place.set_title(title)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.errors import MissingExtra
+from discreet.pictures.figure import COLOURS, DASHES, MARKERS, new_figure
 from discreet.research.comparison.grid import as_number
-from discreet.research.comparison.picture import COLOURS, DASHES, MARKERS
 from discreet.research.report import Picture
 from discreet.research.reproduce.zorarpaci2019.caveats import INDEPENDENT
 from discreet.research.reproduce.zorarpaci2019.private_cells import (
@@ -24,13 +23,9 @@ SHOWN = (ONE_RULE, SELECTING, TREE, PUBLISHED["1R with F.S."], PUBLISHED["NB wit
 
 def curves(found: Accuracies, origin: str) -> Picture:
     """A panel a data set; bars are two standard errors."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
     width = min(3, len(found.data))
     height = -(-len(found.data) // width)
-    figure = Figure(figsize=(4.2 * width, 3.2 * height + 0.9), layout="constrained")
+    figure = new_figure(figsize=(4.2 * width, 3.2 * height + 0.9))
     panels = figure.subplots(height, width, squeeze=False).ravel()
     for panel, data in zip(panels, found.data, strict=False):
         _draw(panel, found, data)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.errors import MissingExtra
+from discreet.pictures.figure import COLOURS, MARKERS, new_figure
 from discreet.research.comparison.grid import MAJORITY
-from discreet.research.comparison.picture import COLOURS, MARKERS
 from discreet.research.report import Picture
 from discreet.research.reproduce.zorarpaci2019.caveats import INDEPENDENT
 from discreet.research.reproduce.zorarpaci2019.rules_models import DATA, LEARNERS
@@ -103,12 +102,8 @@ def moves(means: Means, origin: str) -> Picture:
 
 
 def _panels(count: int, width: int) -> tuple[Any, Any]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plot") from None
     height = -(-count // width)
-    figure = Figure(figsize=(4.2 * width, 3.2 * height + 1.0), layout="constrained")
+    figure = new_figure(figsize=(4.2 * width, 3.2 * height + 1.0))
     panels = figure.subplots(height, width, squeeze=False).ravel()
     for panel in panels[count:]:
         panel.set_visible(False)

@@ -1,0 +1,49 @@
+"""Models from files: built again from what was released, and from nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import DiscreetError, FileError
+from discreet.models.families import MODELS
+from discreet.models.saving import FILE
+from discreet.released.statistics import NoisyStatistics
+from discreet.schema import Schema
+from discreet.storage.envelope import read_json
+
+
+def load(path: str | Path) -> Any:
+    """Read a model file; the model predicts at once.
+
+    Raises FileError if the file is damaged, or was written by a newer version.
+    """
+    return from_dict(read_json(path), str(path))
+
+
+def from_dict(content: Mapping[str, Any], name: str = "model") -> Any:
+    """The model of a file's content."""
+    FILE.check(content, name)
+    if str(content.get("model")) not in MODELS:
+        raise FileError(f"{name}: model {content.get('model')!r} is not known; need one of: {', '.join(MODELS)}")
+    try:
+        return _built(MODELS[content["model"]], content)
+    except FileError:
+        raise
+    except DiscreetError as error:
+        raise FileError(f"{name} cannot be used: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, MemoryError) as error:
+        raise FileError(f"{name} lacks an entry ({type(error).__name__}); get it again from its owner") from None
+
+
+def _built(family: Any, content: Mapping[str, Any]) -> Any:
+    parameters, schema = {**content["parameters"]}, Schema.from_dict(content["schema"])
+    if not hasattr(family, "fit_noisy"):
+        return family(schema, **parameters).fit_learned(content["learned"])
+    epsilon = parameters.pop("epsilon")
+    parameters["epsilon"] = math.inf if epsilon == "inf" else epsilon
+    model = family(schema, **parameters)
+    model.check_parameters()
+    return model.fit_noisy(NoisyStatistics.from_dict(content["statistics"]))

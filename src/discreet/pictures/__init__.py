@@ -1,0 +1,1 @@
+"""Figures, colours and marks that all pictures share."""

@@ -1,0 +1,30 @@
+"""Figures by matplotlib, which is an extra, and the colours and marks that all pictures share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.errors import MissingExtra
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's colours, told apart by people with colour blindness; marks and dashes differ too, for print."""
+
+MARKERS, DASHES = "osD^vPX", ("-", "--", "-.", ":")
+
+
+def new_figure(**options: Any) -> Any:
+    """An empty matplotlib figure; MissingExtra if matplotlib is not installed."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("plot") from None
+    return Figure(**{"layout": "constrained", **options})
+
+
+def colours_of(name: str, places: Any) -> Any:
+    """The colours of a matplotlib colour map at these places between 0 and 1."""
+    try:
+        from matplotlib import colormaps
+    except ImportError:
+        raise MissingExtra("plot") from None
+    return colormaps[name](places)

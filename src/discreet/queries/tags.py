@@ -1,0 +1,38 @@
+"""Queries as plain data, for files: each kind under a tag that never changes, whatever its class is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from discreet.queries.hyperplanes import Hyperplanes
+from discreet.queries.tables import ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts, Total
+from discreet.queries.trees import LeafCounts, LeafLabels
+
+TAGS: dict[str, Any] = {
+    "Counts": Counts,
+    "SplineCounts": SplineCounts,
+    "SoftCounts": SoftCounts,
+    "ClassCounts": ClassCounts,
+    "Total": Total,
+    "Moments": Moments,
+    "Hyperplanes": Hyperplanes,
+    "LeafCounts": LeafCounts,
+    "LeafLabels": LeafLabels,
+}
+"""The queries whose answers a file may hold."""
+_TAG_OF = {kind: tag for tag, kind in TAGS.items()}
+
+
+def to_plain(query: Query) -> dict[str, Any]:
+    """A query as it stands in a file."""
+    return {"kind": _TAG_OF[type(query)], **query.__dict__}
+
+
+def from_plain(content: Mapping[str, Any]) -> Any:
+    """The inverse of `to_plain`; ValueError or TypeError if it is not a query of ours."""
+    fields = dict(content)
+    tag = fields.pop("kind")
+    if tag not in TAGS:
+        raise ValueError(f"query kind {tag!r} is not known")
+    return TAGS[tag](**fields)
