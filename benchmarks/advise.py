@@ -17,7 +17,7 @@ import numpy as np
 from discreet import datasets
 from discreet.advice import Facts, advisor
 from discreet.advice.advisor import CLOSE, Choice, consider
-from discreet.advice.cases import MODELS, Case, committed, rows
+from discreet.advice.cases import ADVISED, Case, committed, rows
 from discreet.advice.neighbours import peers, weights
 from discreet.advice.ranges import NOMINAL
 from discreet.advice.simulation import simulate
@@ -50,7 +50,9 @@ def regrets(cases: tuple[Case, ...], chosen: Callable[[Case, float], str]) -> np
     for case in cases:
         epsilons = (case.signals / case.facts.signal(1.0)).round(9).tolist()
         best = case.accuracies.max(axis=0)
-        picked = [case.accuracies[MODELS.index(chosen(case, epsilon)), place] for place, epsilon in enumerate(epsilons)]
+        picked = [
+            case.accuracies[ADVISED.index(chosen(case, epsilon)), place] for place, epsilon in enumerate(epsilons)
+        ]
         found.append(best - picked)
     return np.array(found)
 
@@ -62,7 +64,7 @@ def coverage(cases: tuple[Case, ...], verdicts: Verdicts) -> tuple[float, float]
         for place, signal in enumerate(case.signals):
             choice = verdicts[case.name, round(float(signal / case.facts.signal(1.0)), 9)]
             for each in choice.expectations:
-                held.append(each.low <= case.accuracies[MODELS.index(each.model), place] <= each.high)
+                held.append(each.low <= case.accuracies[ADVISED.index(each.model), place] <= each.high)
                 width.append(each.high - each.low)
     return float(np.mean(held)), float(np.mean(width))
 
@@ -94,7 +96,7 @@ def report(cases: tuple[Case, ...], worlds: dict[str, list[Case]], schemas: dict
         line("cases alone", regrets(cases, lambda case, epsilon: alone[case.name, epsilon].first.model)),
         line("simulation alone", simulated),
         line("tree below a signal n ε of 100, else naive-bayes(select=auto): a rule found by looking", by_signal),
-        *(line(f"always {model}", regrets(cases, lambda case, epsilon, each=model: each)) for model in MODELS),
+        *(line(f"always {model}", regrets(cases, lambda case, epsilon, each=model: each)) for model in ADVISED),
         "",
         *settings_text(cases, worlds),
     ]
@@ -177,7 +179,7 @@ def settings_text(cases: tuple[Case, ...], worlds: dict[str, list[Case]]) -> lis
 
 def _best_simulated(worlds: list[Case], signal: float) -> str:
     lost = advisor.losses(worlds, signal).mean(axis=0)
-    return MODELS[int(lost.argmin())]
+    return ADVISED[int(lost.argmin())]
 
 
 def _grid(cases: tuple[Case, ...], verdicts: Verdicts, hits: dict[tuple[str, float], bool]) -> list[str]:
@@ -195,7 +197,7 @@ def _grid(cases: tuple[Case, ...], verdicts: Verdicts, hits: dict[tuple[str, flo
 def _precision(ours: np.ndarray) -> list[str]:
     """What is to be said of the cells themselves, and of so few data sets."""
     errors = [
-        float(row["deviation"]) / math.sqrt(int(row["runs"])) for row in rows("cells.csv") if row["model"] in MODELS
+        float(row["deviation"]) / math.sqrt(int(row["runs"])) for row in rows("cells.csv") if row["model"] in ADVISED
     ]
     by_data = (ours <= CLOSE + 1e-9).mean(axis=1)
     return [

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from discreet import datasets
-from discreet.advice.cases import MAJORITY, MODELS
+from discreet.advice.cases import ADVISED, MAJORITY
 from discreet.advice.facts import Facts
 from discreet.advice.simulation import families
 from discreet.advice.twins import twins
@@ -123,7 +123,7 @@ def candidates(sums: Sums, name: str, epsilon: float, rows: int, target: float) 
     Means over whole cross-validations hardly vary by which rows are tested: what a fold's size explains is left out.
     """
     found = {}
-    for model in MODELS:
+    for model in ADVISED:
         mean, deviation = moments(sums[name, model, epsilon])
         noise = max(deviation**2 - 10 * mean * (1 - mean) / rows, deviation**2 / 20)
         found[model] = mean, math.sqrt(noise / sums[name, model, epsilon][0])
@@ -173,7 +173,7 @@ def write(sums: Sums) -> None:
         for name in names:
             facts = Facts.of(public(name))
             writer.writerow([name, facts.records, facts.classes, facts.numeric, facts.categorical, facts.categories])
-    order = {model: place for place, model in enumerate((MAJORITY, *MODELS))}
+    order = {model: place for place, model in enumerate((MAJORITY, *ADVISED))}
     with (PACKAGE / "cells.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["data", "model", "epsilon", "runs", "mean", "deviation"])

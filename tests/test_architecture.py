@@ -163,7 +163,7 @@ def test_receipts_are_written_by_the_passage_or_vouch_for_no_reading():
 
 def test_rows_of_trees_stay_inside_their_door():
     """The records that a tree is grown on are named in the door's own modules alone."""
-    users = {name for name in FILES if "tree_records import Records" in FILES[name].read_text(encoding="utf-8")}
+    users = {name for name in FILES if "tree_rows import TreeRows" in FILES[name].read_text(encoding="utf-8")}
     assert {room(name) for name in users} == {"doors"}
 
 

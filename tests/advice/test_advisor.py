@@ -9,7 +9,7 @@ import pytest
 from discreet import Categorical, Numeric, Schema
 from discreet.advice import Facts, advise, advisor, ranges
 from discreet.advice.advisor import consider, standing
-from discreet.advice.cases import MODELS, Case, committed
+from discreet.advice.cases import ADVISED, Case, committed
 from discreet.advice.neighbours import distances, quantile, weights
 from discreet.errors import ParameterError
 
@@ -22,8 +22,8 @@ EPSILONS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 def case(name, best, facts=None, top=0.9):
     """A case in which one model is at `top` and the others ten points below, at each signal."""
     signals = np.geomspace(1, 1e4, 5)
-    accuracies = np.full((len(MODELS), 5), top - 0.1)
-    accuracies[MODELS.index(best)] = top
+    accuracies = np.full((len(ADVISED), 5), top - 0.1)
+    accuracies[ADVISED.index(best)] = top
     return Case(name, facts or Facts(1000, 2, 4, 4, 16), signals, accuracies, accuracies[:, -1], 0.5)
 
 
@@ -76,7 +76,7 @@ def test_quantiles_of_weighted_values():
 def test_larger_epsilons_are_not_expected_to_be_worse():
     for records in (150, 5000, 10**6):
         advice = advise(SCHEMA, EPSILONS, records=records, simulated=False)
-        for model in MODELS:
+        for model in ADVISED:
             found = [next(e for e in choice.expectations if e.model == model) for choice in advice.choices]
             for ends in ("low", "accuracy", "high"):
                 curve = np.array([getattr(each, ends) for each in found])
@@ -92,7 +92,7 @@ def test_larger_epsilons_are_not_expected_to_be_worse():
 
 def test_more_records_make_models_useful_earlier():
     few, many = (advise(SCHEMA, [1], records=records, simulated=False) for records in (1000, 100_000))
-    for model in MODELS:
+    for model in ADVISED:
         first, second = (next(e for e in advice.useful if e.model == model) for advice in (few, many))
         assert second.epsilon < first.epsilon or first.epsilon == math.inf
         assert first.low <= first.epsilon <= first.high
@@ -127,14 +127,14 @@ def test_the_share_of_good_cases_is_that_of_cases_with_as_many_classes():
     near, far = Facts(1000, 2, 0, 8, 32), Facts(1000, 40, 100, 0, 0)
     cases = [case(f"a{i}", "svm", near) for i in range(5)] + [case(f"b{i}", "one-rule", far) for i in range(5)]
     found = standing(near, 10.0, cases)
-    assert found.close[MODELS.index("svm")] == 1
-    assert found.close[MODELS.index("one-rule")] == 0
-    assert found.close_in[MODELS.index("svm")] == 5
+    assert found.close[ADVISED.index("svm")] == 1
+    assert found.close[ADVISED.index("one-rule")] == 0
+    assert found.close_in[ADVISED.index("svm")] == 5
     assert found.cases == 5
     third = standing(Facts(1000, 3, 0, 8, 32), 10.0, cases)
-    assert third.close[MODELS.index("one-rule")] == 1
+    assert third.close[ADVISED.index("one-rule")] == 1
     alone = standing(Facts(1000, 3, 0, 8, 32), 10.0, cases[:5])
-    assert alone.close[MODELS.index("svm")] == 1  # there are no others to ask
+    assert alone.close[ADVISED.index("svm")] == 1  # there are no others to ask
 
 
 def test_fewer_records_or_more_classes_than_in_any_case_are_a_guess():
@@ -169,7 +169,7 @@ def test_guessing_is_what_accuracies_are_measured_from():
     """0.8 where guessing gets 0.25 is 0.55 / 0.75 of the way to 1."""
     facts = Facts(1000, 4, 4, 4, 16)
     made = [case(f"m{i}", "svm", facts, top=0.9) for i in range(6)]
-    low = [MODELS.index("one-rule")]
+    low = [ADVISED.index("one-rule")]
     assert ranges.quantiles(facts, 10.0, made)[low, 1] == pytest.approx((0.8 - 0.25) / 0.75)
     found = consider(facts, [0.01], made).choices[0]
     assert next(e.accuracy for e in found.expectations if e.model == "one-rule") == pytest.approx(0.8)

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from discreet.advice import Facts
-from discreet.advice.cases import MODELS, NOTHING, Case, committed, rising, rows
+from discreet.advice.cases import ADVISED, NOTHING, Case, committed, rising, rows
 
 FACTS = Facts(100, 2, 3, 0, 0)
 
 
 def case(curve, noiseless=0.9, largest=0.5):
-    curves = np.array([curve] * len(MODELS))
+    curves = np.array([curve] * len(ADVISED))
     signals = np.geomspace(1, 100, len(curve))
-    return Case("made up", FACTS, signals, curves, np.full(len(MODELS), noiseless), largest)
+    return Case("made up", FACTS, signals, curves, np.full(len(ADVISED), noiseless), largest)
 
 
 def test_between_measurements_a_curve_is_straight_in_the_logarithm():
@@ -52,11 +52,11 @@ def test_useful_is_half_of_the_way_and_for_good():
 def test_the_committed_cells_are_whole_and_consistent():
     cells = list(rows("cells.csv"))
     assert len({(row["data"], row["model"], row["epsilon"]) for row in cells}) == len(cells)
-    assert {row["model"] for row in cells} == {*MODELS, "majority"}
+    assert {row["model"] for row in cells} == {*ADVISED, "majority"}
     epsilons = {row["epsilon"] for row in cells}
     names = {row["data"] for row in cells}
     assert names == {row["data"] for row in rows("cases.csv")}
-    assert len(cells) == len(names) * (len(MODELS) * len(epsilons) + 1)
+    assert len(cells) == len(names) * (len(ADVISED) * len(epsilons) + 1)
     for row in cells:
         assert 0 <= float(row["mean"]) <= 1
         assert 0 <= float(row["deviation"]) <= 0.6

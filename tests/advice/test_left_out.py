@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.advice.advisor import CLOSE, consider
-from discreet.advice.cases import MODELS, committed
+from discreet.advice.cases import ADVISED, committed
 from discreet.advice.record import track_record
 
 
@@ -21,7 +21,7 @@ def verdicts():
 
 
 def regret(choice, measured):
-    return measured.max() - measured[MODELS.index(choice.first.model)]
+    return measured.max() - measured[ADVISED.index(choice.first.model)]
 
 
 def test_the_first_choice_is_mostly_the_best_or_within_a_point(verdicts):
@@ -40,7 +40,7 @@ def test_what_it_loses_is_little(verdicts):
 
 def test_ranges_hold_about_four_times_in_five(verdicts):
     held = [
-        each.low <= measured[MODELS.index(each.model)] <= each.high
+        each.low <= measured[ADVISED.index(each.model)] <= each.high
         for choice, measured in verdicts
         for each in choice.expectations
     ]

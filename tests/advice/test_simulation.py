@@ -5,7 +5,7 @@ import pytest
 
 from discreet import Categorical, Numeric, Schema
 from discreet.advice import Facts, simulation
-from discreet.advice.cases import MODELS
+from discreet.advice.cases import ADVISED
 from discreet.advice.worlds import WORLDS
 
 SCHEMA = Schema([Numeric("x", 0, 1), Categorical("c", ["a", "b"])], "y", ["no", "yes"], records=100)
@@ -24,7 +24,7 @@ def test_a_case_for_each_world_the_same_each_time():
     assert [case.name for case in first] == [world.__name__ for world in WORLDS]
     assert told == [(done, len(WORLDS)) for done in range(len(WORLDS) + 1)]
     for case, other in zip(first, again, strict=True):
-        assert case.accuracies.shape == (len(MODELS), 3)
+        assert case.accuracies.shape == (len(ADVISED), 3)
         assert np.array_equal(case.accuracies, other.accuracies)
         assert np.array_equal(case.noiseless, other.noiseless)
         assert np.isfinite(case.accuracies).all()
@@ -91,6 +91,6 @@ def test_two_records_are_enough_to_simulate():
 
 def test_every_model_is_made_as_its_name_says():
     made = simulation.families()
-    assert tuple(made) == MODELS
+    assert tuple(made) == ADVISED
     assert made["naive-bayes(select=auto)"](SCHEMA).select == "auto"
     assert made["naive-bayes"](SCHEMA).select is None

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from discreet import Categorical, Numeric, Schema
 from discreet.advice import simulation
-from discreet.advice.cases import MODELS
+from discreet.advice.cases import ADVISED
 from discreet.cli import advise
 from discreet.cli.application import CarefulGroup
 
@@ -60,7 +60,7 @@ def test_a_table_and_a_sentence():
     assert "* the first choice: the least average loss" in " ".join(shown.split())
     assert "range in four of five cases" in shown
     assert "No data were read" in shown
-    for model in MODELS:
+    for model in ADVISED:
         assert model.partition("(")[0] in shown
 
 
@@ -77,7 +77,7 @@ def test_json_holds_all_of_it():
     }
     assert [each["epsilon"] for each in found["choices"]] == [0.1, 1.0, None]
     for choice in found["choices"]:
-        assert {each["model"] for each in choice["models"]} == set(MODELS)
+        assert {each["model"] for each in choice["models"]} == set(ADVISED)
         assert choice["train"] == choice["models"][0]["model"]
         losses = [each["loss"] for each in choice["models"]]
         assert losses == sorted(losses)
@@ -85,7 +85,7 @@ def test_json_holds_all_of_it():
             assert 0 <= each["low"] <= each["accuracy"] <= each["high"] <= 1
         assert choice["is_guess"] is False
         assert "expect" in choice["sentence"]
-    assert {each["model"] for each in found["useful_from"]} == set(MODELS)
+    assert {each["model"] for each in found["useful_from"]} == set(ADVISED)
     assert len(found["nearest_cases"]) == 10
     assert 0.5 < found["record"]["share"] < 1
 

@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.neighbours import ADJACENCIES, BASE, schema
 
 from discreet import Ledger, LocalPerturbation, NaiveBayes
 from discreet.doors import counts, hyperplanes, passage, rows, shares, tree_plans, trees
@@ -50,6 +49,7 @@ from discreet.queries.tables import (
 from discreet.records.encoding import Cells
 from discreet.schema import Adjacency
 from discreet.sources.memory import MemorySource
+from support.neighbours import ADJACENCIES, BASE, schema
 
 TREE = tree_plans.Tree((tree_plans.Split("open", None, 0), None, None))
 
@@ -266,7 +266,7 @@ DOORS: dict[str, Any] = {
     "grow gini": _grown(lambda given_: tree_plan.greedy(given_, ["near"], Fraction(1), 2, 4, "gini")),
     "grow dealt": _grown(lambda given_: tree_plan.greedy(given_, ["near"], Fraction(1), 1, 4, "max"), dealt=True),
     "grow published": _grown(lambda given_: tree_plan.published(given_, Fraction(1), 2)),
-    "grow labelled": _grown(lambda given_: tree_plans.Labelled(tree_plan.stumps(given_, ["open"]), Fraction(1))),
+    "grow labelled": _grown(lambda given_: tree_plans.BestLabelled(tree_plan.stumps(given_, ["open"]), Fraction(1))),
     "grow labels": _grown(lambda _: tree_plans.Fixed(TREE, Fraction(1), labels=True)),
     "grow counts": _grown(lambda _: tree_plans.Fixed(TREE, Fraction(1), labels=False)),
     "separate": _separated,

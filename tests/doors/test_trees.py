@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.neighbours import ADJACENCIES, BASE, neighbours, schema
 
 from discreet import Ledger
-from discreet.doors.tree_plans import Asked, Fixed, Greedy, Labelled, Published, labelings
-from discreet.doors.tree_records import Records
+from discreet.doors.tree_plans import Asked, BestLabelled, Fixed, Greedy, Published, labelings
+from discreet.doors.tree_rows import TreeRows
 from discreet.doors.trees import grow
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.models.trees import plan as tree_plan
@@ -23,6 +22,7 @@ from discreet.privacy.steps import Step
 from discreet.queries.trees import LeafCounts, LeafLabels, Split, Tree, candidates
 from discreet.sources.file import open_file
 from discreet.sources.memory import MemorySource
+from support.neighbours import ADJACENCIES, BASE, neighbours, schema
 from support.replay import recorded, replay
 
 STUMP = Tree((Split("open", None, 0), Split("near", 2, 0), None, None, None))
@@ -36,7 +36,7 @@ def plan_of(kind, epsilon=Fraction(1), depth=2):
     if kind == "published":
         return tree_plan.published(given_, epsilon, depth)
     if kind == "labelled":
-        return Labelled(tree_plan.stumps(given_, ["near", "open"]), epsilon)
+        return BestLabelled(tree_plan.stumps(given_, ["near", "open"]), epsilon)
     return Fixed(STUMP, epsilon, labels=kind == "labels")
 
 
@@ -333,8 +333,8 @@ def test_all_sources_give_the_same_tree(kind, tmp_path):
 
 
 def test_records_show_nothing_and_are_not_pickled():
-    records = Records({}, np.array([1, 0]), 2)
-    assert repr(records) == "Records(values hidden)"
+    records = TreeRows({}, np.array([1, 0]), 2)
+    assert repr(records) == "TreeRows(values hidden)"
     with pytest.raises(TypeError, match="private"):
         pickle.dumps(records)
 

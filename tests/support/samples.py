@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from discreet import NaiveBayes, OneRule
 from discreet.research.comparison import Grid, ResultsFile, compare, picture, summary
-from discreet.research.report import Document, Paragraph, Picture, Section, Table
+from discreet.research.report import Document, Paragraph, Picture, ReportTable, Section
 
 COMMAND = "discreet compare --data iris --epsilon 1 --folds 2, seed 0"
 
@@ -60,7 +60,7 @@ def accuracies():
         for row, model in enumerate(models)
     ]
     rows[2][4], rows[5][1] = "–", ""
-    return Table("Accuracy of each model, all ε", ["model", *(f"ε = {each}" for each in losses)], rows, COMMAND)
+    return ReportTable("Accuracy of each model, all ε", ["model", *(f"ε = {each}" for each in losses)], rows, COMMAND)
 
 
 def claims():
@@ -70,7 +70,7 @@ def claims():
         "The choice of the attribute is not charged, and each table is released at the whole ε.",
     )
     rows = [["naive Bayes 2013", "1", "∞", reasons[0]], ["1R 2019", "0.5", "3.5", reasons[1]]]
-    return Table("Claims", ["algorithm", "claimed ε", "honest ε", "reason"], rows, COMMAND)
+    return ReportTable("Claims", ["algorithm", "claimed ε", "honest ε", "reason"], rows, COMMAND)
 
 
 def every_part():
@@ -78,7 +78,7 @@ def every_part():
     words = (
         "Each model learned from the same folds. The deviation is that of single runs.\n\nNo score below is private."
     )
-    awkward = Table(
+    awkward = ReportTable(
         "An awkward column", ["value", "place"], [[each, str(p)] for p, each in enumerate(AWKWARD)], COMMAND
     )
     line = Picture("accuracy", "Accuracy of naive Bayes against ε; the band is one deviation", line_figure(), COMMAND)
@@ -110,8 +110,8 @@ def real_comparison(folder):
                 "Accuracy",
                 [
                     Picture("accuracy", "Accuracy against ε", picture.draw(found), COMMAND),
-                    Table("Accuracy", ["data", "model", "ε", "accuracy"], rows, COMMAND),
-                    Table("Wilcoxon signed-rank test", heads, tests, COMMAND),
+                    ReportTable("Accuracy", ["data", "model", "ε", "accuracy"], rows, COMMAND),
+                    ReportTable("Wilcoxon signed-rank test", heads, tests, COMMAND),
                 ],
             )
         ],
@@ -121,7 +121,7 @@ def real_comparison(folder):
 def hostile():
     """Hostile texts wherever a document takes a text."""
     sections = [
-        Section(text, [Paragraph(text), Table(text, [text, text], [[text, text], [text, "1"]], text)])
+        Section(text, [Paragraph(text), ReportTable(text, [text, text], [[text, text], [text, "1"]], text)])
         for text in HOSTILE
     ]
     pictures = [Picture(f"p-{place}", text, line_figure("x"), text) for place, text in enumerate(HOSTILE[:3])]

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from discreet.advice.cases import MODELS, Case, committed
+from discreet.advice.cases import ADVISED, Case, committed
 from discreet.advice.facts import Facts
 from discreet.advice.neighbours import Values, distances, peers, quantile, weights
 from discreet.advice.ranges import expected
@@ -207,12 +207,12 @@ def _choice(
     found, range_of = standing(facts, signal, cases, worlds), expected(facts, signal, cases)
     for model, simpler in same.items():  # the simpler stands before its twin in `MODELS`, and so in what follows
         for values in (found.loss, found.close, found.close_in, range_of):
-            values[MODELS.index(model)] = values[MODELS.index(simpler)]
+            values[ADVISED.index(model)] = values[ADVISED.index(simpler)]
     low, middle, high = range_of.T.tolist()
     loss, close, close_in = found.loss.tolist(), found.close.tolist(), found.close_in.tolist()
     order = np.argsort(found.loss, kind="stable").tolist()
     expectations = tuple(
-        Expectation(MODELS[each], middle[each], low[each], high[each], loss[each], close[each], close_in[each])
+        Expectation(ADVISED[each], middle[each], low[each], high[each], loss[each], close[each], close_in[each])
         for each in order
     )
     return Choice(epsilon, expectations, found.cases, found.apart, strangeness(facts, cases, found.apart))
@@ -241,7 +241,7 @@ def useful(facts: Facts, cases: Sequence[Case], worlds: Sequence[Case]) -> tuple
     told = ~np.isnan(signals[:, 0])
     ends = [
         [quantile(signals[told, place], weight[told], share) / facts.signal(1.0) for share in (0.5, 0.1, 0.9)]
-        for place in range(len(MODELS))
+        for place in range(len(ADVISED))
     ]
-    found = [Useful(model, *each) for model, each in zip(MODELS, ends, strict=True)]
+    found = [Useful(model, *each) for model, each in zip(ADVISED, ends, strict=True)]
     return tuple(sorted(found, key=lambda each: (each.epsilon, each.low)))

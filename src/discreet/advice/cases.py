@@ -20,7 +20,7 @@ from discreet.advice.facts import Facts
 
 Values = NDArray[np.float64]
 
-MODELS = ("naive-bayes", "naive-bayes(select=auto)", "one-rule", "decision-tree", "random-forest", "svm")
+ADVISED = ("naive-bayes", "naive-bayes(select=auto)", "one-rule", "decision-tree", "random-forest", "svm")
 """The models that are advised, in the order of all arrays here."""
 
 MAJORITY = "majority"
@@ -72,7 +72,7 @@ class Case:
         accuracy without noise, and does not fall back. Infinity if it never does, NaN if nothing is to be gained."""
         half = (self.largest + self.noiseless.max()) / 2
         if self.noiseless.max() < self.largest + CLEAR:
-            return np.full(len(MODELS), np.nan)
+            return np.full(len(ADVISED), np.nan)
         return np.array([_crossing(np.log(self.signals), row - half) for row in self.accuracies])
 
 
@@ -114,8 +114,8 @@ def _case(row: Mapping[str, str], cells: Mapping[tuple[str, float], float]) -> C
         row["data"],
         facts,
         np.array([facts.signal(epsilon) for epsilon in epsilons]),
-        np.array([[cells[model, epsilon] for epsilon in epsilons] for model in MODELS]),
-        np.array([cells[model, math.inf] for model in MODELS]),
+        np.array([[cells[model, epsilon] for epsilon in epsilons] for model in ADVISED]),
+        np.array([cells[model, math.inf] for model in ADVISED]),
         cells[MAJORITY, math.inf],
     )
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from discreet.advice.advisor import Advice
-from discreet.advice.cases import MODELS
+from discreet.advice.cases import ADVISED
 from discreet.advice.wording import amount
 from discreet.errors import ParameterError
 from discreet.pictures.figure import COLOURS, MARKERS, new_figure
@@ -20,12 +20,12 @@ def draw(advice: Advice) -> Any:
     epsilons = [choice.epsilon for choice in choices]
     curves = {
         model: [next(each for each in choice.expectations if each.model == model) for choice in choices]
-        for model in MODELS
+        for model in ADVISED
     }
     figure = new_figure(figsize=(10, 6))
     panels = figure.subplots(2, 3, sharex=True, sharey=True).ravel()
-    for place, (panel, model) in enumerate(zip(panels, MODELS, strict=True)):
-        for other in MODELS:
+    for place, (panel, model) in enumerate(zip(panels, ADVISED, strict=True)):
+        for other in ADVISED:
             panel.plot(epsilons, [each.accuracy for each in curves[other]], color="0.8", linewidth=1)
         own, colour = curves[model], COLOURS[place]
         panel.fill_between(

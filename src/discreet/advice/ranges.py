@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from discreet.advice.cases import MODELS, Case, rising
+from discreet.advice.cases import ADVISED, Case, rising
 from discreet.advice.facts import Facts
 from discreet.advice.neighbours import Values, quantile, weights
 
@@ -35,7 +35,7 @@ def quantiles(facts: Facts, signal: float, cases: Sequence[Case]) -> Values:
     weight = weights(facts, cases)
     scaled = np.array([_scaled(case, rising(case).at(signal)) for case in cases])
     shares = ((1 - NOMINAL) / 2, 0.5, (1 + NOMINAL) / 2)
-    return np.array([[quantile(scaled[:, model], weight, share) for share in shares] for model in range(len(MODELS))])
+    return np.array([[quantile(scaled[:, model], weight, share) for share in shares] for model in range(len(ADVISED))])
 
 
 def _scaled(case: Case, accuracies: Values) -> Values:

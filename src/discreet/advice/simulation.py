@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.advice.cases import MODELS, Case, Values, rising
+from discreet.advice.cases import ADVISED, Case, Values, rising
 from discreet.advice.facts import Facts
 from discreet.advice.twins import twins
-from discreet.advice.worlds import WORLDS, Table, drawn, numbered
+from discreet.advice.worlds import WORLDS, Sample, drawn, numbered
 from discreet.models import MODELS as FAMILIES
 from discreet.models.settings import configured
 from discreet.privacy.epsilon import as_epsilon
@@ -43,7 +43,7 @@ MOST_CATEGORIES, LEVELS = 200, 2000
 
 def families() -> dict[str, Any]:
     """How each advised model is made."""
-    return {name: configured(name, FAMILIES) for name in MODELS}
+    return {name: configured(name, FAMILIES) for name in ADVISED}
 
 
 def simulate(schema: Schema, facts: Facts, progress: Callable[[int, int], None] = lambda done, of: None) -> list[Case]:
@@ -56,7 +56,7 @@ def simulate(schema: Schema, facts: Facts, progress: Callable[[int, int], None] 
     rows = min(facts.records, ROWS)
     alike = numbered(schema, spread(schema, facts.classes), rows)
     epsilons = [_allowed(signal * facts.distance / rows) for signal in (*SIGNALS, math.inf)]
-    curves = np.zeros((len(WORLDS), TABLES, len(MODELS), len(epsilons)))
+    curves = np.zeros((len(WORLDS), TABLES, len(ADVISED), len(epsilons)))
     largest = np.zeros((len(WORLDS), TABLES))
     for place, (world, number) in enumerate(np.ndindex(len(WORLDS), TABLES)):
         progress(place, len(WORLDS) * TABLES)
@@ -94,25 +94,25 @@ def _categories(column: Column) -> int:
     return len(column.categories) if isinstance(column, Categorical) else 0
 
 
-def _curves(schema: Schema, table: Table, rows: int, epsilons: list[float], noise: int) -> Values:
+def _curves(schema: Schema, table: Sample, rows: int, epsilons: list[float], noise: int) -> Values:
     """The accuracy of each model (rows) at each epsilon; twins have one run for both."""
-    found = np.full((len(MODELS), len(epsilons)), np.nan)
+    found = np.full((len(ADVISED), len(epsilons)), np.nan)
     for column, epsilon in enumerate(epsilons):
         same = twins(schema, as_epsilon(epsilon))
-        for row, model in enumerate(MODELS):
+        for row, model in enumerate(ADVISED):
             if model not in same and (model != SLOW or column % 2 or epsilon == math.inf):
                 draws = DRAWS if epsilon * rows < WEAK and model != SLOW else 1
                 seeds = [seed(noise, row, column, draw) for draw in range(draws)]
                 found[row, column] = np.mean([_accuracy(schema, table, rows, model, epsilon, each) for each in seeds])
         for model, simpler in same.items():
-            found[MODELS.index(model), column] = found[MODELS.index(simpler), column]
-    slow = found[MODELS.index(SLOW)]
+            found[ADVISED.index(model), column] = found[ADVISED.index(simpler), column]
+    slow = found[ADVISED.index(SLOW)]
     known = np.flatnonzero(~np.isnan(slow))
     slow[:] = np.interp(np.arange(len(slow)), known, slow[known])
     return found
 
 
-def _accuracy(schema: Schema, table: Table, rows: int, model: str, epsilon: float, noise: int) -> float:
+def _accuracy(schema: Schema, table: Sample, rows: int, model: str, epsilon: float, noise: int) -> float:
     estimator = families()[model](schema, epsilon=epsilon, random_state=noise)
     predicted = estimator.fit(table.X[:rows], table.y[:rows]).predict(table.X[rows:])
     return float((predicted == table.y[rows:]).mean())

@@ -36,7 +36,7 @@ IMBALANCE = 0.15
 
 
 @dataclass(frozen=True)
-class Table:
+class Sample:
     """Rows of a made-up world: attributes in the order of the schema, and classes by number."""
 
     X: Matrix
@@ -61,31 +61,31 @@ def shares(classes: int) -> Matrix:
     return np.array([first, *[(1 - first) / max(1, classes - 1)] * (classes - 1)])
 
 
-def independent(schema: Schema, y: Labels, rng: Draws) -> Table:
+def independent(schema: Schema, y: Labels, rng: Draws) -> Sample:
     """Every column tells something, some more, each by itself: the world of naive Bayes."""
     strengths = rng.exponential(size=len(schema.columns))
     centres = _apart(rng.normal(size=(len(schema.classes), len(schema.columns))) * strengths)
-    return Table(_readings(schema, centres[y] + _noise(y, schema, rng), rng), y)
+    return Sample(_readings(schema, centres[y] + _noise(y, schema, rng), rng), y)
 
 
-def redundant(schema: Schema, y: Labels, rng: Draws) -> Table:
+def redundant(schema: Schema, y: Labels, rng: Draws) -> Sample:
     """Columns are readings of two hidden quantities that tell the class: what one says, others say again."""
     centres = _apart(rng.normal(size=(len(schema.classes), 2)))
     hidden = centres[y] + rng.normal(size=(len(y), 2))
     angles = rng.uniform(0, 2 * np.pi, size=len(schema.columns))
     scores = hidden @ [np.cos(angles), np.sin(angles)] + READING * _noise(y, schema, rng)
-    return Table(_readings(schema, scores, rng), y)
+    return Sample(_readings(schema, scores, rng), y)
 
 
-def dominant(schema: Schema, y: Labels, rng: Draws) -> Table:
+def dominant(schema: Schema, y: Labels, rng: Draws) -> Sample:
     """One column tells nearly all, the others nothing: the world of one rule."""
     scores = _noise(y, schema, rng)
     places = rng.permutation(len(schema.classes))
     scores[:, rng.integers(len(schema.columns))] += SEPARATION * places[_mistaken(y, schema, rng)]
-    return Table(_readings(schema, scores, rng), y)
+    return Sample(_readings(schema, scores, rng), y)
 
 
-def ruled(schema: Schema, y: Labels, rng: Draws) -> Table:
+def ruled(schema: Schema, y: Labels, rng: Draws) -> Sample:
     """Columns tell the class together, not one by one: the world of trees, with questions drawn at random."""
     X = _readings(schema, _noise(y, schema, rng), rng)
     answers = np.column_stack([_answers(X[:, place], each) for place, each in enumerate(schema.columns)])
@@ -96,7 +96,7 @@ def ruled(schema: Schema, y: Labels, rng: Draws) -> Table:
         leaves = 2 * leaves + answers[np.arange(len(y)), asked[leaves]]
     order = rng.permutation(2**depth)
     rule = np.sort(y)[(order * len(y)) >> depth]  # as many leaves for each class as its share asks for
-    return Table(X, _mistaken(rule[leaves - 2**depth], schema, rng))
+    return Sample(X, _mistaken(rule[leaves - 2**depth], schema, rng))
 
 
 def _answers(values: Matrix, column: Column) -> Labels:
@@ -112,17 +112,17 @@ def _apart(centres: Matrix) -> Matrix:
     return np.asarray(centres * SEPARATION / max(min(gaps, default=1.0), 1e-9))
 
 
-def unrelated(schema: Schema, y: Labels, rng: Draws) -> Table:
+def unrelated(schema: Schema, y: Labels, rng: Draws) -> Sample:
     """No column tells anything: nothing can be better than the largest class."""
-    return Table(_readings(schema, _noise(y, schema, rng), rng), y)
+    return Sample(_readings(schema, _noise(y, schema, rng), rng), y)
 
 
-World = Callable[[Schema, Labels, Draws], Table]
+World = Callable[[Schema, Labels, Draws], Sample]
 WORLDS: tuple[World, ...] = (independent, redundant, dominant, ruled)
 """The worlds in which the class can be told."""
 
 
-def drawn(world: World, schema: Schema, rows: int, seed: int) -> Table:
+def drawn(world: World, schema: Schema, rows: int, seed: int) -> Sample:
     """A table of a world."""
     rng = search_generator(seed)
     y = np.asarray(rng.choice(len(schema.classes), size=rows, p=shares(len(schema.classes))), dtype=np.intp)

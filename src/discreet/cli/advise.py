@@ -129,7 +129,7 @@ def _finite(value: Any) -> Any:
 
 
 def _show(advice: Any) -> None:
-    from discreet.advice.cases import MODELS
+    from discreet.advice.cases import ADVISED
     from discreet.advice.wording import from_where, rounded, sentences
 
     heads = ["model", *(f"ε = {rounded(choice.epsilon)}" for choice in advice.choices)]
@@ -138,7 +138,7 @@ def _show(advice: Any) -> None:
         for choice in advice.choices
         for each in choice.expectations
     }
-    body = [[model, *(found[choice.epsilon, model] for choice in advice.choices)] for model in MODELS]
+    body = [[model, *(found[choice.epsilon, model] for choice in advice.choices)] for model in ADVISED]
     tabulate(f"Expected accuracy in per cent, with a range\n{STAR}", heads, body, right=heads[1:])
     where = [[each.model, from_where(each)] for each in advice.useful]
     tabulate("Useful from about which ε", ["model", "ε (range in four of five cases)"], where)

@@ -28,10 +28,16 @@ def show(path: File, as_json: Json = False) -> None:
         emit(_as_dict(account, path))
         return
     rows = [
-        [str(number), entry.at, entry.name, shown_above(entry.epsilon), entry.adjacency or "not known",
-         shown_above(account.counted(entry))]
+        [
+            str(number),
+            entry.at,
+            entry.name,
+            shown_above(entry.epsilon),
+            entry.adjacency or "not known",
+            shown_above(account.counted(entry)),
+        ]
         for number, entry in enumerate(account.entries, 1)
-    ]  # fmt: skip
+    ]
     tabulate(str(path), ["number", "when", "name", "ε", "adjacency", "counted"], rows, right=["number", "ε", "counted"])
     say(_told(account))
 
@@ -89,10 +95,21 @@ def _told(account: Account) -> str:
 
 def _as_dict(account: Account, path: Path) -> dict[str, Any]:
     entries = [
-        {"number": number, "at": entry.at, "name": entry.name, "epsilon": str(entry.epsilon),
-         "adjacency": entry.adjacency, "counted": str(account.counted(entry))}
+        {
+            "number": number,
+            "at": entry.at,
+            "name": entry.name,
+            "epsilon": str(entry.epsilon),
+            "adjacency": entry.adjacency,
+            "counted": str(account.counted(entry)),
+        }
         for number, entry in enumerate(account.entries, 1)
-    ]  # fmt: skip
+    ]
     amounts = {"spent": str(account.spent), "remaining": str(account.remaining)}
-    return {"path": str(path), "limit": str(account.limit), "adjacency": account.adjacency, **amounts,
-            "entries": entries}  # fmt: skip
+    return {
+        "path": str(path),
+        "limit": str(account.limit),
+        "adjacency": account.adjacency,
+        **amounts,
+        "entries": entries,
+    }

@@ -46,8 +46,10 @@ def invite(
     epsilon: Annotated[str, typer.Option(help="The privacy loss, for instance 1 or 1/3.", show_default=False)],
     party: Annotated[
         list[str],
-        typer.Option(help="A party's name; NAME=KEY for a secure sum, NAME=column,column if it has only these.",
-                     show_default=False),
+        typer.Option(
+            help="A party's name; NAME=KEY for a secure sum, NAME=column,column if it has only these.",
+            show_default=False,
+        ),
     ],
     out: Annotated[Path, typer.Option(help="The invitation file to write.", show_default=False)],
     trust: Annotated[str, typer.Option(help="nobody: each answer is private; sum: only their sum is.")] = "nobody",
@@ -56,7 +58,7 @@ def invite(
     adjacency: Annotated[str | None, typer.Option(help="add-remove or replace-one; default: the schema's.")] = None,
     force: Force = False,
     as_json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Write an invitation: what is asked of every party, and at what price. Reads no data.
 
     \b
@@ -74,8 +76,16 @@ def invite(
     check_out(out, Path(schema.partition("#")[0]), force=force)
     invitation.save(out)
     if as_json:
-        emit({"out": str(out), "round": invitation.round, "hash": invitation.hash, "parties": names,
-              "questions": len(invitation.questions), "epsilon": str(invitation.epsilon)})  # fmt: skip
+        emit(
+            {
+                "out": str(out),
+                "round": invitation.round,
+                "hash": invitation.hash,
+                "parties": names,
+                "questions": len(invitation.questions),
+                "epsilon": str(invitation.epsilon),
+            }
+        )
         return
     rows = [[repr(each.query), shown(each.epsilon)] for each in invitation.questions]
     tabulate(f"Round {invitation.round}", ["question", "ε"], rows, right=["ε"])
@@ -100,7 +110,7 @@ def answer(
     table: Annotated[str | None, typer.Option(help="The table, if the data file is a .duckdb file.")] = None,
     force: Force = False,
     as_json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Answer an invitation: one message, made where the records are; the party's own ledger is charged.
 
     \b
@@ -132,8 +142,15 @@ def answer(
             message = Party(party, source, account, key=pair, known=told, checked=compared).answer(invited)
         message.save(out)
     if as_json:
-        emit({"out": str(out), "round": invited.round, "party": party, "bytes": out.stat().st_size,
-              "ledger": {"limit": str(account.limit), "spent": str(account.spent)}})  # fmt: skip
+        emit(
+            {
+                "out": str(out),
+                "round": invited.round,
+                "party": party,
+                "bytes": out.stat().st_size,
+                "ledger": {"limit": str(account.limit), "spent": str(account.spent)},
+            }
+        )
         return
     say(f"Answer written to {out}: send it to the aggregator. {in_words(account, ledger)}")
 

@@ -39,7 +39,7 @@ def simulate(
     model: Annotated[str, typer.Option(help="naive-bayes or one-rule.")] = "naive-bayes",
     seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:  # fmt: skip
+) -> None:
     """Simulate federated training on public data: local noise, secure sum and training at one place.
 
     Writes simulation.csv, and simulation.png if matplotlib is there: accuracy against ε, a line for each number of

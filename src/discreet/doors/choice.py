@@ -15,7 +15,7 @@ from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.receipt import Receipt
 from discreet.privacy.steps import Step, split_evenly
-from discreet.queries.tables import MajorityScore, Score, ShareScore
+from discreet.queries.tables import ColumnScore, MajorityScore, ShareScore
 from discreet.schema import Schema
 from discreet.sources import Source
 
@@ -35,7 +35,7 @@ class Selection:
 class Round:
     """Which of the candidates is best, after so many have been taken away."""
 
-    candidates: tuple[Score, ...]
+    candidates: tuple[ColumnScore, ...]
     taken: int
 
     def __repr__(self) -> str:
@@ -51,7 +51,7 @@ class Round:
 def select(
     source: Source,
     schema: Schema,
-    candidates: Sequence[Score],
+    candidates: Sequence[ColumnScore],
     wanted: int,
     epsilon: Epsilon,
     ledger: Account,
@@ -70,7 +70,7 @@ def select(
         raise ParameterError(f"{wanted} of {len(candidates)} columns cannot be chosen; need at least 1 and no more")
     candidates = tuple(candidates)
     for each in candidates:
-        if type(each) not in get_args(Score):  # a subclass could say anything of its distance
+        if type(each) not in get_args(ColumnScore):  # a subclass could say anything of its distance
             raise ParameterError(f"{type(each).__name__} is not a score of a column; need one that is proved")
     steps = []
     for taken, share in enumerate(split_evenly(epsilon, wanted)):
@@ -79,7 +79,7 @@ def select(
     reading, receipt = passage(source, schema, steps, ledger, rng, purpose)
     exact = reading.count([each.cells(schema) for each in candidates])
     left = list(candidates)
-    chosen: list[Score] = []
+    chosen: list[ColumnScore] = []
     for step in steps:
         scores = np.array([each.score(exact.counts[each.cells(schema)]) for each in left], dtype=np.int64)
         chosen.append(left.pop(step.mechanism.choose(scores, rng)))

@@ -10,13 +10,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.doors.tree_records import Records
+from discreet.doors.tree_rows import TreeRows
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import AnyStep, Step
-from discreet.queries.trees import SCORES, LeafCounts, LeafLabels, Places, Split, Table, Tree, complete_tree
+from discreet.queries.trees import SCORES, Integers, LeafCounts, LeafLabels, Places, Split, Tree, complete_tree
 from discreet.records.encoding import Cells
 from discreet.released.statistics import NoisyTable
 from discreet.schema import Schema
@@ -35,7 +35,7 @@ class Plan(Protocol):
         """What is asked, in order, each with its mechanism and its share; the door checks and charges them."""
         ...
 
-    def answer(self, records: Records, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Make the tree, by the mechanisms of those very steps."""
         ...
 
@@ -92,7 +92,7 @@ class Greedy:
             choices.append(_chosen(Asked(words, unit), share, schema))
         return [*choices, _leaf_counts(2**depth, self.leaves, schema)]
 
-    def answer(self, records: Records, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Grow, then count."""
         *choices, leaves = [step.mechanism for step in steps]
         score = SCORES[self.score]
@@ -136,7 +136,7 @@ class Published:
             tables.append(_counted_step(Asked(words, unused), share, schema))
         return [*tables, _leaf_counts(2 ** len(self.levels), self.leaves, schema)]
 
-    def answer(self, records: Records, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Grow on noisy tables, then count."""
         *noises, leaves = [step.mechanism for step in steps]
         levels: list[list[Split]] = []
@@ -159,7 +159,7 @@ LEAST = 1e-5
 """Noisy counts below this are raised to it, as published."""
 
 
-def _gini_index(tables: Table) -> NDArray[np.float64]:
+def _gini_index(tables: Integers) -> NDArray[np.float64]:
     """The noisy Gini index (nodes by splits) of tables by side, node, class and split."""
     counts = np.maximum(tables.astype(np.float64), LEAST)
     sides = counts.sum(axis=2)
@@ -192,7 +192,7 @@ class Fixed:
             return [_leaf_counts(self.tree.leaves, self.epsilon, schema)]
         return [_chosen(Asked(f"class of each of {self.tree.leaves} leaves", 1), self.epsilon, schema)]
 
-    def answer(self, records: Records, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Count or choose."""
         (mechanism,) = [step.mechanism for step in steps]
         place = self.tree.leaf_of(records.codes, len(records.labels))
@@ -203,7 +203,7 @@ class Fixed:
 
 
 @dataclass(frozen=True)
-class Labelled:
+class BestLabelled:
     """Choose a tree (of one column, or a single leaf) and the classes of its leaves at once: the most right of all.
 
     Guarantee  `epsilon`-DP under the schema's adjacency.
@@ -224,7 +224,7 @@ class Labelled:
         number = sum(len(labelings(tree, len(schema.classes))) for tree in self.trees)
         return [_chosen(Asked(f"best of {number} labelled trees", 1), self.epsilon, schema)]
 
-    def answer(self, records: Records, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Score all candidates, then choose."""
         by_cell = {
             cells: records.by_class(records.codes[cells].astype(np.intp), cells.size(schema)) for cells in self.cells()
@@ -245,7 +245,7 @@ class Labelled:
         return _labelled(tree, labels.tolist(), schema)
 
 
-PLANS = (Greedy, Published, Fixed, Labelled)
+PLANS = (Greedy, Published, Fixed, BestLabelled)
 """The plans that are proved: the door takes no others."""
 
 
@@ -276,7 +276,7 @@ def _leaf_counts(leaves: int, share: Epsilon, schema: Schema) -> Step[Asked, Dis
     return _counted_step(Asked(f"records by class in {leaves} leaves", 1), share, schema)
 
 
-def _counted(tree: Tree, place: Places, records: Records, noise: DiscreteLaplace, rng: Randomness) -> Answer:
+def _counted(tree: Tree, place: Places, records: TreeRows, noise: DiscreteLaplace, rng: Randomness) -> Answer:
     counts = records.by_class(place, tree.leaves).T
     return LeafCounts(tree.nodes), NoisyTable(noise.perturb(counts, rng), noise.variance)
 

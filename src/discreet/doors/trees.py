@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.doors.passage import Account, Reading, passage
 from discreet.doors.tree_plans import PLANS, Plan
-from discreet.doors.tree_records import Records
+from discreet.doors.tree_rows import TreeRows
 from discreet.errors import ParameterError
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import AnyStep, Lot
@@ -59,7 +59,7 @@ def grow(
     return NoisyStatistics(tables, receipt)
 
 
-def _read(reading: Reading, wanted: Sequence[Cells], schema: Schema) -> Records:
+def _read(reading: Reading, wanted: Sequence[Cells], schema: Schema) -> TreeRows:
     """All rows, in as few bytes as their public sizes allow."""
     cells = list(dict.fromkeys(wanted)) or [ClassCounts().cells(schema)]
     classes = len(schema.classes)
@@ -71,4 +71,4 @@ def _read(reading: Reading, wanted: Sequence[Cells], schema: Schema) -> Records:
         labels.append(block.labels[kept].astype(labels[0].dtype))
         for each in cells:
             codes[each].append(block.codes[each][kept].astype(kinds[each]))
-    return Records({each: np.concatenate(parts) for each, parts in codes.items()}, np.concatenate(labels), classes)
+    return TreeRows({each: np.concatenate(parts) for each, parts in codes.items()}, np.concatenate(labels), classes)

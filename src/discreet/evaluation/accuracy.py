@@ -23,7 +23,7 @@ from discreet.privacy.steps import laplace_steps
 from discreet.queries.tables import ClassCounts
 from discreet.records import files
 from discreet.schema import Schema
-from discreet.sources.marked import Labelled, MarkedSource, marks
+from discreet.sources.marked import Examples, MarkedSource, marks
 
 UNIT = "one record of the test data"
 ASKED = "Predictions(right, wrong)"
@@ -129,11 +129,11 @@ def evaluate_file(model: Any, path: str | Path, **options: Any) -> Accuracy:
     """The same for a CSV or Parquet file, a block of records at a time; columns that the schema lacks are not read."""
     path = files.checked(path)
 
-    def known(block: files.Block) -> Labelled:
+    def known(block: files.Block) -> Examples:
         wanted = {*model.schema_.names, model.schema_.target}
         return {name: values for name, values in block.items() if name in wanted}, None
 
-    def blocks() -> Iterable[Labelled]:
+    def blocks() -> Iterable[Examples]:
         return map(known, files.read_blocks(path, names=model.schema_.all_names))
 
     _check_model(model)
@@ -142,8 +142,8 @@ def evaluate_file(model: Any, path: str | Path, **options: Any) -> Accuracy:
 
 def _evaluated(
     model: Any,
-    structure: Labelled,
-    blocks: Callable[[], Iterable[Labelled]],
+    structure: Examples,
+    blocks: Callable[[], Iterable[Examples]],
     epsilon: Any = 1.0,
     ledger: Ledger | None = None,
     adjacency: Any = None,

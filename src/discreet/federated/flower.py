@@ -111,8 +111,10 @@ def answer(invitation: Invitation, settings: Settings) -> bytes:
         return message.to_bytes()
     checked = _path(settings, "invitation")
     if checked is None and invitation.trust == "sum":
-        raise ParameterError("a secure sum hides an answer among the parties of the invitation only: check their keys, "
-                             'then name your copy of it: invitation="FILE"')  # fmt: skip
+        raise ParameterError(
+            "a secure sum hides an answer among the parties of the invitation only: check their keys, "
+            'then name your copy of it: invitation="FILE"'
+        )
     if checked is not None and Invitation.load(checked).hash != invitation.hash:
         raise ParameterError(f"the invitation is not the one in {checked}; ask its sender before you answer it")
     secret = _path(settings, "key")

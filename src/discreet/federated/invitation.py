@@ -37,7 +37,7 @@ FILE = Envelope(
     indent=1,
 )
 TRUST = ("nobody", "sum")
-MODELS = ("naive-bayes", "one-rule")
+FEDERATED = ("naive-bayes", "one-rule")
 QUESTIONS: dict[str, Any] = {kind.__name__: kind for kind in (Counts, SplineCounts, SoftCounts)}
 MOST_PARTIES = 100_000
 MOST_CELLS = 10_000_000
@@ -227,8 +227,8 @@ def invite(
         raise ParameterError(
             'the schema declares no number of records; add "records": of all parties together, roughly'
         )
-    if model not in MODELS:
-        raise ParameterError(f"model={model!r}; need one of: {', '.join(MODELS)}")
+    if model not in FEDERATED:
+        raise ParameterError(f"model={model!r}; need one of: {', '.join(FEDERATED)}")
     if trust not in TRUST:
         raise ParameterError(f"trust={trust!r}; need one of: {', '.join(TRUST)}")
     alone = trust == "nobody" and bool(invitees) and not columns
@@ -273,7 +273,7 @@ def _check(invitation: Invitation) -> None:
     names, schema = [party.name for party in invitation.parties], invitation.schema
     if not 1 <= len(names) <= MOST_PARTIES or len(set(names)) != len(names) or not all(map(_is_name, names)):
         raise ParameterError(f"{len(names)} parties; need from 1 to {MOST_PARTIES} different names, each a short text")
-    if invitation.trust not in TRUST or invitation.model not in MODELS or not _is_name(invitation.round):
+    if invitation.trust not in TRUST or invitation.model not in FEDERATED or not _is_name(invitation.round):
         raise ParameterError("trust, model or round of the invitation are not known; upgrade discreet")
     if invitation.epsilon == math.inf:
         raise ParameterError("epsilon=inf; a round without noise is not private: get another invitation")

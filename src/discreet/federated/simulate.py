@@ -139,9 +139,14 @@ class PublicTable:
             summed = many and setting.protocol == "secure-sum"
             keys = {name: f"{number + 1:064x}" for number, name in enumerate(names)} if summed else None
             self._invitations[setting] = invite(
-                self.schema, setting.epsilon, names, trust="sum" if summed else "nobody", model=self.model, keys=keys,
+                self.schema,
+                setting.epsilon,
+                names,
+                trust="sum" if summed else "nobody",
+                model=self.model,
+                keys=keys,
                 honest=setting.honest if summed else None,
-            )  # fmt: skip
+            )
         return self._invitations[setting]
 
     def statistics(self, setting: Setting, rows: Integers, repeat: int) -> NoisyStatistics:

@@ -24,7 +24,7 @@ from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
-Table = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 MOST_BINS = 127
 """The most bins that a model may ask for."""
@@ -53,7 +53,7 @@ class Counts(Adding):
         """The cells that are counted."""
         return Cells(self.column, self.bins)
 
-    def fold(self, counts: Table, schema: Schema) -> Table:
+    def fold(self, counts: Integers, schema: Schema) -> Integers:
         """The table of the query from counts by class and cell."""
         return counts
 
@@ -78,7 +78,7 @@ class SplineCounts(Adding):
         """What one record adds to the table in all."""
         return 2 * fine(self.bins)
 
-    def fold(self, counts: Table, schema: Schema) -> Table:
+    def fold(self, counts: Integers, schema: Schema) -> Integers:
         """The table of the query from counts by class and cell; exact integers."""
         return counts @ splines(self.bins)
 
@@ -101,7 +101,7 @@ class SoftCounts(Adding):
         """What one record adds to the table in all."""
         return _grid(self.column, schema) ** 2
 
-    def fold(self, counts: Table, schema: Schema) -> Table:
+    def fold(self, counts: Integers, schema: Schema) -> Integers:
         """The table of the query from counts by class and grid point; exact integers."""
         return counts @ bernstein(_grid(self.column, schema))
 
@@ -115,7 +115,7 @@ class ClassCounts(Adding):
         columns = [Cells(column.name, 1 if isinstance(column, Numeric) else None) for column in schema.columns]
         return min(columns, key=lambda cells: cells.size(schema))
 
-    def fold(self, counts: Table, schema: Schema) -> Table:
+    def fold(self, counts: Integers, schema: Schema) -> Integers:
         """The class totals, as a table with one column."""
         return np.asarray(counts.sum(axis=1, keepdims=True))
 
@@ -132,7 +132,7 @@ class Total(Adding):
         """As for the class counts."""
         return ClassCounts().cells(schema)
 
-    def fold(self, counts: Table, schema: Schema) -> Table:
+    def fold(self, counts: Integers, schema: Schema) -> Integers:
         """One number, as a table of one cell."""
         return np.asarray(counts.sum(keepdims=True))
 
@@ -150,7 +150,7 @@ class Moments(Adding):
         """The cells that are counted: the column's grid."""
         return Cells(self.column)
 
-    def fold(self, counts: Table, schema: Schema) -> Table:
+    def fold(self, counts: Integers, schema: Schema) -> Integers:
         """The counts themselves; the mechanism makes the moments."""
         return counts
 
@@ -174,7 +174,7 @@ class MajorityScore(Adding):
         """The cells that vote."""
         return Cells(self.column, self.bins)
 
-    def score(self, counts: Table) -> int:
+    def score(self, counts: Integers) -> int:
         """The score from counts by class and cell."""
         return int(counts.max(axis=0).sum())
 
@@ -201,12 +201,12 @@ class ShareScore(Adding):
         """Any cells will do, since each record lies in one of them."""
         return ClassCounts().cells(schema)
 
-    def score(self, counts: Table) -> int:
+    def score(self, counts: Integers) -> int:
         """The score from counts by class and cell."""
         return int(counts.sum()) * self.right // self.of
 
 
-Score: TypeAlias = MajorityScore | ShareScore
+ColumnScore: TypeAlias = MajorityScore | ShareScore
 TableQuery: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Moments
 """What is answered by counts of one column."""
 Query: TypeAlias = TableQuery | Hyperplanes | LeafCounts
@@ -232,7 +232,7 @@ def fine(bins: int) -> int:
     return next((parts for parts in (8, 4) if bins * parts <= 64), 2)
 
 
-def splines(bins: int) -> Table:
+def splines(bins: int) -> Integers:
     """The weights of each fine cell on the bins, as integers that sum to 2 * fine."""
     parts = fine(bins)
     unit = 2 * parts
@@ -245,7 +245,7 @@ def splines(bins: int) -> Table:
     return weights
 
 
-def bernstein(grid: int) -> Table:
+def bernstein(grid: int) -> Integers:
     """The three weights of each grid point, as integers that sum to grid^2."""
     high = np.arange(grid + 1, dtype=np.int64)
     low = grid - high

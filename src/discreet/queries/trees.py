@@ -18,7 +18,7 @@ from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, is_integer
 
-Table = NDArray[np.int64]
+Integers = NDArray[np.int64]
 Places = NDArray[np.intp]
 
 MOST_DEPTH = 64
@@ -204,7 +204,7 @@ class LeafLabels(LeafCounts):
     """The class of each leaf of a public tree, without counts: a table with a single one in each leaf's column."""
 
 
-def majority(counts: Table) -> Table:
+def majority(counts: Integers) -> Integers:
     """Records of the largest class, for counts whose second axis is the class.
 
     Sensitivity  adding a record raises it by 0 or 1.
@@ -214,7 +214,7 @@ def majority(counts: Table) -> Table:
     return np.asarray(counts.max(axis=1))
 
 
-def gini_purity(counts: Table) -> Table:
+def gini_purity(counts: Integers) -> Integers:
     """Minus the Gini impurity times the number of records, rounded to an integer: -floor((m^2 - sum m_c^2) / m).
 
     Sensitivity  adding a record lowers it by 0, 1 or 2.
@@ -229,7 +229,7 @@ def gini_purity(counts: Table) -> Table:
 
 
 @dataclass(frozen=True)
-class Score:
+class SplitScore:
     """How good a split is: the sum of a value of its two sides; higher is better.
 
     Sensitivity  adding a record moves every split's score by 0 to `sensitivity`, all the same way (monotone); replacing
@@ -240,12 +240,12 @@ class Score:
     """
 
     name: str
-    value: Callable[[Table], Table]
+    value: Callable[[Integers], Integers]
     sensitivity: int
 
-    def of(self, left: Table, total: Table) -> Table:
+    def of(self, left: Integers, total: Integers) -> Integers:
         """Scores (nodes by splits) from counts on the left (nodes, classes, splits) and in all (nodes, classes)."""
         return self.value(left) + self.value(total[:, :, None] - left)
 
 
-SCORES = {each.name: each for each in (Score("max", majority, 1), Score("gini", gini_purity, 2))}
+SCORES = {each.name: each for each in (SplitScore("max", majority, 1), SplitScore("gini", gini_purity, 2))}

@@ -147,11 +147,18 @@ def _split_by_arrow(lines: Lines, places: list[int], delimiter: bytes) -> dict[i
         table = csv.read_csv(
             pa.BufferReader(content),
             csv.ReadOptions(block_size=len(content) + 1, encoding="utf8"),
-            csv.ParseOptions(delimiter=delimiter.decode(), quote_char='"', double_quote=True, escape_char=False,
-                             newlines_in_values=False, ignore_empty_lines=False),
-            csv.ConvertOptions(check_utf8=False, column_types=wanted, include_columns=list(wanted),
-                               strings_can_be_null=False),
-        )  # fmt: skip
+            csv.ParseOptions(
+                delimiter=delimiter.decode(),
+                quote_char='"',
+                double_quote=True,
+                escape_char=False,
+                newlines_in_values=False,
+                ignore_empty_lines=False,
+            ),
+            csv.ConvertOptions(
+                check_utf8=False, column_types=wanted, include_columns=list(wanted), strings_can_be_null=False
+            ),
+        )
     except pa.ArrowInvalid:
         return {}  # not by RFC 4180: then all lines are read by the definition
     if table.num_rows != int(lines.regular.sum()):

@@ -9,7 +9,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.queries.tables import Table, TableQuery
+from discreet.queries.tables import Integers, TableQuery
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 
@@ -21,14 +21,14 @@ class ExactStatistics:
     Private: an object of this type lives inside a door only, shows no values and refuses to be pickled.
     """
 
-    counts: Mapping[Cells, Table]
+    counts: Mapping[Cells, Integers]
 
     def __add__(self, other: ExactStatistics) -> ExactStatistics:
         if self.counts.keys() != other.counts.keys():
             raise ValueError("statistics of different cells cannot be added")
         return ExactStatistics({cells: table + other.counts[cells] for cells, table in self.counts.items()})
 
-    def answer(self, query: TableQuery, schema: Schema) -> Table:
+    def answer(self, query: TableQuery, schema: Schema) -> Integers:
         """The exact table of a query."""
         return query.fold(self.counts[query.cells(schema)], schema)
 

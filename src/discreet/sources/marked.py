@@ -15,7 +15,7 @@ from discreet.schema.columns import Categorical
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.memory import MemorySource
 
-Labelled = tuple[Any, Any]
+Examples = tuple[Any, Any]
 """A table and its labels; None for labels that are the target column of the table."""
 
 RIGHT, WRONG = "right", "wrong"
@@ -47,8 +47,8 @@ class MarkedSource:
         self,
         predict: Callable[[Any], NDArray[Any]],
         schema: Schema,
-        structure: Labelled,
-        blocks: Callable[[], Iterable[Labelled]],
+        structure: Examples,
+        blocks: Callable[[], Iterable[Examples]],
         *,
         singly: bool,
     ) -> None:
@@ -91,7 +91,7 @@ class MarkedSource:
         each = [self._predict({name: values[row : row + 1] for name, values in columns.items()}) for row in range(rows)]
         return class_codes(np.concatenate(each), self._schema)
 
-    def _read(self, block: Labelled) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
+    def _read(self, block: Examples) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
         """Columns and labels. Columns, since a model may refuse a list of records for what one of them lacks."""
         table, labels = open_labelled(*block, self._schema)
         return {name: table.column(name) for name in self._schema.names}, labels.read()

@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discreet import Categorical, Ledger, Numeric, Schema, load
-from discreet.doors.tree_plans import Fixed, Greedy, Labelled
+from discreet.doors.tree_plans import BestLabelled, Fixed, Greedy
 from discreet.errors import BudgetError, DataError, FileError, ParameterError
 from discreet.models import MODELS
 from discreet.models.loading import from_dict
@@ -217,8 +217,8 @@ def test_pruning_merges_what_noise_alone_tells():
     [
         (0.01, 150, 3, Fixed, 1),
         (0.01, 435, 2, Fixed, 2),
-        (0.01, 699, 2, Labelled, None),
-        (0.1, 150, 3, Labelled, None),
+        (0.01, 699, 2, BestLabelled, None),
+        (0.1, 150, 3, BestLabelled, None),
         (1, 150, 3, Greedy, 3),
         (0.01, 5620, 10, Fixed, 6),
         (0.1, 48842, 2, Greedy, 5),

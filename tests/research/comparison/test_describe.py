@@ -12,7 +12,7 @@ from discreet.research.comparison import Grid, engine, noise_picture, spread_pic
 from discreet.research.comparison.describe import describe, origin
 from discreet.research.comparison.grid import MAJORITY
 from discreet.research.comparison.summary import Cell
-from discreet.research.report import Picture, Table
+from discreet.research.report import Picture, ReportTable
 
 GRID = Grid(["iris", "wine"], ["a", "b(c=1)"], [0.1, 1], folds=3, repeats=2, seed=7)
 
@@ -46,7 +46,7 @@ def parts(document, kind):
 
 
 def test_the_tables_hold_the_cells():
-    tables = parts(report(drawn=False), Table)
+    tables = parts(report(drawn=False), ReportTable)
     assert [table.caption for table in tables[:2]] == ["iris", "wine"]
     assert list(tables[0].heads) == ["model", "ε = 0.1", "ε = 1", "ε = ∞"]
     rows = {row[0]: row[1:] for row in tables[0].rows}
@@ -59,7 +59,7 @@ def test_the_tables_hold_the_cells():
 
 def test_every_number_has_its_command_and_seed():
     document = report()
-    for part in parts(document, Table | Picture):
+    for part in parts(document, ReportTable | Picture):
         assert part.origin == origin(GRID, "9.9") == document.origin
     words = shlex.split(document.origin)
     assert words[words.index("--seed") + 1] == "7"

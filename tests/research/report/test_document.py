@@ -3,24 +3,24 @@
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.research.report import Document, Picture, Section, Table
+from discreet.research.report import Document, Picture, ReportTable, Section
 
 
 def test_rows_are_as_long_as_the_headings():
     with pytest.raises(ParameterError, match="accuracy: a row has 1 cells; need 2"):
-        Table("accuracy", ["a", "b"], [["1", "2"], ["3"]], "o")
+        ReportTable("accuracy", ["a", "b"], [["1", "2"], ["3"]], "o")
     with pytest.raises(ParameterError, match="no headings"):
-        Table("accuracy", [], [], "o")
+        ReportTable("accuracy", [], [], "o")
 
 
 def test_cells_are_texts():
     with pytest.raises(ParameterError, match="no text"):
-        Table("accuracy", ["a"], [[0.5]], "o")
+        ReportTable("accuracy", ["a"], [[0.5]], "o")
 
 
 def test_every_table_and_picture_has_an_origin():
     with pytest.raises(ParameterError, match="origin is empty"):
-        Table("accuracy", ["a"], [["1"]], " ")
+        ReportTable("accuracy", ["a"], [["1"]], " ")
     with pytest.raises(ParameterError, match="origin is empty"):
         Picture("p", "accuracy", None, "")
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet
-from discreet.research.report import Document, Paragraph, Picture, Section, Table, html
+from discreet.research.report import Document, Paragraph, Picture, ReportTable, Section, html
 from support import samples
 from support.samples import AWKWARD, COMMAND, HOSTILE
 
@@ -71,7 +71,7 @@ def test_everything_is_said(page, every_part):
     assert page.one("title")[1] == page.one("h1")[1] == every_part.title
     headings = [text for _, text in page.all("h2")]
     assert headings == ["Contents", *(section.title for section in every_part.sections)]
-    tables = [part for section in every_part.sections for part in section.parts if isinstance(part, Table)]
+    tables = [part for section in every_part.sections for part in section.parts if isinstance(part, ReportTable)]
     assert [text for _, text in page.all("th")] == [head for table in tables for head in table.heads]
     assert [text for _, text in page.all("td")] == [cell for table in tables for row in table.rows for cell in row]
     parts = [part for section in every_part.sections for part in section.parts if not isinstance(part, Paragraph)]
@@ -113,7 +113,7 @@ def test_every_number_carries_its_command_and_seed(page, every_part):
 
 
 def test_origins_are_those_of_their_own_table():
-    tables = [Table(f"table {each}", ["x"], [[str(each)]], f"command --seed {each}") for each in range(3)]
+    tables = [ReportTable(f"table {each}", ["x"], [[str(each)]], f"command --seed {each}") for each in range(3)]
     page = Page(html.write(Document("t", [Section("s", tables)])))
     assert [attributes["title"] for attributes, _ in page.all("tbody")] == [table.origin for table in tables]
     described = [attributes["aria-describedby"] for attributes, _ in page.all("table")]
@@ -122,14 +122,18 @@ def test_origins_are_those_of_their_own_table():
 
 
 def test_cells_carry_what_they_are_sorted_by():
-    page = Page(html.write(Document("t", [Section("s", [Table("c", ["x"], [[each] for each in AWKWARD], COMMAND)])])))
+    page = Page(
+        html.write(Document("t", [Section("s", [ReportTable("c", ["x"], [[each] for each in AWKWARD], COMMAND)])]))
+    )
     keys = [attributes.get("data-key") for attributes, _ in page.all("td")]
     assert keys == ["0.951", None, "-0.5", "1e-11", None, "Infinity", "-2.0", "0.9", "12500.0", None]
     assert ["data-missing" in attributes for attributes, _ in page.all("td")] == [each in ("", "–") for each in AWKWARD]
 
 
 def test_columns_of_numbers_are_set_flush_right():
-    table = Table("c", ["plain", "composed", "words"], [["1", "0.9 ± 0.1", "a"], ["–", "0.8 ± 0.1", "b"]], COMMAND)
+    table = ReportTable(
+        "c", ["plain", "composed", "words"], [["1", "0.9 ± 0.1", "a"], ["–", "0.8 ± 0.1", "b"]], COMMAND
+    )
     page = Page(html.write(Document("t", [Section("s", [table])])))
     assert [attributes.get("class") for attributes, _ in page.all("th")] == ["number", None, None]
     assert [attributes.get("class") for attributes, _ in page.all("td")] == ["number", None, None] * 2
@@ -199,8 +203,8 @@ def harmless(document):
     for section in document.sections:
         parts = []
         for part in section.parts:
-            if isinstance(part, Table):
-                parts.append(Table("c", ["a", "b"], [["x", "y"], ["x", "1"]], "o"))
+            if isinstance(part, ReportTable):
+                parts.append(ReportTable("c", ["a", "b"], [["x", "y"], ["x", "1"]], "o"))
             elif isinstance(part, Picture):
                 parts.append(Picture(part.name, "c", part.figure, "o"))
             else:
@@ -212,7 +216,7 @@ def harmless(document):
 @given(st.text(max_size=40))
 def test_any_text_comes_back_from_the_page(text):
     """But for characters that HTML forbids, which become U+FFFD, and ends of lines, which become LF."""
-    page = Page(html.write(Document(text, [Section(text, [Table(text, [text], [[text]], f"o{text}")])], [text])))
+    page = Page(html.write(Document(text, [Section(text, [ReportTable(text, [text], [[text]], f"o{text}")])], [text])))
     assert len(page.all("td")) == len(page.all("th")) == len(page.all("h1")) == 1
     forbidden = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff]"
     expected = re.sub(forbidden, "\ufffd", re.sub("\r\n?|\x85|\u2028|\u2029", "\n", text))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from discreet.research.report import Document, Paragraph, Picture, Section, Table, markdown
+from discreet.research.report import Document, Paragraph, Picture, ReportTable, Section, markdown
 from discreet.research.report.markdown import line
 from support.samples import COMMAND, HOSTILE
 
@@ -43,7 +43,7 @@ def cells(text):
 
 def test_everything_is_said(every_part):
     text = markdown.write(every_part)
-    tables = [part for section in every_part.sections for part in section.parts if isinstance(part, Table)]
+    tables = [part for section in every_part.sections for part in section.parts if isinstance(part, ReportTable)]
     assert cells(text) == [cell for table in tables for row in (table.heads, *table.rows) for cell in row]
     lines = text.splitlines()
     assert lines[0] == f"# {every_part.title}"
@@ -63,7 +63,7 @@ def test_numbers_are_not_disfigured():
 
 
 def test_columns_of_numbers_are_set_flush_right():
-    table = Table("c", ["plain", "composed"], [["1", "0.9 ± 0.1"], ["–", "0.8 ± 0.1"]], COMMAND)
+    table = ReportTable("c", ["plain", "composed"], [["1", "0.9 ± 0.1"], ["–", "0.8 ± 0.1"]], COMMAND)
     assert "\n| ---: | --- |\n" in markdown.write(Document("t", [Section("s", [table])]))
 
 
@@ -90,7 +90,7 @@ def test_contents_lead_to_the_sections(every_part):
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_stay_texts(text):
     """As a title, a heading, a paragraph, a cell, a caption, a notice: the parser finds text alone."""
-    document = Document(text, [Section(text, [Table(text, [text, "b"], [[text, "d"]], "o")])], [text])
+    document = Document(text, [Section(text, [ReportTable(text, [text, "b"], [[text, "d"]], "o")])], [text])
     written = markdown.write(document)
     inline = [token for token in tokens(written, "inline") if not token.content.startswith("Made by")]
     assert [shown(token) for token in inline] == [
@@ -103,7 +103,7 @@ def test_hostile_texts_stay_texts(text):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_origins_stay_code(text):
-    written = markdown.write(Document("t", [Section("s", [Table("c", ["h"], [["1"]], text)])]))
+    written = markdown.write(Document("t", [Section("s", [ReportTable("c", ["h"], [["1"]], text)])]))
     (origin,) = [token for token in tokens(written, "inline") if token.content.startswith("Made by")]
     assert [child.type for child in origin.children] == ["text", "code_inline"]
     assert re.sub(r"\s+", " ", origin.children[1].content.strip()) == plain(text)
@@ -123,7 +123,9 @@ def test_hostile_paragraphs_stay_paragraphs(text):
 
 @given(st.text(st.one_of(st.sampled_from("\\`*_[]()<>|~$@#-+=:.!&1 \n\ta"), st.characters()), max_size=30))
 def test_any_text_comes_back(text):
-    written = markdown.write(Document("t", [Section("s", [Table("c", ["h"], [[text]], "o"), Paragraph(f"x\n{text}")])]))
+    written = markdown.write(
+        Document("t", [Section("s", [ReportTable("c", ["h"], [[text]], "o"), Paragraph(f"x\n{text}")])])
+    )
     expected = plain(text)
     # the parser strips every kind of blank from a cell
     assert cells(written) == ["h", expected.strip()]
@@ -136,7 +138,7 @@ def test_any_text_comes_back(text):
 
 
 def test_an_origin_with_backticks_is_fenced_with_more():
-    table = Table("c", ["h"], [["1"]], "`a ``b``")
+    table = ReportTable("c", ["h"], [["1"]], "`a ``b``")
     assert "Made by ``` `a ``b`` ```" in markdown.write(Document("t", [Section("s", [table])]))
 
 

@@ -12,7 +12,7 @@ from discreet.models import LinearSVM, OneRule
 from discreet.research.comparison import Grid, ResultsFile, compare, summary
 from discreet.research.comparison.grid import MAJORITY
 from discreet.research.comparison.summary import Cell
-from discreet.research.report import Paragraph, Picture, Table
+from discreet.research.report import Paragraph, Picture, ReportTable
 from discreet.research.reproduce.lopuhaa2021 import models, picture
 from discreet.research.reproduce.lopuhaa2021.explanations import (
     equal_loss,
@@ -64,7 +64,7 @@ def small_data(monkeypatch):
     facts.cache_clear()
 
 
-def cells(mean, data=DATA, names=tuple(models.MODELS), losses=EPSILONS):
+def cells(mean, data=DATA, names=tuple(models.CONTESTANTS), losses=EPSILONS):
     """Every cell of a grid; mean is a function of data set, model and epsilon."""
     found = [Cell(each, MAJORITY, "inf", 10, 0.5, 0.01, None) for each in data]
     for each in data:
@@ -86,7 +86,7 @@ def parts(sections, kind):
 
 
 def table(sections, caption):
-    return next(each for each in parts(sections, Table) if each.caption == caption)
+    return next(each for each in parts(sections, ReportTable) if each.caption == caption)
 
 
 def text(sections):
@@ -282,7 +282,7 @@ def test_sections_of_a_whole_run(small_data):
     sections = study.sections(context(found, rest))
     tables = table(sections, "Table 2, as printed and as measured")
     assert len(tables.rows) == 27
-    assert all(len(row) == len(each.heads) for each in parts(sections, Table) for row in each.rows)
+    assert all(len(row) == len(each.heads) for each in parts(sections, ReportTable) for row in each.rows)
     assert [row[3] for row in tables.rows if row[:3] == ["SVM", "average", "paper"]] == ["0.8131"]
     above = [
         row for row in table(sections, "Average accuracy over the epsilons, cell by cell").rows if row[5] == "above"
@@ -469,7 +469,7 @@ def test_experiments():
     ]  # fmt: skip
     for each in full.values():
         each.grid.check(each.models)
-    assert set(models.MODELS) == {name for pair in models.FAMILIES.values() for name in pair} | set(models.OTHERS)
+    assert set(models.CONTESTANTS) == {name for pair in models.FAMILIES.values() for name in pair} | set(models.OTHERS)
 
 
 @pytest.mark.skipif("DISCREET_DATA" not in os.environ, reason="DISCREET_DATA is not set")
@@ -482,12 +482,12 @@ def test_nursery_has_no_equal_records():
 def test_tiny_real_run(tmp_path, monkeypatch):
     """Every model runs at every kind of epsilon, 1e-11 too."""
     monkeypatch.delenv("DISCREET_DATA", raising=False)
-    grid = Grid(["iris"], list(models.MODELS), ["1e-11", 1], folds=2)
-    found = compare(grid, models.MODELS, ResultsFile(tmp_path / "runs.csv"), version="t")
+    grid = Grid(["iris"], list(models.CONTESTANTS), ["1e-11", 1], folds=2)
+    found = compare(grid, models.CONTESTANTS, ResultsFile(tmp_path / "runs.csv"), version="t")
     assert not found.failures
     measured = Scores(summary.cells(found.measured))
     assert measured.losses == [1e-11, 1.0]
-    for model in models.MODELS:
+    for model in models.CONTESTANTS:
         assert measured.average("iris", model) is not None
     for model in models.OWN:
         assert measured.mean("iris", model) > 0.85

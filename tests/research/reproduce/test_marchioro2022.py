@@ -11,7 +11,7 @@ from discreet import Categorical, Schema
 from discreet.research.comparison import Grid, ResultsFile, compare, engine
 from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE
 from discreet.research.comparison.summary import Cell, cells
-from discreet.research.report import Paragraph, Picture, Table
+from discreet.research.report import Paragraph, Picture, ReportTable
 from discreet.research.reproduce.marchioro2022 import models, nodes, statements
 from discreet.research.reproduce.marchioro2022.accuracy import AUTHORS
 from discreet.research.reproduce.marchioro2022.curves import EPSILONS, Curves
@@ -259,7 +259,7 @@ def all_parts(sections):
 def check_form(sections):
     """Tables are rectangular, everything has an origin, names of pictures are of files."""
     for part in all_parts(sections):
-        if isinstance(part, Table):
+        if isinstance(part, ReportTable):
             assert part.origin
             assert all(len(row) == len(part.heads) for row in part.rows), part.caption
             assert all(isinstance(entry, str) for row in part.rows for entry in row)
@@ -273,7 +273,7 @@ def check_form(sections):
 
 def rows_of(sections, caption):
     (found,) = [
-        part.rows for part in all_parts(sections) if isinstance(part, Table) and part.caption.startswith(caption)
+        part.rows for part in all_parts(sections) if isinstance(part, ReportTable) and part.caption.startswith(caption)
     ]
     return found
 
@@ -314,7 +314,7 @@ def test_sections_of_cells_as_the_paper_has_them(no_folder):
 
 def test_errors_are_said_to_be_of_runs_that_share_records(no_folder):
     parts = all_parts(Marchioro2022().sections(context(as_the_paper_says())))
-    captions = [part.caption for part in parts if isinstance(part, Table | Picture)]
+    captions = [part.caption for part in parts if isinstance(part, ReportTable | Picture)]
     said = [part.text for part in parts if isinstance(part, Paragraph) if "two standard errors" in part.text]
     assert len([each for each in captions if "single runs" in each]) == 2
     for each in (*said, *captions):

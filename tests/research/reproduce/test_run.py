@@ -14,7 +14,7 @@ from discreet.cli.application import CarefulGroup
 from discreet.errors import ParameterError
 from discreet.research import reproduce
 from discreet.research.comparison import Grid, engine
-from discreet.research.report import Paragraph, Section, Table
+from discreet.research.report import Paragraph, ReportTable, Section
 from discreet.research.reproduce import STUDIES, Study, run
 from discreet.research.reproduce.study import Experiment
 
@@ -36,7 +36,7 @@ class Small(Study):
 
     def sections(self, context):
         rows = [[cell.model, cell.epsilon, f"{cell.mean:.3f}"] for own in context.found.values() for cell in own]
-        return [Section("All", [Paragraph("Text."), Table("t", ["model", "ε", "mean"], rows, context.origin)])]
+        return [Section("All", [Paragraph("Text."), ReportTable("t", ["model", "ε", "mean"], rows, context.origin)])]
 
     def checks(self, context):
         return {"naive Bayes is better than nothing": max(cell.mean for cell in context.found["first part"]) > 0.5}

@@ -11,7 +11,7 @@ from discreet import Categorical, NaiveBayes, Numeric, Schema
 from discreet.research.comparison import Grid, ResultsFile, compare, summary
 from discreet.research.comparison.summary import Cell
 from discreet.research.papers import Vaidya2013NaiveBayes
-from discreet.research.report import Paragraph, Picture, Table
+from discreet.research.report import Paragraph, Picture, ReportTable
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.vaidya2013 import findings, sections
@@ -261,7 +261,7 @@ def test_standard_errors_and_thresholds_are_qualified():
     bands = [part for part in parts if isinstance(part, Picture)]
     assert len(bands) == 2
     assert all(INDEPENDENT in part.caption for part in bands)
-    assert all("which share records" in p.caption for p in parts if isinstance(p, Table) and "±" in p.caption)
+    assert all("which share records" in p.caption for p in parts if isinstance(p, ReportTable) and "±" in p.caption)
     assert f"{findings.STEEP} to chance; the latter was set after a first look" in texts(parts)
 
 
@@ -289,7 +289,7 @@ def test_sections_of_an_interrupted_run_show_that_nothing_is_there(full):
     assert [section.title for section in found][-1] == "What is really lost"
     for section in found:
         for part in section.parts:
-            if isinstance(part, Table):
+            if isinstance(part, ReportTable):
                 assert all(len(row) == len(part.heads) for row in part.rows), part.caption
     assert Vaidya2013().checks(context({})) == {}
 
@@ -315,7 +315,7 @@ def test_a_small_run_from_end_to_end(tmp_path):
     styles = {line.get_label(): line.get_linestyle() for line in pictures[0].figure.axes[0].get_lines()}
     assert (styles[N[1000]], styles[N[1_000_000]], styles["rigorous"]) == ("--", "--", "-")
     assert "largest class" in styles
-    assert all(part.origin for part in parts if isinstance(part, Table | Picture))
+    assert all(part.origin for part in parts if isinstance(part, ReportTable | Picture))
     assert "Ours at ε = 1, which loses at most 1 for any table," in texts(parts)
     assert "deviation is 0.316 of an attribute's range" in texts(parts)
     records = {line.get_label(): line.get_linestyle() for line in pictures[1].figure.axes[0].get_lines()}

@@ -13,7 +13,7 @@ from discreet.research.comparison import Grid, ResultsFile, compare, summary
 from discreet.research.comparison.summary import Cell
 from discreet.research.papers import Zafarani2020NaiveBayes
 from discreet.research.papers.published import ExactRecords
-from discreet.research.report import Paragraph, Picture, Table
+from discreet.research.report import Paragraph, Picture, ReportTable
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.vaidya2013.scores import INDEPENDENT, Facts, Scores, facts
@@ -227,7 +227,7 @@ def test_scale_counts_who_is_better():
     text = " ".join(part.text for part in parts if isinstance(part, Paragraph))
     assert "Of 2 pairs of n and ε, smooth sensitivity is more accurate than global in 1" in text
     assert "at least as accurate as both in 1." in text
-    assert all("generated records" in part.origin for part in parts if isinstance(part, Table | Picture))
+    assert all("generated records" in part.origin for part in parts if isinstance(part, ReportTable | Picture))
     assert scale.parts([], "here")
 
 
@@ -258,7 +258,7 @@ def test_useful_from_counts_only_what_stays_above():
 def test_useful_table_has_both_the_margin_and_none():
     cells = made({("a", SMOOTH): {"1": 0.51, "10": 0.9}, ("a", "majority"): {"inf": 0.5}})
     parts = sections.figures(Scores(cells), context({}))
-    (table,) = [part for part in parts if isinstance(part, Table) and part.caption.startswith("ε from which on")]
+    (table,) = [part for part in parts if isinstance(part, ReportTable) and part.caption.startswith("ε from which on")]
     assert table.caption.endswith("by more than 0.02 / at all")
     assert table.rows == [["a", "10 / 1", "–", "–", "–"]]
 
@@ -270,7 +270,7 @@ def test_standard_errors_and_thresholds_are_qualified():
     (text,) = [part.text for part in parts if isinstance(part, Paragraph) and "is called clear" in part.text]
     assert INDEPENDENT in text
     assert "set after a first look" in text
-    assert all("which share records" in p.caption for p in parts if isinstance(p, Table) and "±" in p.caption)
+    assert all("which share records" in p.caption for p in parts if isinstance(p, ReportTable) and "±" in p.caption)
 
 
 def test_noise_of_means_gains_nothing_and_that_of_deviations_does():
@@ -381,7 +381,7 @@ def test_a_small_run_from_end_to_end(tmp_path, monkeypatch):
         "zafarani2020-time",
     ]
     for part in parts:
-        if isinstance(part, Table):
+        if isinstance(part, ReportTable):
             assert part.origin
             assert all(len(row) == len(part.heads) for row in part.rows), part.caption
     held = Zafarani2020().checks(here)

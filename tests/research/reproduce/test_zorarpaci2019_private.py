@@ -7,7 +7,7 @@ import pytest
 
 from discreet.models.bees.bee_feature_selector import BeeFeatureSelector
 from discreet.research.comparison.summary import Cell
-from discreet.research.report import Paragraph, Picture, Table
+from discreet.research.report import Paragraph, Picture, ReportTable
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.zorarpaci2019 import private as study
@@ -56,7 +56,7 @@ def text(parts):
 
 
 def table(parts, start):
-    return next(part for part in parts if isinstance(part, Table) and part.caption.startswith(start))
+    return next(part for part in parts if isinstance(part, ReportTable) and part.caption.startswith(start))
 
 
 def row(found, name):
@@ -205,7 +205,7 @@ def test_tables_and_picture_stand_beside_the_thesis(tmp_path):
         "0.927 ± 0.006",
     ]
     assert row(own, "one-rule")[1:] == ["0.700 ± 0.010"] * 7
-    assert sum(isinstance(part, Table) for part in parts) == 7
+    assert sum(isinstance(part, ReportTable) for part in parts) == 7
     (picture,) = [part for part in parts if isinstance(part, Picture)]
     panels = [panel for panel in picture.figure.axes if panel.get_visible()]
     assert [panel.get_title() for panel in panels] == list(cells.PLACES)
@@ -259,7 +259,7 @@ def test_the_last_section_says_what_its_losses_need(tmp_path):
 def test_every_error_is_said_to_be_one_of_runs_taken_as_independent(tmp_path):
     found = sections(synthetic(lambda *_: 0.5), tmp_path)
     for title, parts in found.items():
-        for each in (part for part in parts if isinstance(part, Table) and "0.500 ± 0.010" in str(part.rows)):
+        for each in (part for part in parts if isinstance(part, ReportTable) and "0.500 ± 0.010" in str(part.rows)):
             above = each.caption.startswith(tuple(cells.PLACES.values())) and "± as said above" in each.caption
             assert INDEPENDENT in (text(parts) if above else each.caption), title
     assert "two standard errors" in text(found["The same epsilon, with every choice paid for"])

@@ -12,7 +12,7 @@ from discreet.errors import ParameterError
 from discreet.models.bees.bee_feature_selector import BeeFeatureSelector
 from discreet.research.comparison import Grid
 from discreet.research.papers.zorarpaci2019_pipeline import Zorarpaci2019Pipeline
-from discreet.research.report import Table
+from discreet.research.report import ReportTable
 from discreet.research.reproduce.run import reproduce
 from discreet.research.reproduce.zorarpaci2019 import private_cells as cells
 from discreet.research.reproduce.zorarpaci2019 import private_columns as columns
@@ -69,7 +69,7 @@ def test_the_search_is_that_of_the_published_pipeline(votes):
     X, y, schema = votes
     pipeline = Zorarpaci2019Pipeline(schema, epsilon=1, population=6, max_iter=2, random_state=5).fit(X, y)
     seed = int(models.as_rng(5).integers(2**62, (1,))[0])
-    assert models.searched(models.Records(X, y, schema), seed).names == pipeline.columns_
+    assert models.searched(models.HashedTable(X, y, schema), seed).names == pipeline.columns_
 
 
 def test_a_paid_choice_spends_epsilon_and_no_more(votes):
@@ -123,11 +123,11 @@ def test_a_real_run(votes, tmp_path, monkeypatch):
         assert found.ours("house-votes-84", model, "inf").mean == 1
     assert found.ours("house-votes-84", "published NB", "1").mean < 1
     kept = next(section for section in done.document.sections if "5.23" in section.title)
-    (own,) = [part for part in kept.parts if isinstance(part, Table)]
+    (own,) = [part for part in kept.parts if isinstance(part, ReportTable)]
     counted = columns.searches("house-votes-84", str(tmp_path), 1)
     assert own.rows == [["house-votes-84", "17", "5", "71%", "16", str(counted.kept_columns[0]), *own.rows[0][6:]]]
     assert counted[:2] == (16, 48)
     assert counted.kept_cells[0] == 3 * counted.kept_columns[0]
     lost = next(section for section in done.document.sections if "lost" in section.title)
-    own = next(part for part in lost.parts if isinstance(part, Table) and "claimed ε" in part.caption)
+    own = next(part for part in lost.parts if isinstance(part, ReportTable) and "claimed ε" in part.caption)
     assert own.rows == [["house-votes-84", "96", "0.167", "0.333", "0.177", "0.354", "∞", "6.0"]]

@@ -14,7 +14,7 @@ from discreet import datasets
 from discreet.models.bees.bee_rules import BeeRules
 from discreet.research.comparison import ResultsFile, compare
 from discreet.research.comparison.summary import Cell, cells
-from discreet.research.report import Paragraph, Picture, Table
+from discreet.research.report import Paragraph, Picture, ReportTable
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.zorarpaci2019 import rules_details as details
@@ -297,10 +297,10 @@ def test_sections_from_given_cells(monkeypatch):
     assert "gives back 100% of the numbers" in text
     assert "Seq. cov. wLap ABC on sonar (0.00 against 0.08)" in text
     table = shown[1].parts[0]
-    assert isinstance(table, Table)
+    assert isinstance(table, ReportTable)
     assert table.rows[0][:3] == ["J48", "0.932 ± 0.02", "0.932 ± 0.05"]
     assert next(row for row in table.rows if row[0] == "KStar")[2] == "0.932 ± 0.05"
-    every = [part for each in shown for part in each.parts if isinstance(part, Table)]
+    every = [part for each in shown for part in each.parts if isinstance(part, ReportTable)]
     assert all(len(row) == len(part.heads) for part in every for row in part.rows)
     assert all(part.origin == "a command" for each in shown for part in each.parts if not isinstance(part, Paragraph))
     losses = {tuple(row[:2]): row[2:] for row in shown[-1].parts[1].rows}

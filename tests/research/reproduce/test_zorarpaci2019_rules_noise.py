@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from discreet.research.comparison.summary import Cell
-from discreet.research.report import Paragraph, Table
+from discreet.research.report import Paragraph, ReportTable
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.zorarpaci2019 import rules_details as details
 from discreet.research.reproduce.zorarpaci2019 import rules_iris as iris
@@ -116,7 +116,9 @@ def test_the_report_says_what_it_chose_and_what_it_infers(monkeypatch):
         assert words in text
     for words in ("cannot gain", "next to nothing", "near 1", "whatever the learner", "classifiers show"):
         assert words not in text
-    with_errors = [part for each in shown for part in each.parts if isinstance(part, Table) and "±" in str(part.rows)]
+    with_errors = [
+        part for each in shown for part in each.parts if isinstance(part, ReportTable) and "±" in str(part.rows)
+    ]
     assert len(with_errors) == 6
     assert all(tables.DEVIATIONS in part.caption for part in with_errors)
     assert INDEPENDENT in pictures.moves(found, "a command").caption

@@ -28,7 +28,7 @@ from discreet.models.naive_bayes import plan as planning
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.steps import split_by_weight, split_evenly
-from discreet.queries.tables import MajorityScore, Score, ShareScore
+from discreet.queries.tables import ColumnScore, MajorityScore, ShareScore
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
@@ -44,7 +44,7 @@ DEAREST = 0.125
 class Choice:
     """How many of the candidates to choose, for how much, and what is left to count."""
 
-    candidates: tuple[Score, ...]
+    candidates: tuple[ColumnScore, ...]
     wanted: int
     epsilon: Epsilon
     rest: Epsilon
@@ -69,7 +69,7 @@ def choice(select: Any, schema: Schema, epsilon: Epsilon, records: int, numeric:
     if not share:
         return None
     choosing, rest = split_by_weight(epsilon, [share, 1 - share])
-    candidates: list[Score] = [*columns(schema, choosing, records, bins)]
+    candidates: list[ColumnScore] = [*columns(schema, choosing, records, bins)]
     return Choice(tuple(candidates if wanted else [*candidates, ENOUGH]), wanted or 1, choosing, rest)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from discreet.doors.tree_plans import Fixed, Greedy, Labelled, Plan, Published
+from discreet.doors.tree_plans import BestLabelled, Fixed, Greedy, Plan, Published
 from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
@@ -91,7 +91,7 @@ def plan(
     if structure == "published":
         return published(schema, epsilon, max_depth)
     if structure == "stump":
-        return Labelled(stumps(schema, names), epsilon)
+        return BestLabelled(stumps(schema, names), epsilon)
     if structure == "random":
         depth = random_depth(strength, classes) if max_depth is None else max_depth
         labels = of_a_class(strength, classes) < FAIR

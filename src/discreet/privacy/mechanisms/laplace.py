@@ -9,7 +9,7 @@ from fractions import Fraction
 from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
-from discreet.queries.tables import Table
+from discreet.queries.tables import Integers
 
 LARGEST_SCALE = 2**50
 """Beyond it a draw could leave the 64-bit integers, where sums wrap around and would show what was hidden. Up to it the
@@ -53,7 +53,7 @@ class DiscreteLaplace:
         """Variance of the noise: 2p / (1 - p)^2 with p = exp(-1 / scale)."""
         return 0.0 if self.scale == 0 else 2 * math.exp(-1 / self.scale) / math.expm1(-1 / self.scale) ** 2
 
-    def perturb(self, table: Table, rng: Randomness) -> Table:
+    def perturb(self, table: Integers, rng: Randomness) -> Integers:
         """The table with independent noise in each cell."""
         return table.copy() if self.scale == 0 else table + rng.discrete_laplace(self.scale, table.shape)
 

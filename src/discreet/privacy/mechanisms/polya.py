@@ -9,7 +9,7 @@ from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.negative_binomial import LARGEST_SCALE, MOST_PARTIES
 from discreet.privacy.randomness import Randomness
-from discreet.queries.tables import Table
+from discreet.queries.tables import Integers
 from discreet.schema.columns import is_integer
 
 
@@ -67,6 +67,6 @@ class PolyaShare:
             raise ParameterError(f"parties={parties!r}; need at least the honest={self.honest} that were counted on")
         return DiscreteLaplace(self.scale).variance * parties / self.honest
 
-    def perturb(self, table: Table, rng: Randomness) -> Table:
+    def perturb(self, table: Integers, rng: Randomness) -> Integers:
         """The table with an independent share in each cell: to be masked, never to be shown."""
         return table.copy() if self.scale == 0 else table + rng.polya(self.scale, self.honest, table.shape)

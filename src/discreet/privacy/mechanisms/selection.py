@@ -10,7 +10,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.laplace import LARGEST_SCALE, least_scale, loss_at
 from discreet.privacy.randomness import Randomness
-from discreet.queries.tables import Table
+from discreet.queries.tables import Integers
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,6 @@ class PermuteAndFlip:
         """The privacy loss if one score's lead over another moves by at most this distance (proof above)."""
         return loss_at(distance, self.scale)
 
-    def choose(self, scores: Table, rng: Randomness) -> int:
+    def choose(self, scores: Integers, rng: Randomness) -> int:
         """The position of the chosen candidate; without noise the first of the best."""
         return int(np.argmax(scores)) if self.scale == 0 else rng.noisy_max(scores, self.scale)

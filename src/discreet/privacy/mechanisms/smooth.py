@@ -13,7 +13,7 @@ from discreet.errors import ParameterError
 from discreet.privacy import smooth_sensitivity
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
-from discreet.queries.tables import Table
+from discreet.queries.tables import Integers
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class SmoothCauchy:
         """The loss when so many records of the lists change."""
         return distance * self.epsilon if distance else Fraction(0)
 
-    def perturb(self, counts: Table, rng: Randomness) -> NDArray[np.float64]:
+    def perturb(self, counts: Integers, rng: Randomness) -> NDArray[np.float64]:
         """Noisy mean and standard deviation per class from counts on the grid; the noise scale stays private."""
         grid = np.linspace(-1.0, 1.0, counts.shape[1])
         noise = rng.cauchy((len(counts), 2))

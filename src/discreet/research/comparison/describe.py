@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from discreet.errors import MissingExtra
 from discreet.privacy.receipt import Charge
 from discreet.research.comparison import difference_picture, noise_picture, picture, spread_picture
+from discreet.research.comparison.data_facts import DataFacts
 from discreet.research.comparison.grid import Grid, as_number
-from discreet.research.comparison.records import Records
 from discreet.research.comparison.summary import (
     Cell,
     average_ranks,
@@ -19,7 +19,7 @@ from discreet.research.comparison.summary import (
     shown,
 )
 from discreet.research.comparison.summary import ranked_pairs as ranked
-from discreet.research.report import Document, Paragraph, Part, Picture, Section, Table
+from discreet.research.report import Document, Paragraph, Part, Picture, ReportTable, Section
 
 PUBLIC = (
     "Public data: these scores are exact functions of the records, and not private. Every run has a seed, so that it "
@@ -56,7 +56,7 @@ def describe(
     version: str,
     *,
     drawn: bool = True,
-    records: Mapping[str, Records] | None = None,
+    records: Mapping[str, DataFacts] | None = None,
     directory: bool = False,
 ) -> Document:
     """The report of a comparison.
@@ -89,12 +89,12 @@ def _accuracy_text(grid: Grid) -> list[Part]:
     ]
 
 
-def _data_table(records: Mapping[str, Records], source: str) -> list[Part]:
+def _data_table(records: Mapping[str, DataFacts], source: str) -> list[Part]:
     if not records:
         return []
     rows = [[name, str(own.number), str(own.without_class), own.data_hash] for name, own in records.items()]
     heads = ["data", "records", "without a known class", "hash"]
-    return [Table("Data sets; the hash is of schema and records", heads, rows, source)]
+    return [ReportTable("Data sets; the hash is of schema and records", heads, rows, source)]
 
 
 def _accuracy_tables(found: Sequence[Cell], source: str) -> list[Part]:
@@ -106,7 +106,7 @@ def _accuracy_tables(found: Sequence[Cell], source: str) -> list[Part]:
         for model in dict.fromkeys(cell.model for cell in own):
             at = {cell.epsilon: cell for cell in own if cell.model == model}
             rows.append([model, *(described(at[each]) if each in at else "–" for each in losses)])
-        tables.append(Table(data, ["model", *(f"ε = {shown(each)}" for each in losses)], rows, source))
+        tables.append(ReportTable(data, ["model", *(f"ε = {shown(each)}" for each in losses)], rows, source))
     return tables
 
 
@@ -119,11 +119,13 @@ def _difference_tables(found: Sequence[Cell], source: str) -> list[Part]:
             f"Average rank over {pairs} data sets and ε, 1 is best; {gap:.2f} apart differ (Nemenyi, 0.05; {HINT})"
         )
         rows = [[model, f"{rank:.2f}"] for model, rank in ranks.items()]
-        parts.append(Table(caption, ["model", "rank"], rows, source))
+        parts.append(ReportTable(caption, ["model", "rank"], rows, source))
     if tested := differences(found):
         heads = ["first", "second", "pairs", "first better", "second better", "p"]
         rows = [[*map(str, each[:5]), f"{each.p_value:.2g}"] for each in tested]
-        parts.append(Table(f"Wilcoxon signed-rank test, two-sided, zeros divided evenly ({HINT})", heads, rows, source))
+        parts.append(
+            ReportTable(f"Wilcoxon signed-rank test, two-sided, zeros divided evenly ({HINT})", heads, rows, source)
+        )
     return parts
 
 

@@ -20,8 +20,8 @@ from discreet.errors import DiscreetError, ParameterError
 from discreet.privacy.receipt import Charge
 from discreet.records.encoding import as_floats, class_codes
 from discreet.research.comparison.beside import beside
+from discreet.research.comparison.data_facts import DataFacts, counted, strange
 from discreet.research.comparison.grid import MAJORITY, Grid, Run, as_number
-from discreet.research.comparison.records import Records, counted, strange
 from discreet.research.comparison.results import Content, Measured, ResultsFile, Rows
 from discreet.schema.columns import Numeric
 
@@ -49,7 +49,7 @@ class Comparison(NamedTuple):
     of_other_versions: int
     of_other_data: int
     processes: int
-    records: dict[str, Records]
+    records: dict[str, DataFacts]
 
     def remarks(self, path: Path, jobs: int) -> list[str]:
         """What a person has to know of the run, beyond what was measured: of its file, its processes and its data."""
@@ -92,7 +92,7 @@ def compare(
     grid.check(models)
     if isinstance(jobs, bool) or jobs < 1:
         raise ParameterError(f"jobs={jobs!r}; need an integer, at least 1")
-    records: dict[str, Records] = {}
+    records: dict[str, DataFacts] = {}
     for name in grid.data:
         records[name] = counted(name, _loaded(name, directory), data_hash(name, directory))
         _check_folds(name, grid.folds, records[name])
@@ -212,7 +212,7 @@ def _folds(name: str, directory: str | None, folds: int, seed: int) -> Folds:
         return list(splitter.split(np.zeros((len(codes), 1)), codes))
 
 
-def _check_folds(name: str, folds: int, records: Records) -> None:
+def _check_folds(name: str, folds: int, records: DataFacts) -> None:
     if folds > records.largest:
         raise ParameterError(f"folds={folds}: {name} has no class with so many records; need at most {records.largest}")
 

@@ -31,9 +31,14 @@ def draw_spread(found: Sequence[Cell]) -> Any:
 def _boxes(panel: Any, values: Sequence[Sequence[float]]) -> None:
     ink = {"color": COLOURS[0]}
     panel.boxplot(
-        values, widths=0.55, showfliers=False, boxprops=ink, whiskerprops=ink, capprops=ink,
+        values,
+        widths=0.55,
+        showfliers=False,
+        boxprops=ink,
+        whiskerprops=ink,
+        capprops=ink,
         medianprops={"color": COLOURS[1], "linewidth": 2},
-    )  # fmt: skip
+    )
     for place, each in enumerate(values, 1):
         # spread evenly in the order of the values, so that the picture is the same every time
         shifts = [0.4 * ((number * 0.618) % 1 - 0.5) for number in range(len(each))]

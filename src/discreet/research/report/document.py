@@ -23,7 +23,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Rows under headings.
 
     Parameters
@@ -73,7 +73,7 @@ class Picture:
         _check_origin(self.caption, self.origin)
 
 
-Part = Paragraph | Table | Picture
+Part = Paragraph | ReportTable | Picture
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from functools import cache
 from html import escape
 from importlib import resources
 
-from discreet.research.report.document import Document, Paragraph, Part, Picture, Section, Table
+from discreet.research.report.document import Document, Paragraph, Part, Picture, ReportTable, Section
 from discreet.research.report.drawing import Drawing, draw_all
 from discreet.research.report.sorting import is_missing, is_plain, key
 
@@ -129,7 +129,7 @@ def _section(section: Section, place: int, origin: str, drawn: Mapping[str, Draw
 
 
 def _part(part: Part, name: str, origin: str, drawn: Mapping[str, Drawing]) -> Iterator[str]:
-    if isinstance(part, Table):
+    if isinstance(part, ReportTable):
         yield from _table(part, name)
     elif isinstance(part, Picture):
         yield from _picture(part, drawn[part.name])
@@ -144,7 +144,7 @@ def _paragraphs(paragraph: Paragraph, origin: str) -> Iterator[str]:
             yield f"<p{title}>{each}</p>"
 
 
-def _table(table: Table, name: str) -> Iterator[str]:
+def _table(table: ReportTable, name: str) -> Iterator[str]:
     """The origin is the title of the rows, which by the rules of HTML is that of each cell."""
     plain = [is_plain([row[place] for row in table.rows]) for place in range(len(table.heads))]
     heads = (f'<th scope="col"{_number(each)}>{text(head)}</th>' for head, each in zip(table.heads, plain, strict=True))

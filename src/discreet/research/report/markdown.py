@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from discreet.research.report.document import Document, Part, Picture, Section, Table
+from discreet.research.report.document import Document, Part, Picture, ReportTable, Section
 from discreet.research.report.sorting import is_plain
 
 _LINE_END = re.compile("\r\n?|[\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -60,7 +60,7 @@ def _contents(sections: Sequence[Section]) -> list[str]:
 
 
 def _part(part: Part, folder: str) -> Iterator[str]:
-    if isinstance(part, Table):
+    if isinstance(part, ReportTable):
         yield _caption(part.caption)
         yield _table(part)
         yield _origin(part.origin)
@@ -79,7 +79,7 @@ def _caption(caption: str) -> str:
     return f"**{line(caption)}**" if caption.strip() else ""
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     rows = [[line(cell) for cell in row] for row in (table.heads, *table.rows)]
     columns = ([row[place] for row in table.rows] for place in range(len(table.heads)))
     rows.insert(1, ["---:" if is_plain(column) else "---" for column in columns])

@@ -10,7 +10,7 @@ from discreet.research.comparison.difference_picture import draw_p_values
 from discreet.research.comparison.grid import NOT_PRIVATE
 from discreet.research.comparison.spread_picture import draw_spread
 from discreet.research.comparison.summary import Cell, differences
-from discreet.research.report import Paragraph, Part, Picture, Section, Table
+from discreet.research.report import Paragraph, Part, Picture, ReportTable, Section
 from discreet.research.reproduce.lopuhaa2021 import picture
 from discreet.research.reproduce.lopuhaa2021.findings import (
     DATA,
@@ -37,14 +37,20 @@ def figures(scores: Scores, context: Context) -> Section:
     if scores.data:
         parts += [
             *_data_sets(scores),
-            Picture("lopuhaa2021-figure-2",
-                    f"Figure 2: accuracy against ε, a panel for each data set. {_AXIS} {_TICKS}",
-                    picture.draw_panels(scores), context.origin),
-            Picture("lopuhaa2021-figure-3",
-                    f"Figure 3: the mean over the data sets. {_AXIS}{' ' + _TICKS if scores.all_data else ''}",
-                    picture.draw_averages(scores), context.origin),
+            Picture(
+                "lopuhaa2021-figure-2",
+                f"Figure 2: accuracy against ε, a panel for each data set. {_AXIS} {_TICKS}",
+                picture.draw_panels(scores),
+                context.origin,
+            ),
+            Picture(
+                "lopuhaa2021-figure-3",
+                f"Figure 3: the mean over the data sets. {_AXIS}{' ' + _TICKS if scores.all_data else ''}",
+                picture.draw_averages(scores),
+                context.origin,
+            ),
             Paragraph(_about_averages(scores)),
-        ]  # fmt: skip
+        ]
     for kind, cells in zip(KINDS, three, strict=True):
         if differences(cells):
             caption = f"Figure 4, {kind}: p-values of the Wilcoxon test between every two classifiers"
@@ -116,7 +122,7 @@ def _tests(three: Sequence[Sequence[Cell]], context: Context) -> list[Part]:
         "one-sided, or it has more ε than its list (its text speaks of some above 3). Pairs of one data set are not "
         "independent, so that p-values are hints."
     )
-    return [Table("Wilcoxon tests between classifiers", heads, rows, context.origin), Paragraph(text)]
+    return [ReportTable("Wilcoxon tests between classifiers", heads, rows, context.origin), Paragraph(text)]
 
 
 def _medians(scores: Scores, context: Context) -> list[Part]:
@@ -135,4 +141,4 @@ def _medians(scores: Scores, context: Context) -> list[Part]:
             row.append(f"{np.median(present):.3f}" if present else NONE)
         rows.append(row)
     heads = ["ε", "median ratio (paper's text)", "as published", "rigorous"]
-    return [Table("Figure 5b: the medians", heads, rows, context.origin)] if rows else []
+    return [ReportTable("Figure 5b: the medians", heads, rows, context.origin)] if rows else []

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from discreet.research.papers import Lopuhaa2021NaiveBayes, Lopuhaa2021SVM, Lopuhaa2021Tree
-from discreet.research.report import Paragraph, Part, Section, Table
+from discreet.research.report import Paragraph, Part, ReportTable, Section
 from discreet.research.reproduce.lopuhaa2021.findings import DATA, EPSILONS, facts
 from discreet.research.reproduce.lopuhaa2021.sections import loss_shown
 from discreet.research.reproduce.study import Context
@@ -37,10 +37,10 @@ def losses(context: Context) -> Section:
     body = [[key[0], key[1], ", ".join(data), *key[2:]] for key, data in rows.items()]
     heads = ["algorithm", "adjacency", "data sets", *(f"ε = {loss}" for loss in EPSILONS)]
     parts: list[Part] = [
-        Table("Claims and verdicts", ["algorithm", "claim", "verdict", "in short"], claims, context.origin)
+        ReportTable("Claims and verdicts", ["algorithm", "claim", "verdict", "in short"], claims, context.origin)
     ]
     if body:
-        parts.append(Table("What is lost at most, at each ε that is claimed", heads, body, context.origin))
+        parts.append(ReportTable("What is lost at most, at each ε that is claimed", heads, body, context.origin))
     parts.append(
         Paragraph(
             "The loss of the SVM is that for the worst number of records, for an exact minimiser; the last variant of "

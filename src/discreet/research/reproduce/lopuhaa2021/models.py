@@ -140,7 +140,7 @@ OWN: dict[str, Factory] = {
     "one-rule": OneRule,
     "naive-bayes(select=auto)": partial(NaiveBayes, select="auto"),
 }
-MODELS: dict[str, Factory] = {
+CONTESTANTS: dict[str, Factory] = {
     **PUBLISHED,
     **{name: partial(OrRandomClass, family=family) for name, family in OWN.items()},
 }
@@ -148,7 +148,7 @@ MODELS: dict[str, Factory] = {
 RAREST_OF_NURSERY = "very_recom"
 AGAINST_REST: dict[str, Factory] = {
     f"{name}, {RAREST_OF_NURSERY} against the rest": partial(
-        AgainstRest, family=MODELS[name], data="nursery", positive=RAREST_OF_NURSERY
+        AgainstRest, family=CONTESTANTS[name], data="nursery", positive=RAREST_OF_NURSERY
     )
     for name in FAMILIES["SVM"]
 }

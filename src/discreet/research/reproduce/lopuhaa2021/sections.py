@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from discreet.research.report import Paragraph, Part, Section, Table
+from discreet.research.report import Paragraph, Part, ReportTable, Section
 from discreet.research.reproduce.lopuhaa2021.explanations import explanations, published_loss, remarks
 from discreet.research.reproduce.lopuhaa2021.findings import (
     DATA,
@@ -67,16 +67,20 @@ def about(scores: Scores, context: Context) -> Section:
                 "A model of ours that refuses ε = 1e-11, because its noise would need integers beyond what is drawn "
                 "exactly, is replaced there by one class drawn at random, which needs no data."
             ),
-            Table("Table 1 and our files", heads, rows, context.origin),
+            ReportTable("Table 1 and our files", heads, rows, context.origin),
         ],
     )
 
 
 def table(scores: Scores, context: Context) -> Section:
     """Table 2, ours beside, and whether its own columns fit together."""
-    parts: list[Part] = [Table("Table 2, as printed and as measured", _heads(), _rows_of_table(scores), context.origin)]
+    parts: list[Part] = [
+        ReportTable("Table 2, as printed and as measured", _heads(), _rows_of_table(scores), context.origin)
+    ]
     rows = [[model, measure, *_measured(scores, model, measure)] for model in OTHERS for measure in MEASURES]
-    parts.append(Table("Our other models in the same terms", ["model", "measure", *_heads()[3:]], rows, context.origin))
+    parts.append(
+        ReportTable("Our other models in the same terms", ["model", "measure", *_heads()[3:]], rows, context.origin)
+    )
     return Section("Table 2", [*_fewer_epsilons(scores), *parts, Paragraph(_consistency())])
 
 
@@ -141,13 +145,13 @@ def verdicts(scores: Scores, context: Context) -> Section:
     parts: list[Part] = [
         *_fewer_epsilons(scores),
         *_counted(found),
-        Table("Average accuracy over the epsilons, cell by cell", heads, rows, context.origin),
+        ReportTable("Average accuracy over the epsilons, cell by cell", heads, rows, context.origin),
         Paragraph(_about_ceilings(scores, context)),
     ]
     if why:
         heads = ["data set", "classifier", "why", "beside it (no explanation)"]
         without = sum(row[2] == NONE for row in why)
-        parts.append(Table("Where ours is below, and why", heads, why, context.origin))
+        parts.append(ReportTable("Where ours is below, and why", heads, why, context.origin))
         parts.append(
             Paragraph(f"Cells below without an explanation: {without} of {len(why)}. Standard errors: {INDEPENDENT}.")
         )
@@ -236,7 +240,7 @@ def same_folds(scores: Scores, context: Context) -> Section:
     ]
     if rows:
         heads = ["data set", "classifier", "ε", "rigorous", "as published", "difference", "honest ε as published"]
-        parts.append(Table("Rigorous below published on the same folds", heads, rows, context.origin))
+        parts.append(ReportTable("Rigorous below published on the same folds", heads, rows, context.origin))
     return Section("Rigorous against published on the same folds", parts)
 
 
@@ -280,7 +284,7 @@ def nursery(scores: Scores, rest: Scores, context: Context) -> Section:
     paper = ["paper", f"{none['nursery', 'SVM']:.4f}", f"{table_two('average')['nursery', 'SVM']:.4f}"]
     if rest.cells:
         parts.append(
-            Table(
+            ReportTable(
                 "One class of nursery against the rest",
                 heads,
                 [[*paper, *[NONE] * len(rest.losses)], *rows],

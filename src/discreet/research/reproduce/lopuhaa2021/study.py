@@ -13,7 +13,7 @@ from discreet.research.reproduce.lopuhaa2021.explanations import explanations
 from discreet.research.reproduce.lopuhaa2021.figures import figures
 from discreet.research.reproduce.lopuhaa2021.findings import DATA, EPSILONS, FOLDS, Scores, contests, facts
 from discreet.research.reproduce.lopuhaa2021.losses import losses
-from discreet.research.reproduce.lopuhaa2021.models import AGAINST_REST, MODELS
+from discreet.research.reproduce.lopuhaa2021.models import AGAINST_REST, CONTESTANTS
 from discreet.research.reproduce.study import Context, Experiment, Study
 
 SMALL = ("spect", "house-votes-84", "iris")
@@ -32,12 +32,12 @@ class Lopuhaa2021(Study):
 
     def experiments(self, full: bool, directory: str | None = None) -> Sequence[Experiment]:
         """Everything in Table 2, and the problem of two classes that one of its cells belongs to."""
-        models, rest = list(MODELS), list(AGAINST_REST)
+        models, rest = list(CONTESTANTS), list(AGAINST_REST)
         if not full:
             few = (EPSILONS[0], "0.01", "0.1", "1")
-            return [Experiment(TABLE, Grid(SMALL, models, few, folds=3), MODELS)]
+            return [Experiment(TABLE, Grid(SMALL, models, few, folds=3), CONTESTANTS)]
         return [
-            Experiment(TABLE, Grid(DATA, models, EPSILONS, folds=FOLDS, repeats=10), MODELS),
+            Experiment(TABLE, Grid(DATA, models, EPSILONS, folds=FOLDS, repeats=10), CONTESTANTS),
             Experiment(
                 REST,
                 Grid(("nursery",), rest, EPSILONS, folds=FOLDS),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE, as_number
 from discreet.research.comparison.summary import Cell, shown
-from discreet.research.report import Paragraph, Picture, Section, Table
+from discreet.research.report import Paragraph, Picture, ReportTable, Section
 from discreet.research.reproduce.marchioro2022 import pictures, statements, words
 from discreet.research.reproduce.marchioro2022.curves import EPSILONS, Curves
 from discreet.research.reproduce.marchioro2022.models import (
@@ -46,19 +46,27 @@ def figure_1(context: Context, cells: Sequence[Cell], curves: Curves, nodes: Map
             Paragraph(words.AHEAD),
             _accuracies(curves, nodes, context),
         ],
-    )  # fmt: skip
+    )
 
 
 def _pictures(cells: Sequence[Cell], context: Context) -> list[Picture]:
     """Published and ours, as far as there are runs."""
     drawn = (
-        ("figure-1-published", "The published classifier: central, and N nodes. Mean and one deviation of single runs, "
-         "which share records; open markers are the authors' own program.",
-         (CENTRAL, PUBLISHED), printed(PAPER, AUTHORS)),
-        ("figure-1-ours", "Ours: at one place, N parties with noise of their own, and a secure sum. Mean and one "
-         "deviation of single runs, which share records.",
-         (OURS, LOCAL, SUMMED), ()),
-    )  # fmt: skip
+        (
+            "figure-1-published",
+            "The published classifier: central, and N nodes. Mean and one deviation of single runs, "
+            "which share records; open markers are the authors' own program.",
+            (CENTRAL, PUBLISHED),
+            printed(PAPER, AUTHORS),
+        ),
+        (
+            "figure-1-ours",
+            "Ours: at one place, N parties with noise of their own, and a secure sum. Mean and one "
+            "deviation of single runs, which share records.",
+            (OURS, LOCAL, SUMMED),
+            (),
+        ),
+    )
     return [
         Picture(name, caption, pictures.draw_accuracies(_of(cells, starts), theirs), context.origin)
         for name, caption, starts, theirs in drawn
@@ -95,13 +103,17 @@ def leak(context: Context, cells: Sequence[Cell], curves: Curves, nodes: Mapping
         title,
         [
             Paragraph(words.LEAK),
-            Table("Accuracy at small ε", heads, rows, context.origin),
+            ReportTable("Accuracy at small ε", heads, rows, context.origin),
             *(Paragraph(_leak_verdict(curves, data, most)) for data, most in here.items()),
-            Picture("leak", "The exchange with the most nodes: as published, without the data, with public bounds. "
-                    "Mean and one deviation of single runs, which share records.",
-                    pictures.draw_accuracies(own), context.origin),
+            Picture(
+                "leak",
+                "The exchange with the most nodes: as published, without the data, with public bounds. "
+                "Mean and one deviation of single runs, which share records.",
+                pictures.draw_accuracies(own),
+                context.origin,
+            ),
         ],
-    )  # fmt: skip
+    )
 
 
 def _leak_verdict(curves: Curves, data: str, most: int) -> str:
@@ -148,7 +160,7 @@ def program(context: Context, curves: Curves) -> Section:
         f"They agree within {AGREE} or two standard errors ({INDEPENDENT}) in {near} of {known} cells that are here."
     )
     heads = ["data set", "model", *(f"ε = {shown(epsilon)}" for epsilon in EPSILONS)]
-    table = Table("The authors' program (20 runs) / our reproduction of it", heads, rows, context.origin)
+    table = ReportTable("The authors' program (20 runs) / our reproduction of it", heads, rows, context.origin)
     return Section(
         "The authors' program", [Paragraph(words.PROGRAM), table, Paragraph(verdict), Paragraph(words.SPECT)]
     )
@@ -171,7 +183,7 @@ def _tally(found: Sequence[Statement]) -> str:
     return f"{sum(tested)} of {len(tested)} statements that could be tested agree."
 
 
-def _ahead(curves: Curves, nodes: Mapping[str, Sequence[int]], context: Context) -> Table:
+def _ahead(curves: Curves, nodes: Mapping[str, Sequence[int]], context: Context) -> ReportTable:
     """Ours against published at equal epsilon and number of nodes."""
     pairs = {
         "central: ours / published": [(data, OURS, CENTRAL) for data in nodes],
@@ -197,7 +209,7 @@ def _ahead(curves: Curves, nodes: Mapping[str, Sequence[int]], context: Context)
         rows.append([name, str(len(known)), str(ahead), str(sum(lead < -2 for *_, lead in known)), where])
     heads = ["first / second", "cells", "first better", "second better", "where the second is better"]
     caption = f"Who is ahead by two standard errors at the same ε ({INDEPENDENT})"
-    return Table(caption, heads, rows, context.origin)
+    return ReportTable(caption, heads, rows, context.origin)
 
 
 def _epsilons(data: str, known: Sequence[tuple[str, str, float]]) -> str:
@@ -205,7 +217,7 @@ def _epsilons(data: str, known: Sequence[tuple[str, str, float]]) -> str:
     return ", ".join(f"{as_number(epsilon):.3g}" for epsilon in found)
 
 
-def _accuracies(curves: Curves, nodes: Mapping[str, Sequence[int]], context: Context) -> Table:
+def _accuracies(curves: Curves, nodes: Mapping[str, Sequence[int]], context: Context) -> ReportTable:
     """Every cell."""
     rows = []
     for data in nodes:
@@ -215,7 +227,7 @@ def _accuracies(curves: Curves, nodes: Mapping[str, Sequence[int]], context: Con
                 [data, model, *("–" if each is None else f"{each.mean:.3f} ± {each.deviation:.3f}" for each in found)]
             )
     heads = ["data set", "model", *(f"ε = {shown(epsilon)}" for epsilon in EPSILONS), "no noise"]
-    return Table("Accuracy, mean ± deviation of single runs, which share records", heads, rows, context.origin)
+    return ReportTable("Accuracy, mean ± deviation of single runs, which share records", heads, rows, context.origin)
 
 
 def _number(value: float) -> str:

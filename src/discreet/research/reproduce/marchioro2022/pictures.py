@@ -33,9 +33,13 @@ def draw_accuracies(cells: Sequence[Cell], theirs: Sequence[Printed] = ()) -> An
                 place = models.index(name_in_figure(printed)) if name_in_figure(printed) in models else None
                 if place is not None:
                     panel.plot(
-                        [as_number(printed.epsilon)], [printed.value], MARKERS[place % len(MARKERS)], markersize=8,
-                        markerfacecolor="none", color=COLOURS[place % len(COLOURS)],
-                    )  # fmt: skip
+                        [as_number(printed.epsilon)],
+                        [printed.value],
+                        MARKERS[place % len(MARKERS)],
+                        markersize=8,
+                        markerfacecolor="none",
+                        color=COLOURS[place % len(COLOURS)],
+                    )
     return figure
 
 
@@ -51,9 +55,15 @@ def draw_sensitivities(found: Mapping[str, Sequence[Sensitivity]]) -> Any:
             positions = [columns.index(row.column) + (place - (len(nodes) - 1) / 2) * 0.2 for row in own]
             colour = COLOURS[place % len(COLOURS)]
             panel.boxplot(
-                [row.shares for row in own], positions=positions, widths=0.16, whis=(5, 95), showfliers=False,
-                patch_artist=True, boxprops={"facecolor": colour, "alpha": 0.5}, medianprops={"color": "black"},
-            )  # fmt: skip
+                [row.shares for row in own],
+                positions=positions,
+                widths=0.16,
+                whis=(5, 95),
+                showfliers=False,
+                patch_artist=True,
+                boxprops={"facecolor": colour, "alpha": 0.5},
+                medianprops={"color": "black"},
+            )
             panel.plot([], [], "s", color=colour, alpha=0.5, label=_nodes(many))
         panel.axhline(1.0, color="0.3", linestyle="--", linewidth=1, label="public bounds (ours)")
         panel.set_xticks(range(len(columns)), columns)

@@ -13,7 +13,7 @@ from discreet.federated import invite
 from discreet.records.encoding import as_floats
 from discreet.research.papers import Marchioro2022NaiveBayes
 from discreet.research.papers.published import ExactRecords, count_columns
-from discreet.research.report import Paragraph, Picture, Section, Table
+from discreet.research.report import Paragraph, Picture, ReportTable, Section
 from discreet.research.reproduce.marchioro2022 import pictures, statements, words
 from discreet.research.reproduce.marchioro2022.models import PublicBounds
 from discreet.research.reproduce.marchioro2022.nodes import (
@@ -29,14 +29,14 @@ from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Numeric
 
 PAPER = "marchioro2022"
-Records = Mapping[str, ExactRecords]
+RecordsByData = Mapping[str, ExactRecords]
 
 SEED = 0
 ERROR_EPSILON = 1.0
 """The paper does not say at which epsilon its Figure 3 was drawn."""
 
 
-def set_up(context: Context, records: Records) -> Section:
+def set_up(context: Context, records: RecordsByData) -> Section:
     """Table 2 beside our data, what the paper is silent on, and what we chose."""
     facts = ("samples", "labels", "numeric features", "categorical features")
     rows, agree, there = [], 0, 0
@@ -56,14 +56,14 @@ def set_up(context: Context, records: Records) -> Section:
         "The paper and our set-up",
         [
             Paragraph(words.INTRODUCTION),
-            Table("Table 2 of the paper / our data", ["data set", *facts], rows, context.origin),
+            ReportTable("Table 2 of the paper / our data", ["data set", *facts], rows, context.origin),
             Paragraph(verdict),
             *map(Paragraph, words.CHOICES if context.full else (*words.CHOICES, words.QUICK)),
         ],
     )
 
 
-def figure_2(context: Context, records: Records) -> Section:
+def figure_2(context: Context, records: RecordsByData) -> Section:
     """Sensitivities of the sums on Adult and Skin."""
     title = "Figure 2: the sensitivity of the sums"
     found = {data: sensitivities(records[data], NODES, SEED) for data in ("adult", "skin") if data in records}
@@ -88,18 +88,27 @@ def figure_2(context: Context, records: Records) -> Section:
         title,
         [
             Paragraph(words.FIGURE_2),
-            Picture("figure-2", "Largest value of a class at a node, as a share of the largest that the schema "
-                    "allows; boxes over nodes and classes, whiskers from 5% to 95%.",
-                    pictures.draw_sensitivities(found), origin),
-            Table("Median sensitivity as a share of the public bound, and the noise in the sum of all nodes relative "
-                  "to one node", heads, rows, origin),
+            Picture(
+                "figure-2",
+                "Largest value of a class at a node, as a share of the largest that the schema "
+                "allows; boxes over nodes and classes, whiskers from 5% to 95%.",
+                pictures.draw_sensitivities(found),
+                origin,
+            ),
+            ReportTable(
+                "Median sensitivity as a share of the public bound, and the noise in the sum of all nodes relative "
+                "to one node",
+                heads,
+                rows,
+                origin,
+            ),
             Paragraph(verdict),
             statements.table("What the text says of Figure 2", statements.figure_2(found), origin),
         ],
-    )  # fmt: skip
+    )
 
 
-def figure_3(context: Context, records: Records, draws: int) -> Section:
+def figure_3(context: Context, records: RecordsByData, draws: int) -> Section:
     """Relative errors of noisy means on Adult."""
     title = "Figure 3: the error of the noisy mean"
     if "adult" not in records:
@@ -113,14 +122,18 @@ def figure_3(context: Context, records: Records, draws: int) -> Section:
         title,
         [
             Paragraph(words.FIGURE_3),
-            Picture("figure-3", "Density of the relative error of the mean on adult, averaged over columns and "
-                    "classes, on a logarithmic axis: a Laplace law has straight flanks, a normal one a parabola.",
-                    pictures.draw_errors(found), origin),
-            Table("Relative error of the mean on adult", heads, rows, origin),
+            Picture(
+                "figure-3",
+                "Density of the relative error of the mean on adult, averaged over columns and "
+                "classes, on a logarithmic axis: a Laplace law has straight flanks, a normal one a parabola.",
+                pictures.draw_errors(found),
+                origin,
+            ),
+            ReportTable("Relative error of the mean on adult", heads, rows, origin),
             statements.table("What the text says of Figure 3", statements.figure_3(found), origin),
             Paragraph(_error_verdict(found)),
         ],
-    )  # fmt: skip
+    )
 
 
 def _error_verdict(found: Sequence[Errors]) -> str:
@@ -135,21 +148,34 @@ def _error_verdict(found: Sequence[Errors]) -> str:
     )
 
 
-def guarantee(context: Context, records: Records) -> Section:
+def guarantee(context: Context, records: RecordsByData) -> Section:
     """Claim, verdict, and the loss that really holds on each data set."""
     rows = [[name, *map(_loss, _losses(own.schema))] for name, own in records.items()]
-    heads = ["data set", "claimed", "as published, add-remove", "as published, replace-one", "authors' program, "
-             "add-remove", "public bounds, add-remove", "ours, one party's answers, add-remove"]  # fmt: skip
+    heads = [
+        "data set",
+        "claimed",
+        "as published, add-remove",
+        "as published, replace-one",
+        "authors' program, add-remove",
+        "public bounds, add-remove",
+        "ours, one party's answers, add-remove",
+    ]
     published = Marchioro2022NaiveBayes
     return Section(
         "The guarantee",
         [
-            Table("Claim and verdict", ["claim", "verdict", "reason"],
-                  [[published.claim, published.verdict, published.reason]], context.origin),
-            Table("The loss of a record that stays at its node, where ε = 1 is claimed", heads, rows, context.origin),
+            ReportTable(
+                "Claim and verdict",
+                ["claim", "verdict", "reason"],
+                [[published.claim, published.verdict, published.reason]],
+                context.origin,
+            ),
+            ReportTable(
+                "The loss of a record that stays at its node, where ε = 1 is claimed", heads, rows, context.origin
+            ),
             Paragraph(words.GUARANTEE),
         ],
-    )  # fmt: skip
+    )
 
 
 def _losses(schema: Schema) -> list[float]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE, as_number
-from discreet.research.report import Table
+from discreet.research.report import ReportTable
 from discreet.research.reproduce.marchioro2022.curves import EPSILONS, Curves
 from discreet.research.reproduce.marchioro2022.models import CENTRAL, PUBLISHED
 from discreet.research.reproduce.marchioro2022.nodes import LAPLACE_TAILS, NORMAL_TAILS, Errors, Sensitivity
@@ -29,11 +29,11 @@ class Statement(NamedTuple):
     holds: bool | None
 
 
-def table(caption: str, found: Sequence[Statement], origin: str) -> Table:
+def table(caption: str, found: Sequence[Statement], origin: str) -> ReportTable:
     """Statements with what is measured and the verdict."""
     words = {True: "agrees", False: "does not", None: "–"}
     rows = [[each.said, each.measured, words[each.holds]] for each in found]
-    return Table(caption, ["the paper says", "we measure", "verdict"], rows, origin)
+    return ReportTable(caption, ["the paper says", "we measure", "verdict"], rows, origin)
 
 
 def figure_1(curves: Curves, nodes: Mapping[str, Sequence[int]]) -> list[Statement]:
@@ -199,7 +199,7 @@ def figure_2(found: Mapping[str, Sequence[Sensitivity]]) -> list[Statement]:
             [lowest],
             lowest < 1,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _falls(rows: Sequence[Sensitivity]) -> float:

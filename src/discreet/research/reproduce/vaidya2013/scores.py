@@ -14,7 +14,7 @@ from discreet.errors import DiscreetError
 from discreet.records.encoding import class_codes
 from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE, as_number
 from discreet.research.comparison.summary import Cell, shown
-from discreet.research.report import Table
+from discreet.research.report import ReportTable
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.vaidya2013.picture import Curve
 from discreet.schema import Schema
@@ -74,7 +74,7 @@ class Scores:
         value = self.mean(data, model, NOT_PRIVATE)
         return Curve(label, [(as_number(each), value) for each in self.epsilons], ":", -1)
 
-    def table(self, caption: str, origin: str, models: Sequence[str] | None = None) -> Table:
+    def table(self, caption: str, origin: str, models: Sequence[str] | None = None) -> ReportTable:
         """A row for each data set and model, a column for each epsilon; mean and deviation of single runs."""
         epsilons = [*self.epsilons, NOT_PRIVATE]
         heads = ["data", "model", *(f"ε = {shown(each)}" for each in epsilons)]
@@ -83,7 +83,7 @@ class Scores:
             for data in self.data
             for model in [*(self.models(data) if models is None else models), MAJORITY]
         ]
-        return Table(caption, heads, rows, origin)
+        return ReportTable(caption, heads, rows, origin)
 
     def _shown(self, data: str, model: str, epsilon: str) -> str:
         cell = self._cells.get((data, model, epsilon))
@@ -120,7 +120,7 @@ def facts(data: str, directory: str | None) -> Facts | None:
     return Facts(schema, counts.tolist())
 
 
-def data_table(paper: str, names: Iterable[str], directory: str | None, origin: str) -> Table:
+def data_table(paper: str, names: Iterable[str], directory: str | None, origin: str) -> ReportTable:
     """What the paper says of its data sets, beside those we have by this name."""
     kinds = ("records", "attributes", "classes")
     said = {(row.data, row.model): row.value for row in printed(paper) if row.model in kinds}
@@ -136,7 +136,7 @@ def data_table(paper: str, names: Iterable[str], directory: str | None, origin: 
         for kind in kinds:
             row += [_count(said.get((name, kind))), _count(ours.get(kind))]
         rows.append(row)
-    return Table("Data sets as the paper gives them, and as used here", heads, rows, origin)
+    return ReportTable("Data sets as the paper gives them, and as used here", heads, rows, origin)
 
 
 def _count(value: float | None) -> str:

@@ -9,7 +9,7 @@ from discreet.research.comparison.grid import as_number
 from discreet.research.comparison.summary import shown
 from discreet.research.papers.published import count_columns
 from discreet.research.papers.vaidya2013 import Vaidya2013NaiveBayes
-from discreet.research.report import Paragraph, Part, Picture, Section, Table
+from discreet.research.report import Paragraph, Part, Picture, ReportTable, Section
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.vaidya2013 import findings
@@ -84,7 +84,7 @@ def figure_three(scores: Scores, context: Context) -> list[Part]:
     for data in scores.data:
         curves = [scores.curve(data, model, "--", i) for i, model in enumerate(findings.published(scores, data))]
         panels[data] = [*curves, scores.curve(data, RIGOROUS, "-", 6), scores.majority(data)]
-    statements = Table(
+    statements = ReportTable(
         "Statements of the text on Figure 3",
         ["statement", "measured", "verdict"],
         [each.row for each in findings.findings(scores)],
@@ -229,7 +229,7 @@ def losses(context: Context) -> list[Part]:
     names = [*CATEGORICAL, *NUMERIC] if context.full else STAND_INS
     rows = [row for data in names for row in _loss_rows(data, context.directory, folds(context.full))]
     return [
-        Table("The guarantee", ["", "Vaidya et al. 2013"], said, context.origin),
+        ReportTable("The guarantee", ["", "Vaidya et al. 2013"], said, context.origin),
         Paragraph(
             "The honest ε is the exact loss for one record more or less, with real-valued noise. It depends on how few "
             "records a class can have, which is private: the smaller figure would hold if every class were known to "
@@ -238,7 +238,7 @@ def losses(context: Context) -> list[Part]:
             f"{math.log(2 * math.e - 1):.2f} if a class can be empty. Ours loses at most what it states, whatever the "
             "table is."
         ),
-        Table("Honest ε of the published algorithm, add-remove", heads, rows, context.origin),
+        ReportTable("Honest ε of the published algorithm, add-remove", heads, rows, context.origin),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from discreet.research.report import Paragraph, Part, Picture, Table
+from discreet.research.report import Paragraph, Part, Picture, ReportTable
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.vaidya2013.picture import Curve, draw
 from discreet.research.reproduce.zafarani2020 import generated
@@ -96,7 +96,7 @@ def _time_verdict(found: Sequence[Measured]) -> str:
     )
 
 
-def _accuracy_table(found: Sequence[Measured], origin: str) -> Table:
+def _accuracy_table(found: Sequence[Measured], origin: str) -> ReportTable:
     epsilons = sorted({each.epsilon for each in found})
     score = {(each.rows, each.model, each.epsilon): f"{each.accuracy:.3f}" for each in found}
     heads = ["records", "model", *("ε = ∞" if each == math.inf else f"ε = {each:g}" for each in epsilons)]
@@ -105,14 +105,16 @@ def _accuracy_table(found: Sequence[Measured], origin: str) -> Table:
         for size in sorted({each.rows for each in found})
         for model in FIGURES
     ]
-    return Table("Accuracy on a generated table; one run each", heads, rows, origin)
+    return ReportTable("Accuracy on a generated table; one run each", heads, rows, origin)
 
 
-def _time_table(found: Sequence[Measured], origin: str) -> Table:
+def _time_table(found: Sequence[Measured], origin: str) -> ReportTable:
     heads = ["records", *(f"{model}, seconds" for model in FIGURES)]
     seconds = {model: generated.seconds(found, model) for model in FIGURES}
     rows = [
         [str(size), *(f"{seconds[model][size]:.3f}" if size in seconds[model] else "–" for model in FIGURES)]
         for size in sorted({each.rows for each in found})
     ]
-    return Table(f"Processor time of a fit at ε = {generated.TIMED:g}, generated table, one core", heads, rows, origin)
+    return ReportTable(
+        f"Processor time of a fit at ε = {generated.TIMED:g}, generated table, one core", heads, rows, origin
+    )

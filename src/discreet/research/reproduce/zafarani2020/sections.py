@@ -9,7 +9,7 @@ from discreet.research.comparison.grid import as_number
 from discreet.research.comparison.summary import shown
 from discreet.research.papers.published import count_columns
 from discreet.research.papers.zafarani2020 import Zafarani2020NaiveBayes
-from discreet.research.report import Paragraph, Part, Picture, Section, Table
+from discreet.research.report import Paragraph, Part, Picture, ReportTable, Section
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.vaidya2013.picture import Curve, draw
@@ -103,14 +103,14 @@ def figures(scores: Scores, context: Context) -> list[Part]:
             draw(panels, "ε as stated"),
             context.origin,
         ),
-        Table("The claim of the paper", ["statement", "measured", "verdict"], statements, context.origin),
+        ReportTable("The claim of the paper", ["statement", "measured", "verdict"], statements, context.origin),
         Paragraph(
             f"A difference is called clear if it is more than {findings.CHANCE} and more than two standard errors "
             f"({INDEPENDENT}); noise of Cauchy's law makes these large. The paper has no such threshold; both parts of "
             "ours were set after a first look at our runs."
         ),
         *_ours(scores),
-        Table(
+        ReportTable(
             f"ε from which on a model is above the largest class by more than {findings.CHANCE} / at all",
             ["data", *CONTESTANTS],
             useful,
@@ -165,7 +165,7 @@ def _noise(data: Sequence[str], context: Context) -> list[Part]:
             "in mushroom, there is no smooth sensitivity at all, and only the noise on class counts and the treatment "
             "of negative counts differ."
         ),
-        Table(
+        ReportTable(
             "Median error by smooth sensitivity in units of that by global sensitivity for the class's own size, at "
             "ε = 1: median over attributes and classes (least to most); – without numbers",
             ["data", "means", "deviations"],
@@ -197,7 +197,7 @@ def division(scores: Scores, context: Context) -> list[Part]:
     level = [mean for mean in own if mean is not None]
     parts: list[Part] = [
         intro,
-        Table("Statements on Figure 10", ["statement", "measured", "verdict"], rows, context.origin),
+        ReportTable("Statements on Figure 10", ["statement", "measured", "verdict"], rows, context.origin),
     ]
     if level and ours:
         apart = max(ours.values()) - min(ours.values())
@@ -248,7 +248,7 @@ def losses(scores: Scores, context: Context) -> list[Part]:
     rows = [row for data in names(context.full) for row in _loss_rows(data, epsilons, context)]
     heads = ["data", "model", "adjacency", "records of each class", *(f"stated ε = {shown(each)}" for each in epsilons)]
     return [
-        Table("The guarantee", ["", "Zafarani and Clifton 2020"], said, context.origin),
+        ReportTable("The guarantee", ["", "Zafarani and Clifton 2020"], said, context.origin),
         Paragraph(
             "The idea is sound, its use here is not. Noise scaled to a bound is private if the bound is smooth between "
             "all neighbours; the paper's is smooth among lists of one size, but the records of a class are a list "
@@ -268,7 +268,7 @@ def losses(scores: Scores, context: Context) -> list[Part]:
             "figure would hold if every class were known to have at least as many as in a training fold here; nobody "
             "may know that, and for any table it is the larger one."
         ),
-        Table("Honest ε of the published algorithms", heads, rows, context.origin),
+        ReportTable("Honest ε of the published algorithms", heads, rows, context.origin),
     ]
 
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from discreet import datasets
 from discreet.errors import DiscreetError
 from discreet.records.encoding import Cells
-from discreet.research.report import Paragraph, Part, Table
+from discreet.research.report import Paragraph, Part, ReportTable
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.zorarpaci2019.private_cells import MISSING, Accuracies, listed, number
-from discreet.research.reproduce.zorarpaci2019.private_models import BINS, Records, searched
+from discreet.research.reproduce.zorarpaci2019.private_models import BINS, HashedTable, searched
 from discreet.schema import Schema
 
 
@@ -29,7 +29,7 @@ class Kept(NamedTuple):
 def searches(data: str, directory: str | None, seeds: int) -> Kept:
     """Searches on all records of a data set, as the thesis seems to have done."""
     X, y, schema = datasets.load(data, directory)
-    records = Records({name: X[name] for name in schema.names}, y, schema)
+    records = HashedTable({name: X[name] for name in schema.names}, y, schema)
     found = [searched(records, seed) for seed in range(seeds)]
     return Kept(
         len(schema.names),
@@ -57,7 +57,7 @@ def kept(found: Accuracies, context: Context) -> Sequence[Part]:
     heads = ["data set", "thesis: of", "kept", "fewer by", "ours: of", "kept", "columns fewer by", "cells fewer by"]
     seeds = _seeds(context)
     return [
-        Table(
+        ReportTable(
             f"Table 5.23: columns kept by ABC-DE; ours on all records, {seeds} seed(s).", heads, rows, context.origin
         ),
         Paragraph(

@@ -13,7 +13,7 @@ from discreet.records.encoding import Cells
 from discreet.research.papers.zorarpaci2019 import Zorarpaci2019NaiveBayes
 from discreet.research.papers.zorarpaci2019_one_rule import Zorarpaci2019OneRule
 from discreet.research.papers.zorarpaci2019_pipeline import Zorarpaci2019Pipeline
-from discreet.research.report import Paragraph, Part, Table
+from discreet.research.report import Paragraph, Part, ReportTable
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.zorarpaci2019.private_cells import MISSING, Accuracies
 from discreet.research.reproduce.zorarpaci2019.private_models import BINS
@@ -61,8 +61,10 @@ def parts(found: Accuracies, context: Context) -> Sequence[Part]:
     heads = ["data set", "queries"]
     heads += [f"{name}, {each.value}" for name in list(ALGORITHMS)[:2] for each in Adjacency]
     return [
-        Table("What the thesis claims, and what holds.", ["algorithm", "claim", "verdict"], claims, context.origin),
-        Table(
+        ReportTable(
+            "What the thesis claims, and what holds.", ["algorithm", "claim", "verdict"], claims, context.origin
+        ),
+        ReportTable(
             "The loss of one record at a claimed ε of 1, for a public schema, public bins and real-valued noise; and "
             "by how much the noise of 1R is too large under add-remove.",
             [*heads, "with F.S., seed known", "noise too large by"],

@@ -38,7 +38,7 @@ BY_SHAPE = {
 Columns = dict[str, NDArray[Any]]
 
 
-class Records:
+class HashedTable:
     """Training records that are equal if their content is, so that a search on them can be remembered."""
 
     def __init__(self, columns: Columns, labels: NDArray[Any], schema: Schema) -> None:
@@ -49,14 +49,14 @@ class Records:
         self._digest = digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Records) and self._digest == other._digest
+        return isinstance(other, HashedTable) and self._digest == other._digest
 
     def __hash__(self) -> int:
         return hash(self._digest)
 
 
 @lru_cache(maxsize=4)
-def searched(records: Records, seed: int) -> Schema:
+def searched(records: HashedTable, seed: int) -> Schema:
     """The schema of the columns that ABC-DE chooses on these records, in the clear: searched once a process."""
     selector = BeeFeatureSelector(records.schema, random_state=seed)
     return selector.fit(records.columns, records.labels).selected_schema_
@@ -101,7 +101,7 @@ class SearchedThenCounted(PublishedOnChosen):
 
     def choose(self, columns: Columns, labels: NDArray[Any]) -> Schema:
         """Those that ABC-DE finds, or found before on the same records."""
-        return searched(Records(columns, labels, self.schema), 0)
+        return searched(HashedTable(columns, labels, self.schema), 0)
 
 
 class BestThenCounted(PublishedOnChosen):

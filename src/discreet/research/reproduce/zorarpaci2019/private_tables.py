@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import mean
 
 from discreet.research.comparison.grid import NOT_PRIVATE
-from discreet.research.report import Paragraph, Part, Table
+from discreet.research.report import Paragraph, Part, ReportTable
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.zorarpaci2019.caveats import AFTER_A_LOOK, INDEPENDENT
 from discreet.research.reproduce.zorarpaci2019.private_cells import (
@@ -42,7 +42,7 @@ WITHOUT = tuple(PUBLISHED[row] for row in PUBLISHED if row not in AS_MANY)
 LOSS = "loss (add-remove, one record; published ones: public schema and bins, real-valued noise)"
 
 
-def beside(data: str, found: Accuracies, origin: str) -> Table:
+def beside(data: str, found: Accuracies, origin: str) -> ReportTable:
     """One table of the thesis, each row above ours of the same algorithm; then ours with a proof."""
     columns = (NOT_PRIVATE, *EPSILONS)
     rows = []
@@ -56,7 +56,7 @@ def beside(data: str, found: Accuracies, origin: str) -> Table:
     largest = found.majority(data)
     note = "" if largest is None else f" The largest class alone: {largest.mean:.3f}."
     heads = ["model", "without noise", *(f"ε = {epsilon}" for epsilon in EPSILONS)]
-    return Table(f"{PLACES[data]}: accuracy on {data}, ± as said above.{note}", heads, rows, origin)
+    return ReportTable(f"{PLACES[data]}: accuracy on {data}, ± as said above.{note}", heads, rows, origin)
 
 
 def _same(row: str) -> list[str]:
@@ -75,7 +75,7 @@ def agreement(found: Accuracies, origin: str) -> Sequence[Part]:
         apart += [f"{model} on {data}" for data, each in gaps.items() if each and abs(mean(each)) > NEAR]
     heads = ["thesis", "ours", f"within {NEARER}", f"within {NEAR}", "ours − thesis", *found.data]
     return [
-        Table("Our runs of the published algorithms less the thesis's figures, with noise.", heads, rows, origin),
+        ReportTable("Our runs of the published algorithms less the thesis's figures, with noise.", heads, rows, origin),
         Paragraph(
             f"On average more than {NEAR} apart: {listed(apart)}. The limits {NEARER} and {NEAR} were {AFTER_A_LOOK}."
         ),
@@ -129,14 +129,14 @@ def against(found: Accuracies, origin: str) -> Sequence[Part]:
             "lose less than they claim, those with one have no guarantee (last section), and ours lose at most ε for "
             "one record more or less, at most 2 ε for one that is replaced."
         ),
-        Table(
+        ReportTable(
             "In each cell the thesis's best figure, ours, and how far the best of ours of its kinds, picked after the "
             f"fact, is above it. ± is the standard error ({INDEPENDENT}).",
             ["data set", "ε", "thesis's best", "its row", *CONTENDERS, "above by", "tree"],
             [_bar_row(bar) for bar in bars],
             origin,
         ),
-        Table(
+        ReportTable(
             "Choices of ours against the thesis's best figure in each cell.",
             ["choice", "above", "least margin", "mean margin", "below, and below it without noise too"],
             [_choice_row(name, models, bars, found) for name, models in CHOICES.items()],
@@ -226,7 +226,7 @@ def literature(found: Accuracies, origin: str) -> Sequence[Part]:
         loss = "at most 1" if model in RIGOROUS else "below 1" if model in WITHOUT else "∞"
         rows.append([model, loss, *(shown(found.ours(name, model, "1")) for name in names)])
     return [
-        Table(
+        ReportTable(
             f"Table 5.25: accuracy at a claimed ε of 1; ± is the standard error ({INDEPENDENT}).",
             ["model", LOSS, *names],
             rows,

@@ -13,7 +13,7 @@ from discreet import datasets
 from discreet.errors import DiscreetError
 from discreet.records.encoding import class_codes
 from discreet.research.papers.zorarpaci2019_input import Zorarpaci2019InputPerturbation
-from discreet.research.report import Paragraph, Part, Section, Table
+from discreet.research.report import Paragraph, Part, ReportTable, Section
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.zorarpaci2019 import rules_iris as noise
 from discreet.research.reproduce.zorarpaci2019 import rules_pictures as pictures
@@ -144,8 +144,8 @@ def honest(context: Context) -> Section:
     heads = ["data set", "claimed ε", "honest ε", "ε of the numbers alone, were their ranges public"]
     words = [["claim", algorithm.claim], ["verdict", algorithm.verdict], ["reason", algorithm.reason]]
     parts: list[Part] = [
-        Table("Input perturbation as published", ["", "what is said"], words, context.origin),
-        Table("The loss of one record that is replaced", heads, rows, context.origin),
+        ReportTable("Input perturbation as published", ["", "what is said"], words, context.origin),
+        ReportTable("The loss of one record that is replaced", heads, rows, context.origin),
         Paragraph(prose.HONEST),
     ]
     return Section("The honest ε", parts)

@@ -14,7 +14,7 @@ from discreet import datasets
 from discreet.perturbation.local_perturbation import LocalPerturbation
 from discreet.records.encoding import as_floats
 from discreet.research.papers.zorarpaci2019_input import Zorarpaci2019InputPerturbation
-from discreet.research.report import Table
+from discreet.research.report import ReportTable
 from discreet.research.reproduce.zorarpaci2019.rules_tables import NOTHING, theirs
 from discreet.schema import Schema
 
@@ -75,7 +75,9 @@ def averages(directory: str | None, draws: int | None = None) -> dict[str, dict[
     return found
 
 
-def attribute_table(place: str, found: Mapping[str, Mapping[str, Mapping[str, Properties]]], origin: str) -> Table:
+def attribute_table(
+    place: str, found: Mapping[str, Mapping[str, Mapping[str, Properties]]], origin: str
+) -> ReportTable:
     """One of the four tables, ours beside theirs."""
     name, known = ATTRIBUTES[place], theirs(place)
     heads = ["property", "original: thesis", "original: ours"]
@@ -90,7 +92,7 @@ def attribute_table(place: str, found: Mapping[str, Mapping[str, Mapping[str, Pr
             cells += [found[name][how][epsilon][key] if name in found else None for how in ("published", "rigorous")]
         rows.append([key, *(NOTHING if each is None else f"{each:.3f}" for each in cells)])
     caption = f"{place}: {name.replace('_', ' ')} of Iris, 135 records of one fold; ours averages {DRAWS} draws"
-    return Table(caption, heads, rows, origin)
+    return ReportTable(caption, heads, rows, origin)
 
 
 def noise_of(place: str) -> dict[str, list[float]]:

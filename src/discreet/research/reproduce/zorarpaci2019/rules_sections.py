@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from statistics import mean
 
-from discreet.research.report import Paragraph, Part, Section, Table
+from discreet.research.report import Paragraph, Part, ReportTable, Section
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.zorarpaci2019 import rules_noise as noise
 from discreet.research.reproduce.zorarpaci2019 import rules_pictures as pictures
@@ -24,7 +24,7 @@ def choices(context: Context, means: Means) -> Section:
     missing = [name for name, each in COUNTERPARTS.items() if each.factory is None]
     parts: list[Part] = [
         Paragraph(prose.SETTING),
-        Table("What stands for the classifiers of Weka", ["Weka", "here"], rows, context.origin),
+        ReportTable("What stands for the classifiers of Weka", ["Weka", "here"], rows, context.origin),
         Paragraph(
             f"{len(COUNTERPARTS) - len(missing)} of {len(COUNTERPARTS)} have something that stands for them; "
             f"{', '.join(missing)} have not, and are shown as the thesis prints them."
@@ -35,14 +35,14 @@ def choices(context: Context, means: Means) -> Section:
     return Section("What was run, and what the thesis leaves open", parts)
 
 
-def runs_table(means: Means, origin: str) -> Table:
+def runs_table(means: Means, origin: str) -> ReportTable:
     """How many folds stand behind a cell of each model: the fewest, if its cells differ."""
     counted: dict[int, list[str]] = {}
     for model in dict.fromkeys(key[1] for key in means):
         runs = min(cell.runs for key, cell in means.items() if key[1] == model)
         counted.setdefault(runs, []).append(model)
     rows = [[str(runs), "; ".join(models)] for runs, models in sorted(counted.items(), reverse=True)]
-    return Table("Fits behind a cell; the thesis has 100, and 20 for F", ["fits", "models"], rows, origin)
+    return ReportTable("Fits behind a cell; the thesis has 100, and 20 for F", ["fits", "models"], rows, origin)
 
 
 def clear(context: Context, means: Means) -> Section:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from discreet.research.comparison.grid import MAJORITY
 from discreet.research.comparison.summary import Cell
-from discreet.research.report import Table
+from discreet.research.report import ReportTable
 from discreet.research.reproduce.printed import Printed, printed
 from discreet.research.reproduce.zorarpaci2019.rules_counterparts import COUNTERPARTS
 from discreet.research.reproduce.zorarpaci2019.rules_models import DATA, LEARNERS, PAPER
@@ -80,7 +80,7 @@ def verdict(means: Means, place: str, models: Iterable[str], suffix: str = "") -
     return Verdict(near, above, len(gaps) - near - above, mean(gaps) if gaps else 0.0)
 
 
-def accuracies(means: Means, epsilon: str, origin: str) -> Table:
+def accuracies(means: Means, epsilon: str, origin: str) -> ReportTable:
     """One of Tables 5.1, 5.3, 5.5 and 5.7, and below it what the thesis has not."""
     place = ACCURACIES[epsilon]
     known = theirs(place)
@@ -92,7 +92,9 @@ def accuracies(means: Means, epsilon: str, origin: str) -> Table:
     rows.append(_row("largest class", MAJORITY, {}, means, "inf"))
     what = "clear records" if epsilon == "inf" else f"records perturbed at ε = {epsilon}"
     heads = ["method", *(f"{data}: {whose}" for data in DATA for whose in ("thesis", "ours"))]
-    return Table(f"{place}: accuracy after training on {what}, mean ± deviation ({DEVIATIONS})", heads, rows, origin)
+    return ReportTable(
+        f"{place}: accuracy after training on {what}, mean ± deviation ({DEVIATIONS})", heads, rows, origin
+    )
 
 
 def _row(name: str, model: str, known: Mapping[tuple[str, str, str], Printed], means: Means, epsilon: str) -> list[str]:
@@ -150,7 +152,7 @@ def printed_scores() -> dict[tuple[str, str, str], float]:
     return {key: each.value for place in ACCURACIES.values() for key, each in theirs(place).items()}
 
 
-def numbers_of_rules(counted: Mapping[tuple[str, str], float], origin: str) -> Table:
+def numbers_of_rules(counted: Mapping[tuple[str, str], float], origin: str) -> ReportTable:
     """Tables 5.2, 5.4, 5.6 and 5.8; `counted` has our sequential covering by data set and epsilon."""
     heads = ["data set", "ε", "wLapMS ABC", "PART", "RIPPER", "Seq. cov. wLap ABC", "ours, sequential covering"]
     rows = []
@@ -160,10 +162,10 @@ def numbers_of_rules(counted: Mapping[tuple[str, str], float], origin: str) -> T
             ours = counted.get((data, epsilon))
             shown = [f"{known[data, model, epsilon].value:g}" for model in heads[2:6]]
             rows.append([data, epsilon, *shown, NOTHING if ours is None else f"{ours:.1f}"])
-    return Table("Tables 5.2, 5.4, 5.6 and 5.8: number of rules (inf: clear records)", heads, rows, origin)
+    return ReportTable("Tables 5.2, 5.4, 5.6 and 5.8: number of rules (inf: clear records)", heads, rows, origin)
 
 
-def moves(means: Means, origin: str) -> Table:
+def moves(means: Means, origin: str) -> ReportTable:
     """Table 5.11."""
     known = theirs("Table 5.11")
     data = list(dict.fromkeys(each[0] for each in known))
@@ -172,7 +174,7 @@ def moves(means: Means, origin: str) -> Table:
         for model in dict.fromkeys(key[1] for key in known)
     ]
     heads = ["F", *(f"{each}: {whose}" for each in data for whose in ("thesis", "ours"))]
-    return Table(
+    return ReportTable(
         "Table 5.11: accuracy of 1-rule ABC by the probability F of a change of conditions, mean ± deviation "
         f"({DEVIATIONS})",
         heads,
@@ -206,7 +208,7 @@ def spread(means: Means) -> tuple[float, float] | None:
     return (mean(spreads), mean(errors)) if spreads else None
 
 
-def other_colonies(means: Means, origin: str) -> Table:
+def other_colonies(means: Means, origin: str) -> ReportTable:
     """Table 5.24."""
     known = theirs("Table 5.24")
     models = ["Celik et al. (2011)", "Shukran et al. (2011)", "Talebi and Abadi (2014)", *LEARNERS]
@@ -215,6 +217,6 @@ def other_colonies(means: Means, origin: str) -> Table:
         ours = [means.get((data, model + suffix, "inf")) for suffix in ("", LOCAL) for model in LEARNERS]
         rows.append([data, *(_printed(known.get((data, model, "inf"))) for model in models), *map(_measured, ours)])
     heads = ["data set", *models, *(f"{model}, {how}" for how in ("ours", "our defaults") for model in LEARNERS)]
-    return Table(
+    return ReportTable(
         f"Table 5.24: rules found by bees, clear records, mean ± deviation ({DEVIATIONS})", heads, rows, origin
     )

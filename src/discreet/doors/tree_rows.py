@@ -10,13 +10,13 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.queries.trees import Places, Split, Table
+from discreet.queries.trees import Integers, Places, Split
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 
 
 @dataclass(frozen=True, repr=False)
-class Records:
+class TreeRows:
     """All rows with one of the classes, a byte or two a value. Private: it lives inside `grow`, and shows nothing."""
 
     codes: dict[Cells, NDArray[Any]]
@@ -24,21 +24,21 @@ class Records:
     classes: int
 
     def __repr__(self) -> str:
-        return "Records(values hidden)"
+        return "TreeRows(values hidden)"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("records are private and cannot be pickled")
 
-    def among(self, kept: NDArray[np.bool_]) -> Records:
+    def among(self, kept: NDArray[np.bool_]) -> TreeRows:
         """Some of the records."""
-        return Records({cells: codes[kept] for cells, codes in self.codes.items()}, self.labels[kept], self.classes)
+        return TreeRows({cells: codes[kept] for cells, codes in self.codes.items()}, self.labels[kept], self.classes)
 
-    def by_class(self, place: Places, places: int) -> Table:
+    def by_class(self, place: Places, places: int) -> Integers:
         """Counts by place and class, for records that lie at so many places."""
         flat = np.bincount(place * self.classes + self.labels, minlength=places * self.classes)
         return flat.reshape(places, self.classes).astype(np.int64)
 
-    def on_the_left(self, splits: Sequence[Split], place: Places, places: int, schema: Schema) -> Table:
+    def on_the_left(self, splits: Sequence[Split], place: Places, places: int, schema: Schema) -> Integers:
         """Counts by place, class and split of the records that go left; splits of one column stand together."""
         base, parts = place * self.classes + self.labels, []
         for cells, group in groupby(splits, key=lambda split: split.cells):

@@ -11,7 +11,7 @@ from discreet.errors import DataError
 from discreet.records.encoding import class_codes
 
 
-class Records(NamedTuple):
+class DataFacts(NamedTuple):
     """How many records a data set has, how many of them have none of its classes, and how many classes have some.
 
     data_hash : of schema and records.
@@ -25,7 +25,7 @@ class Records(NamedTuple):
     largest: int
 
 
-def counted(name: str, data: DataSet, data_hash: str) -> Records:
+def counted(name: str, data: DataSet, data_hash: str) -> DataFacts:
     """The counts of public data.
 
     Raises
@@ -40,10 +40,10 @@ def counted(name: str, data: DataSet, data_hash: str) -> Records:
             f"data set {name!r}: none of its {len(y)} records has one of the classes of the schema; check the column "
             f"{schema.target!r} and its categories in schemas.json"
         )
-    return Records(data_hash, len(y), int(counts[-1]), int((known > 0).sum()), int(known.max()))
+    return DataFacts(data_hash, len(y), int(counts[-1]), int((known > 0).sum()), int(known.max()))
 
 
-def strange(name: str, records: Records) -> list[str]:
+def strange(name: str, records: DataFacts) -> list[str]:
     """What makes scores on these records mean less than they seem to."""
     words = []
     if records.without_class:
