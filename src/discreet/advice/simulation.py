@@ -19,7 +19,7 @@ from discreet.advice.twins import twins
 from discreet.advice.worlds import WORLDS, Sample, drawn, numbered
 from discreet.models import MODELS as FAMILIES
 from discreet.models.settings import configured
-from discreet.privacy.epsilon import as_epsilon
+from discreet.privacy.epsilon import MOST_EPSILON, as_epsilon
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Column
 
@@ -120,7 +120,7 @@ def _accuracy(schema: Schema, table: Sample, rows: int, model: str, epsilon: flo
 
 def _allowed(epsilon: float) -> float:
     """Models take no finite epsilon beyond 10,000."""
-    return epsilon if epsilon <= 10_000 else math.inf
+    return epsilon if epsilon <= MOST_EPSILON else math.inf
 
 
 def seed(*numbers: int) -> int:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.doors.counts import release
 from discreet.errors import ParameterError
 from discreet.models import MODELS
-from discreet.privacy.epsilon import as_epsilon, shown_above
+from discreet.privacy.epsilon import as_epsilon, as_release_epsilon, shown_above
 from discreet.privacy.guarantee import NEIGHBOURS, Guarantee, factor
 from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import as_rng
@@ -172,9 +172,7 @@ def _evaluated(
 def check_options(model: Any, epsilon: Any, adjacency: Any, confidence: Any, random_state: Any) -> None:
     """Raise ParameterError if an option is out of range; no data, no cost. Evaluation begins with this."""
     _check_model(model)
-    loss = as_epsilon(epsilon)
-    if loss != math.inf and loss > 10_000:
-        raise ParameterError(f"epsilon={epsilon!r}; above 10000 nothing is private: use float('inf')")
+    loss = as_release_epsilon(epsilon)
     if isinstance(confidence, bool) or not isinstance(confidence, Real) or not 0 < float(confidence) < 1:
         raise ParameterError(f"confidence={confidence!r}; need a number between 0 and 1, for instance 0.95")
     as_rng(random_state)

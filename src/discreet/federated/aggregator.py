@@ -24,6 +24,7 @@ from discreet.privacy.receipt import Charge, Receipt
 from discreet.queries.tables import sensitivity, shape
 from discreet.released.statistics import NoisyStatistics
 from discreet.storage.envelope import Envelope
+from discreet.storage.locking import lock_module
 
 FILE = Envelope(
     "discreet/aggregator",
@@ -71,14 +72,13 @@ class Aggregator:
         if self._path is None:
             yield
             return
-        import fcntl
-
+        locks = lock_module(self._path, "an aggregator without a file")
         try:
             lock = self._path.with_name(self._path.name + ".lock").open("a")
         except OSError as error:
             raise FileError(f"cannot write beside {self._path}: {error.strerror}; check the folder") from None
         with lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            locks.flock(lock, locks.LOCK_EX)
             if self._path.exists():
                 self._resume(self._path)
             yield

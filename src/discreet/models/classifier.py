@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -18,7 +17,7 @@ from discreet.errors import ParameterError
 from discreet.models import saving
 from discreet.models.public import checked_public
 from discreet.models.tabular import normalised, sorted_classes
-from discreet.privacy.epsilon import Epsilon, as_epsilon
+from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import Randomness, as_rng
@@ -184,7 +183,6 @@ class PrivateClassifier(Classifier):
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
         as_rng(self.random_state)
-        epsilon = as_epsilon(self.epsilon)
+        as_epsilon(self.epsilon)
         super().check_parameters()
-        if epsilon != math.inf and epsilon > 10_000:
-            raise ParameterError(f"epsilon={self.epsilon!r}; above 10000 nothing is private: use float('inf')")
+        as_release_epsilon(self.epsilon)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from numbers import Integral
 from typing import Any, Self
 
@@ -10,7 +9,7 @@ from discreet.doors.choice import select
 from discreet.errors import ParameterError
 from discreet.models.column_selector import ColumnSelector
 from discreet.models.public import checked_public
-from discreet.privacy.epsilon import as_epsilon
+from discreet.privacy.epsilon import as_epsilon, as_release_epsilon
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import as_rng
@@ -100,11 +99,9 @@ class FeatureSelector(ColumnSelector):
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
         as_rng(self.random_state)
-        epsilon = as_epsilon(self.epsilon)
+        as_release_epsilon(self.epsilon)
         if not isinstance(self.schema, Schema) and self.schema != "from-data":
             raise ParameterError(f"schema={type(self.schema).__name__}; need a Schema, or 'from-data' for public data")
-        if epsilon != math.inf and epsilon > 10_000:
-            raise ParameterError(f"epsilon={self.epsilon!r}; above 10000 nothing is private: use float('inf')")
         if not isinstance(self.bins, Integral) or not 2 <= int(self.bins) <= MOST_BINS:
             raise ParameterError(f"bins={self.bins!r}; need an integer from 2 to {MOST_BINS}")
         if not isinstance(self.k, Integral) or isinstance(self.k, bool) or int(self.k) < 1:

@@ -6,7 +6,6 @@ The door is doors/rows.py; the proof stands below.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -19,7 +18,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from discreet.doors.passage import Spending
 from discreet.doors.rows import NOT_RELEASED, NoisyCodes, RowStep, column_step, label_step, perturb_rows
 from discreet.errors import ParameterError
-from discreet.privacy.epsilon import Epsilon, as_epsilon, shown_above
+from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon, shown_above
 from discreet.privacy.guarantee import EXPERIMENTAL, NEIGHBOURS, Guarantee, factor
 from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import Randomness, as_rng
@@ -174,7 +173,7 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def check_parameters(self) -> None:
         """Raise ParameterError unless all parameters are in range; reads no data."""
-        epsilon = as_epsilon(self.epsilon)
+        as_epsilon(self.epsilon)
         if not isinstance(self.schema, Schema):
             raise ParameterError(f"schema={type(self.schema).__name__}; need a Schema")
         if self.schema.adjacency is not Adjacency.REPLACE_ONE:
@@ -182,8 +181,7 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"adjacency={self.schema.adjacency.value!r}; need 'replace-one', since a published table shows its "
                 'number of rows: use schema.replace(adjacency="replace-one"), or --adjacency replace-one'
             )
-        if epsilon != math.inf and epsilon > 10_000:
-            raise ParameterError(f"epsilon={self.epsilon!r}; above 10000 nothing is private: use float('inf')")
+        as_release_epsilon(self.epsilon)
         most = len(self.schema.columns) + 1
         is_number = isinstance(self.components, Integral) and not isinstance(self.components, bool)
         if self.components is not None and not (is_number and 2 <= self.components <= most):

@@ -15,6 +15,10 @@ Epsilon: TypeAlias = Fraction | float
 """An exact fraction, or math.inf for a release that is not private."""
 
 
+MOST_EPSILON = 10_000
+"""Above this a release promises nothing that anyone could mean; what is not private is asked for as infinity."""
+
+
 def as_epsilon(value: object) -> Epsilon:
     """Read an epsilon: a positive number, or infinity. A float means its decimal spelling: 0.1 is 1/10.
 
@@ -37,6 +41,14 @@ def as_epsilon(value: object) -> Epsilon:
     if fraction <= 0:
         raise _refused(value)
     return fraction
+
+
+def as_release_epsilon(value: object) -> Epsilon:
+    """Read the epsilon of a release: as `as_epsilon`, and at most MOST_EPSILON unless it is infinite."""
+    epsilon = as_epsilon(value)
+    if epsilon != math.inf and epsilon > MOST_EPSILON:
+        raise ParameterError(f"epsilon={value!r}; above {MOST_EPSILON} nothing is private: use float('inf')")
+    return epsilon
 
 
 def _refused(value: object) -> ParameterError:

@@ -1,6 +1,5 @@
 """The file of a ledger: on the disk before anything is read, whole or refused, whoever writes it, however it ends."""
 
-import builtins
 import contextlib
 import errno
 import hashlib
@@ -182,21 +181,6 @@ def test_a_file_that_is_read_only_can_be_looked_at(tmp_path, monkeypatch):
     for use in (lambda: pay(Ledger.open(path)), lambda: Ledger.open(path).check(Fraction(1, 4), "add-remove")):
         with pytest.raises(FileError, match="Permission denied"):
             use()
-
-
-def test_without_file_locks_only_a_ledger_with_a_file_is_refused(tmp_path, monkeypatch):
-    original = builtins.__import__
-
-    def without(name, *rest):
-        if name == "fcntl":
-            raise ImportError(name)
-        return original(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    pay(Ledger(1))
-    with pytest.raises(FileError, match=r"no file locks .*without a file"):
-        Ledger(1, tmp_path / "ledger")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_amounts_that_could_not_be_read_again_are_refused_before_they_are_written(tmp_path):

@@ -38,8 +38,10 @@ from discreet.privacy.epsilon import Epsilon, as_epsilon
 from discreet.privacy.ledger.account import Account, Entry
 from discreet.schema import Adjacency
 from discreet.storage.envelope import Envelope
+from discreet.storage.locking import lock_module
 
 BACKUP = "restore it from a backup"
+INSTEAD = "Ledger(limit) without a file"
 FILE = Envelope("discreet/ledger", 2, "a ledger", "Ledger or a command with --ledger", remedy=BACKUP, seal=None)
 """Its hashes are a chain, one for each entry, instead of a seal."""
 STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
@@ -186,7 +188,7 @@ class LedgerFile:
         """Make the file with its header if there is none; nobody ever sees a part of it."""
         if os.path.lexists(self.path):
             return
-        _locks(self.path)
+        lock_module(f"ledger {self.path}", INSTEAD)
         check_spelling(account.limit)
         try:
             content = Contents.new(account, now()).to_bytes()
@@ -289,20 +291,9 @@ def check_spelling(epsilon: Epsilon) -> None:
         raise BudgetError("an amount has too many digits for a ledger with a file; use fewer, for instance 0.1 or 1/3")
 
 
-def _locks(path: Path) -> Any:
-    try:
-        import fcntl
-    except ImportError:
-        raise FileError(
-            f"ledger {path}: this system has no file locks (fcntl), which a ledger with a file needs; use Linux or "
-            "macOS, or Ledger(limit) without a file"
-        ) from None
-    return fcntl
-
-
 def locked(path: Path, spending: bool) -> int:
     """A descriptor of the file that has this name now, locked: alone if it is for spending."""
-    locks = _locks(path)
+    locks = lock_module(f"ledger {path}", INSTEAD)
     while True:
         try:
             descriptor = os.open(path, (os.O_RDWR if spending else os.O_RDONLY) | os.O_NONBLOCK)

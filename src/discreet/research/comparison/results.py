@@ -14,6 +14,7 @@ from typing import IO, NamedTuple
 
 from discreet.errors import FileError, MissingExtra
 from discreet.research.comparison.grid import Run
+from discreet.storage.locking import lock_module
 
 
 class Measured(NamedTuple):
@@ -79,13 +80,12 @@ class ResultsFile:
     @contextmanager
     def appending(self) -> Iterator[_Appender]:
         """The file to add rows to, alone: a second comparison that writes to it is refused. Its folder is made."""
-        import fcntl
-
+        locks = lock_module(self.path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a+", encoding="utf-8", newline="") as file:
                 try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    locks.flock(file, locks.LOCK_EX | locks.LOCK_NB)
                 except OSError:
                     raise FileError(f"{self.path} is in use by another comparison; wait for it") from None
                 self.read()  # what cannot be read is not added to
