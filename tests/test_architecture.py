@@ -255,8 +255,8 @@ def test_public_names_need_no_second_import(name):
 
 
 def test_the_version_is_that_of_the_project():
-    text = (SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8")
-    assert f'version = "{discreet.__version__}"' in text
+    assert PROJECT["project"]["version"] == discreet.__version__
+    assert f"version: {discreet.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_every_error_of_ours_is_a_discreet_error():

@@ -455,7 +455,7 @@ def test_models_that_are_damaged(here):
         ({**content, "hash": "0" * 64}, "altered or damaged"),
         ({**newer, "hash": content_hash(newer)}, "upgrade"),
         ({**odd, "hash": content_hash(odd)}, "get it again"),
-        ([], "JSON object"),
+        ([], "not an object"),
     ]:
         Path("broken.json").write_text(json.dumps(broken))
         for command in (["card", "broken.json"], ["predict", "broken.json", "new.csv"], ["explain", "broken.json"]):
