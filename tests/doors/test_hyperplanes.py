@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.neighbours import TABLES, schema
 
 from discreet import Categorical, Ledger, Numeric, Schema
 from discreet.doors.counts import release
@@ -22,6 +21,7 @@ from discreet.queries.hyperplanes import Hyperplanes, feature_of
 from discreet.queries.tables import shape
 from discreet.released.statistics import NoisyStatistics
 from discreet.sources.memory import MemorySource
+from support.neighbours import TABLES, schema
 from support.replay import vectors
 
 QUERY = Hyperplanes(3, 23)

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from support.records import draw_records
 from typer.testing import CliRunner
 
 from discreet import BeeRules, Categorical, LocalPerturbation, Numeric, Schema
@@ -13,6 +12,7 @@ from discreet.errors import DiscreetError, FileError
 from discreet.perturbation.local_perturbation import as_texts
 from discreet.perturbation.perturbed_table import read_perturbed, receipt_path, save_receipt
 from discreet.storage.envelope import content_hash
+from support.records import draw_records
 
 SCHEMA = Schema(
     [Numeric("age", 0, 100, grid=50), Categorical("sex", ["F", "M"])], "y", ["no", "yes"], adjacency="replace-one"

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from support.records import split_target
 
 from discreet import Categorical, NaiveBayes, Numeric, Schema
 from discreet.errors import DataError
 from discreet.records.encoding import Cells, class_codes
 from discreet.records.tables import Table, as_matrix, as_vector
 from discreet.sources.memory import MemorySource
+from support.records import split_target
 
 NUMBERS = Schema([Numeric("a", 0, 10), Numeric("b", -1, 1), Categorical("c", [0, 1, 2])], "y", ["no", "yes"])
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.records import draw_records, split_target
 
 from discreet.privacy.receipt import Charge, Receipt
 from discreet.queries.tables import ClassCounts, Counts, Moments, SoftCounts, SplineCounts, Total
@@ -19,6 +18,7 @@ from discreet.released.statistics import NoisyStatistics, NoisyTable
 from discreet.schema import Adjacency
 from discreet.sources.exact import ExactStatistics
 from discreet.sources.memory import MemorySource
+from support.records import draw_records, split_target
 
 CELLS = [Cells("age"), Cells("age", 5), Cells("dose"), Cells("sex"), Cells("site")]
 

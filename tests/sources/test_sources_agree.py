@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
-from support.records import draw_records
 
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.errors import DataError, DiscreetError, FileError, MissingExtra, SchemaError
@@ -24,6 +23,7 @@ from discreet.schema.columns import NUMBER, text_of
 from discreet.sources import sql
 from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.memory import MemorySource
+from support.records import draw_records
 
 TEXTS = [
     "a", " a ", "A", "b", "é", "", "   ", None, " 01 ", "1", "1.0", "+1", "1.", ".5", "1e0", "1e999", "-1e999",

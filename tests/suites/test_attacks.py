@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.neighbours import ADJACENCIES, BASE, EDGES, ODD, neighbours, schema
 
 from discreet import Categorical, Ledger, load
 from discreet.errors import BudgetError, DataError
@@ -31,6 +30,7 @@ from discreet.schema import Schema
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.file import open_file
 from support.estimators import DEALT, PRIVATE
+from support.neighbours import ADJACENCIES, BASE, EDGES, ODD, neighbours, schema
 from support.replay import replay, visible
 
 every_estimator = pytest.mark.parametrize("name", PRIVATE)

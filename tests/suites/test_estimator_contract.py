@@ -16,11 +16,11 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from support.records import draw_records, split_target
 
 from discreet import DecisionTree, Ledger, LinearSVM, NaiveBayes, OneRule, RandomForest
 from discreet.errors import BudgetError
 from support.estimators import PRIVATE
+from support.records import draw_records, split_target
 
 EXPECTED_FAILURES: dict[str, str] = {}
 """Checks of scikit-learn that fail, each with its reason: none."""

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sklearn.exceptions import NotFittedError
-from support.neighbours import BASE, ODD, schema
 
 from discreet import (
     BeeFeatureSelector,
@@ -32,6 +31,7 @@ from discreet.queries.tables import Counts
 from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.memory import MemorySource
 from discreet.storage.envelope import content_hash
+from support.neighbours import BASE, ODD, schema
 
 
 def test_text_that_is_no_utf8_is_read_as_neither_number_nor_text():

@@ -16,7 +16,6 @@ from typing import Any
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
-from support.neighbours import ADJACENCIES, BASE, ODD, schema
 
 from discreet import BeeRules, FeatureSelector, Ledger, LocalPerturbation, NaiveBayes, Schema, load
 from discreet.errors import BudgetError, DataError, ParameterError, SchemaError
@@ -29,6 +28,7 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.schema import Adjacency
 from discreet.sources.memory import MemorySource
 from support.estimators import PRIVATE
+from support.neighbours import ADJACENCIES, BASE, ODD, schema
 
 TABLE = [BASE] * 30 + [ODD] * 20
 LABELS = [record["label"] for record in TABLE]
