@@ -212,7 +212,7 @@ def test_errors_of_others_are_not_passed_on(flower, tmp_path, monkeypatch, caplo
         ({"out": "no/model.json"}, FileError, "its folder"),
         ({"log": "no/log.json"}, FileError, "its folder"),
         ({"state": "no/state.json"}, FileError, "its folder"),
-        ({"state": "there.json"}, FileError, "no state"),
+        ({"state": "there.json"}, FileError, "not the state"),
         ({"timeout": 0}, ParameterError, "timeout"),
         ({"timeout": True}, ParameterError, "timeout"),
         ({"timeout": "soon"}, ParameterError, "timeout"),
