@@ -20,11 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.queries.arrays import Integers
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Column, Numeric, is_integer
-
-Integers = NDArray[np.int64]
 
 MOST_KNOTS = 64
 

@@ -16,15 +16,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.queries.arrays import Integers
 from discreet.queries.hyperplanes import Hyperplanes
 from discreet.queries.trees import LeafCounts
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
-
-Integers = NDArray[np.int64]
 
 MOST_BINS = 127
 """The most bins that a model may ask for."""
@@ -208,17 +206,12 @@ class ShareScore(Adding):
 
 ColumnScore: TypeAlias = MajorityScore | ShareScore
 TableQuery: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Moments
-"""What is answered by counts of one column."""
-Query: TypeAlias = TableQuery | Hyperplanes | LeafCounts
-"""What a model file may hold the answer to."""
+"""A query that is answered from counts of one column."""
+StoredQuery: TypeAlias = TableQuery | Hyperplanes | LeafCounts
+"""A query whose answer a file may hold. The query is also the key of its answer: equal queries have one answer."""
 
 
-def sensitivity(query: TableQuery, schema: Schema) -> int:
-    """Largest L1 distance between the tables of two neighbours (proof above)."""
-    return query.distance(schema)
-
-
-def shape(query: Query, schema: Schema) -> tuple[int, int]:
+def shape(query: StoredQuery, schema: Schema) -> tuple[int, int]:
     """Rows and columns of the query's table; public."""
     if isinstance(query, Hyperplanes | LeafCounts):
         return query.shape(schema)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.queries.hyperplanes import Hyperplanes
-from discreet.queries.tables import ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts, Total
+from discreet.queries.tables import ClassCounts, Counts, Moments, SoftCounts, SplineCounts, StoredQuery, Total
 from discreet.queries.trees import LeafCounts, LeafLabels
 
 TAGS: dict[str, Any] = {
@@ -24,7 +24,7 @@ TAGS: dict[str, Any] = {
 _TAG_OF = {kind: tag for tag, kind in TAGS.items()}
 
 
-def to_plain(query: Query) -> dict[str, Any]:
+def to_plain(query: StoredQuery) -> dict[str, Any]:
     """A query as it stands in a file."""
     return {"kind": _TAG_OF[type(query)], **query.__dict__}
 

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.queries.arrays import Integers
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, is_integer
 
-Integers = NDArray[np.int64]
 Places = NDArray[np.intp]
 
 MOST_DEPTH = 64

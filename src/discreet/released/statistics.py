@@ -12,11 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.privacy.receipt import Receipt
-from discreet.queries.tables import (
-    Moments,
-    Query,
-    shape,
-)
+from discreet.queries.tables import Moments, StoredQuery, shape
 from discreet.queries.tags import from_plain, to_plain
 from discreet.schema import Schema
 
@@ -29,18 +25,18 @@ class NoisyTable:
     variance: float
 
 
-Answers: TypeAlias = tuple[tuple[Query, NoisyTable], ...]
+Answers: TypeAlias = tuple[tuple[StoredQuery, NoisyTable], ...]
 """Queries with what was answered."""
 
 
 class NoisyStatistics:
     """Published tables with their receipt. Made by a door (or read from a file); models accept no other."""
 
-    def __init__(self, tables: Sequence[tuple[Query, NoisyTable]], receipt: Receipt) -> None:
+    def __init__(self, tables: Sequence[tuple[StoredQuery, NoisyTable]], receipt: Receipt) -> None:
         self.tables: Answers = tuple(tables)
         self.receipt = receipt
 
-    def __getitem__(self, query: Query) -> NoisyTable:
+    def __getitem__(self, query: StoredQuery) -> NoisyTable:
         for asked, table in self.tables:
             if asked == query:
                 return table

@@ -9,7 +9,7 @@ from fractions import Fraction
 from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
-from discreet.queries.tables import Integers
+from discreet.queries.arrays import Integers
 
 LARGEST_SCALE = 2**50
 """Beyond it a draw could leave the 64-bit integers, where sums wrap around and would show what was hidden. Up to it the

@@ -9,7 +9,7 @@ from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.negative_binomial import LARGEST_SCALE, MOST_PARTIES
 from discreet.privacy.randomness import Randomness
-from discreet.queries.tables import Integers
+from discreet.queries.arrays import Integers
 from discreet.schema.columns import is_integer
 
 

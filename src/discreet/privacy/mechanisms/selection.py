@@ -10,7 +10,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.laplace import LARGEST_SCALE, least_scale, loss_at
 from discreet.privacy.randomness import Randomness
-from discreet.queries.tables import Integers
+from discreet.queries.arrays import Integers
 
 
 @dataclass(frozen=True)

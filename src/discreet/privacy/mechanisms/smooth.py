@@ -13,7 +13,7 @@ from discreet.errors import ParameterError
 from discreet.privacy import smooth_sensitivity
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
-from discreet.queries.tables import Integers
+from discreet.queries.arrays import Integers
 
 
 @dataclass(frozen=True)
