@@ -12,9 +12,9 @@ from scipy import stats
 
 from discreet.errors import ParameterError
 from discreet.privacy import negative_binomial
+from discreet.privacy.draws import MARGIN
 from discreet.privacy.negative_binomial import (
     LISTED,
-    MARGIN,
     WHOLE,
     NegativeBinomial,
     bernoulli,

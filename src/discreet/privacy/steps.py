@@ -29,7 +29,7 @@ class Query(Protocol):
     """
 
     def distance(self, schema: Schema) -> int:
-        """The largest distance between the mechanism's inputs for two neighbours, as the mechanism's `loss` takes it."""
+        """The largest distance between the mechanism's inputs for two neighbours, in the units of its `loss`."""
         ...
 
 
@@ -113,7 +113,7 @@ class Lot:
             step.check(schema)
 
     def charges(self, schema: Schema) -> list[Charge]:
-        """The lines of the most expensive alternatives; if all alternatives are single steps, one line with their sum."""
+        """The lines of the most expensive alternatives; if all alternatives are single steps, their sum as one line."""
         dearest = sorted(self.alternatives, key=_cost, reverse=True)[: self.met]
         lines = [line for steps in dearest for step in steps for line in step.charges(schema)]
         if any(len(steps) != 1 for steps in self.alternatives):

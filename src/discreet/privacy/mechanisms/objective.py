@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.privacy.directed import log_above
+from discreet.privacy.draws import LARGEST_SCALE
 from discreet.privacy.epsilon import Epsilon
-from discreet.privacy.mechanisms.laplace import LARGEST_SCALE
-from discreet.privacy.mechanisms.logarithm import log_above
 from discreet.privacy.mechanisms.minimiser import minimise
 from discreet.privacy.mechanisms.problem import Problem
 from discreet.privacy.randomness import Randomness

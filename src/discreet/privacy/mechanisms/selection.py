@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
-from discreet.privacy.mechanisms.laplace import LARGEST_SCALE, least_scale, loss_at
+from discreet.privacy.mechanisms.laplace import checked_scale, least_scale, loss_at
 from discreet.privacy.randomness import Randomness
 from discreet.queries.arrays import Integers
 
@@ -36,9 +35,7 @@ class PermuteAndFlip:
     experimental = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.scale <= 2 * LARGEST_SCALE:
-            raise ParameterError(f"scale={self.scale!r}; need a number from 0 (no noise) to 2^51")
-        object.__setattr__(self, "scale", float(self.scale))  # as it is drawn, and as it is priced
+        object.__setattr__(self, "scale", checked_scale(self.scale))
 
     @classmethod
     def calibrated(cls, epsilon: Epsilon, distance: int) -> PermuteAndFlip:
