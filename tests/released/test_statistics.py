@@ -101,7 +101,7 @@ def test_tables_are_found_by_query():
     statistics = noisy(*QUERIES)
     for position, query in enumerate(QUERIES, 1):
         assert statistics[query].values[0, 0] == position
-    with pytest.raises(KeyError, match="was not released"):
+    with pytest.raises(KeyError, match="has no answer here"):
         statistics[Counts("other")]
 
 
