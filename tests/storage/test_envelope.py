@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import FileError
-from discreet.storage.envelope import Envelope, content_hash, read_json
+from discreet.storage.envelope import Envelope, as_text, content_hash, read_json
 
 SEALED = Envelope("discreet/letter", 2, "a letter", "`discreet write`", remedy="ask the writer again")
 OPEN = Envelope("discreet/note", 1, "a note", "hand", seal=None, indent=1)
@@ -204,6 +204,13 @@ def test_a_file_that_cannot_be_read_is_a_clear_error(tmp_path):
     for path in (tmp_path / "missing.json", tmp_path):
         with pytest.raises(FileError, match=r"cannot read .*; check the path"):
             read_json(path)
+
+
+def test_an_entry_that_has_to_be_a_text_is_one():
+    assert as_text("é") == "é"
+    for value in (None, 1, True, b"a", ["a"]):
+        with pytest.raises(TypeError, match=rf"got {type(value).__name__}; need a text"):
+            as_text(value)
 
 
 def test_the_hash_knows_neither_the_order_nor_the_spelling_of_entries():

@@ -113,5 +113,12 @@ def read_json(path: str | Path) -> dict[str, Any]:
     return content
 
 
+def as_text(value: object) -> str:
+    """The value of an entry that has to be a text; TypeError if it is not."""
+    if not isinstance(value, str):
+        raise TypeError(f"got {type(value).__name__}; need a text")
+    return value
+
+
 def _refuse_constant(constant: str) -> Any:
     raise ValueError(f"{constant} is not JSON")

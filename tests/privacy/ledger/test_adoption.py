@@ -119,10 +119,10 @@ def test_a_ledger_is_adopted_once(path):
         (GOLDEN + "\n", "damaged"),
         (GOLDEN + "3\n", "damaged"),
         (GOLDEN + "[1]\n", "damaged"),
-        (GOLDEN.replace("ledger", "model"), "no ledger"),
-        ("", "no ledger"),
-        ("name,epsilon\na,1\n", "no ledger"),
-        ('{"adopted": true}\n', "no ledger"),
+        (GOLDEN.replace("ledger", "model"), "is not a ledger"),
+        ("", "is not a ledger"),
+        ("name,epsilon\na,1\n", "is not a ledger"),
+        ('{"adopted": true}\n', "is not a ledger"),
         (GOLDEN.replace('"version": 1', '"version": 2'), "needs no adopting"),
         (GOLDEN.replace("1/3", "0." + "1" * 900), "too many digits"),
     ],
@@ -143,7 +143,7 @@ def test_other_mistakes(path):
         Ledger.adopt(path.parent / "absent.jsonl", "mixed")
     kept = path.parent / "ledger.jsonl.v1"
     kept.write_text("mine")
-    with pytest.raises(FileError, match=r"v1 exists.*move it elsewhere"):
+    with pytest.raises(FileError, match=r"v1 exists.*move that file elsewhere"):
         Ledger.adopt(path, "mixed")
     assert (kept.read_text(), path.read_text()) == ("mine", GOLDEN)
     assert len(list(path.parent.iterdir())) == 2

@@ -275,7 +275,7 @@ def test_an_empty_file_is_never_made_a_ledger(tmp_path):
     pay(ledger)
     path.write_bytes(b"")
     for use in (lambda: Ledger(1, path), lambda: Ledger.open(path), lambda: pay(ledger), lambda: ledger.spent):
-        with pytest.raises(FileError, match="is empty: a ledger is never made anew over an existing file"):
+        with pytest.raises(FileError, match="is empty, and a new ledger never replaces an existing file; restore it"):
             use()
     assert path.read_bytes() == b""
 
@@ -341,7 +341,7 @@ def test_yesterdays_copy_is_noticed_while_the_ledger_is_open(tmp_path):
         put_back(yesterday)
         uses = (lambda: pay(ledger), lambda: ledger.spent, lambda: ledger.check(Fraction(1, 9), "add-remove"))
         for use in uses:
-            with pytest.raises(FileError, match=r"is not the one that was opened.*; restore it"):
+            with pytest.raises(FileError, match=r"is not the file that was opened.*; restore it"):
                 use()
         assert path.read_bytes() == yesterday
 
@@ -354,7 +354,7 @@ def test_another_ledger_in_its_place_is_noticed(tmp_path):
         pay(ledger)
     assert not path.exists()
     filled(path)
-    with pytest.raises(FileError, match="not the one that was opened"):
+    with pytest.raises(FileError, match="not the file that was opened"):
         pay(ledger)
     os.replace(tmp_path / "kept", path)
     pay(ledger)
@@ -471,7 +471,7 @@ def test_a_failing_disk_loses_and_doubles_nothing(tmp_path, monkeypatch, half, a
         ledger = Ledger.open(path)
         monkeypatch.setattr(ledger_file, "os", Disk({number}, half))
         if said := error_of(pay, ledger, "paid"):
-            assert "No space left on device; nothing is read" in said
+            assert "No space left on device; no data was read" in said
             failed += 1
         monkeypatch.setattr(ledger_file, "os", os)
         paid = [name for name, _ in ledger.entries]

@@ -297,7 +297,7 @@ def test_adjacencies_that_are_refused(value):
 
 
 def test_a_charge_has_a_name():
-    with pytest.raises(ParameterError, match="name=NoneType"):
+    with pytest.raises(ParameterError, match="name is a NoneType"):
         Ledger(1).charge(None, charges(1), ADD_REMOVE)
 
 

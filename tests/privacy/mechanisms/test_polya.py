@@ -146,7 +146,7 @@ def test_variances_are_those_of_the_laws(scale, honest):
     assert (share_law(scale, honest, reach) * z**2).sum() == pytest.approx(mechanism.variance, rel=1e-9)
     assert mechanism.total_variance(honest) == pytest.approx(DiscreteLaplace(scale).variance)
     assert mechanism.total_variance(3 * honest) == pytest.approx(3 * honest * mechanism.variance)
-    with pytest.raises(ParameterError, match="need at least the honest"):
+    with pytest.raises(ParameterError, match="need at least honest="):
         mechanism.total_variance(honest - 1)
 
 

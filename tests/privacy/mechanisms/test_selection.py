@@ -110,14 +110,14 @@ def test_majority_moves_by_at_most_one_on_every_small_table():
 
 
 def test_share_moves_by_at_most_one():
-    """Exhaustive over small shares and numbers of records; never down when a record is added."""
+    """Exhaustive over small fractions and numbers of records; never down when a record is added."""
     for of in range(1, 30):
         for right in range(of + 1):
             scores = [ShareScore(right, of).score(np.array([[m]])) for m in range(3 * of)]
             assert set(np.diff(scores)) <= {0, 1}
             assert scores[-1] == (3 * of - 1) * right // of
     for right, of in ((2, 1), (-1, 3), (0, 0)):
-        with pytest.raises(ValueError, match="share"):
+        with pytest.raises(ValueError, match="need a fraction"):
             ShareScore(right, of)
 
 
