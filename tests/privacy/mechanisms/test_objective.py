@@ -20,7 +20,7 @@ from discreet.privacy.mechanisms.objective import (
     _cross_polytope,
     _gamma,
     determinant,
-    shares,
+    rate_parts,
 )
 from discreet.privacy.mechanisms.problem import Objective, Problem
 from discreet.privacy.randomness import as_rng
@@ -81,7 +81,7 @@ def test_the_loss_is_the_stated_formula():
         mechanism = calibrated(Fraction(1), distance)
         determinant_part = math.log1p(len(mechanism.groups) / (2 * 0.5) / mechanism.mu)
         assert distance / mechanism.scale + determinant_part == pytest.approx(1)
-    assert sum(shares((1, 1, 4, 7))) == 1
+    assert sum(rate_parts((1, 1, 4, 7))) == 1
     assert ObjectivePerturbation.calibrated(math.inf, 1, (1,), 0.5, 1.0, BITS).loss(1) == math.inf
     with pytest.raises(ParameterError, match="too small"):
         ObjectivePerturbation.calibrated(Fraction(1), 1, (65_000,) * 400, 10.0, 0.001, BITS)
