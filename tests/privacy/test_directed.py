@@ -12,7 +12,7 @@ ARGUMENTS = st.fractions(0, 40, max_denominator=10**9)
 
 
 def series(x, terms=260):
-    """Fractions below and above e^x, for 0 <= x well below `terms`: the exponential series and a bound of its rest."""
+    """Fractions below and above e^x, for 0 <= x well below `terms`: the exponential series and a bound on its rest."""
     term, low = Fraction(1), Fraction(1)
     for n in range(1, terms):
         term *= x / n

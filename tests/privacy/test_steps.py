@@ -1,4 +1,4 @@
-"""Shares of an epsilon: exact, positive, and never more than the whole."""
+"""Shares of epsilon are exact and positive, and never sum to more than epsilon."""
 
 import math
 from fractions import Fraction

@@ -126,7 +126,7 @@ def test_every_fine_cell_is_shared_by_at_most_two_adjacent_bins(bins):
         used = np.flatnonzero(row)
         assert len(used) <= 2
         assert used[-1] - used[0] <= 1
-    if bins > 2:  # every inner bin has the same weight in all, so that a flat law stays flat
+    if bins > 2:  # every inner bin has the same total weight, so a uniform law stays uniform
         assert len(set(weights.sum(axis=0)[1:-1])) == 1
     assert (weights == weights[::-1, ::-1]).all()
 

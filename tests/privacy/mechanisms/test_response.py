@@ -1,4 +1,4 @@
-"""Randomized response: the loss that is charged is at least the loss of its exact law; uniform integers are uniform."""
+"""Randomized response: the charged loss is at least the loss of the exact law; uniform integers are uniform."""
 
 import math
 from fractions import Fraction
@@ -28,7 +28,7 @@ epsilons = st.fractions(Fraction(1, 10**6), 20, max_denominator=10**6)
 
 
 def exp_bounds(x, terms=140):
-    """Fractions below and above e^x for x well below `terms`: the exponential series and a bound of its rest."""
+    """Fractions below and above e^x for x well below `terms`: the exponential series and a bound on its rest."""
     term, low = Fraction(1), Fraction(1)
     for n in range(1, terms):
         term *= x / n

@@ -33,7 +33,7 @@ def test_the_law_is_a_law():
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_loss_bounds_the_worst_ratio(epsilon):
-    """On the exact law, over all neighbours of small scores; the bound is reached in the limit."""
+    """On the exact law, over all neighbours of small scores; the bound is attained in the limit."""
     for monotone, steps in ((True, ((0, 1),)), (False, ((-1, 0, 1),))):
         mechanism = PermuteAndFlip.calibrated(epsilon, 1 if monotone else 2)
         assert mechanism.loss(1 if monotone else 2) <= Fraction(str(epsilon))
@@ -95,7 +95,7 @@ def test_scores_move_by_at_most_one(records, first, second):
 
 
 def test_majority_moves_by_at_most_one_on_every_small_table():
-    """Exhaustive: all tables of two classes and two cells with up to three records a cell, every neighbour."""
+    """Exhaustive: all tables of two classes and two cells with up to three records per cell, every neighbour."""
     score = MajorityScore("c").score
     for cells in itertools.product(range(4), repeat=4):
         table = np.array(cells).reshape(2, 2)
