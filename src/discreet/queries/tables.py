@@ -178,14 +178,14 @@ class MajorityScore(Adding):
 
 
 @dataclass(frozen=True)
-class ShareScore(Adding):
+class FractionScore(Adding):
     """A fraction of all records, rounded down: the score that a column must beat; if none does, none is chosen.
 
     Sensitivity  1 for both adjacencies; under add-remove it moves the same way as every MajorityScore.
     Proof        with m records of the public classes the score is floor(m * right / of), right <= of. One more record
                  raises m by 0 or 1, so it raises the score by 0 or 1. Replacing changes m by at most one.
     Test         tests/privacy/mechanisms/test_selection.py::test_scores_move_by_at_most_one and
-                 ::test_share_moves_by_at_most_one
+                 ::test_a_fraction_moves_by_at_most_one
     """
 
     right: int
@@ -204,7 +204,7 @@ class ShareScore(Adding):
         return int(counts.sum()) * self.right // self.of
 
 
-ColumnScore: TypeAlias = MajorityScore | ShareScore
+ColumnScore: TypeAlias = MajorityScore | FractionScore
 TableQuery: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Moments
 """A query that is answered from counts of one column."""
 StoredQuery: TypeAlias = TableQuery | Hyperplanes | LeafCounts
