@@ -16,12 +16,15 @@ from discreet.schema import Adjacency, Paid, Schema
 from discreet.storage.envelope import as_text
 
 UNIT = "one record"
+"""What a guarantee protects."""
 EXPERIMENTAL = "Experimental: some noise is continuous and drawn in floating point."
+"""The sentence in a statement if some mechanism is experimental."""
 
 NEIGHBOURS = {
     Adjacency.ADD_REMOVE: "one record is added or removed (the number of records is private)",
     Adjacency.REPLACE_ONE: "one record is replaced by any other (the number of records is public)",
 }
+"""The sentence that says which tables are neighbours."""
 
 LIMITS = (
     "Several records of one person: multiply epsilon by the most records that a person can have.",
@@ -29,6 +32,7 @@ LIMITS = (
     "Time, memory use and the host's side channels are not covered.",
     "What is true of the population may be inferred with or without any single record.",
 )
+"""What no guarantee covers, for model cards."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ rounding cannot break smoothness. `sort_to_unit` computes them once; the `unit_*
 result for w = 1.
 
 Rounding. Relative errors are about 1e-14 (measured up to n = 1 700 000), so S(x) <= exp(beta) S(x') holds up
-to such a factor. `cauchy_calibration` reserves 1e-9 of epsilon for this: by the triangle inequality for the
+to such a factor. `cauchy_calibration` reserves a fraction RESERVE of epsilon: by the triangle inequality for the
 hyperbolic distance (see `cauchy_divergence`) a relative error of r in a scale adds at most r to the loss.
 """
 
@@ -41,6 +41,12 @@ TAIL_MARGIN = 1.0 + 1e-6
 
 LARGEST_EPSILON = 300.0
 """A larger epsilon is calibrated as this one: a stronger guarantee, and exp and sinh do not overflow."""
+
+LEAST_EPSILON = 1e-100
+"""The least epsilon that can be calibrated: with a much smaller one, squares of it would be 0 in floating point."""
+
+RESERVE = 1e-9
+"""Fraction of epsilon that is kept for rounding (see Rounding above)."""
 
 
 def mean(values: npt.ArrayLike, lower: float, upper: float, beta: float, adjacency: str = "add-remove") -> float:
@@ -356,11 +362,11 @@ def cauchy_calibration(epsilon: float, beta: float | None = None) -> tuple[float
 
     a = min(2 sinh(e/2), sqrt(2 exp(b)(cosh e - cosh b))) solves `cauchy_epsilon`(a, b) = e. The default
     b = ln(2 cosh e - 1) is the largest b that allows a = 2 sinh(e/2), the greatest value of a. Here e is
-    epsilon (1 - 1e-9): the rest covers rounding in S and in the scale (see the head of this module).
+    epsilon (1 - RESERVE): the rest covers rounding in S and in the scale (see the head of this module).
     """
-    if not (math.isfinite(epsilon) and epsilon >= 1e-100):
-        raise ValueError(f"got epsilon={epsilon}; need a finite number > 0 (at least 1e-100)")
-    e = min(epsilon, LARGEST_EPSILON) * (1 - 1e-9)
+    if not (math.isfinite(epsilon) and epsilon >= LEAST_EPSILON):
+        raise ValueError(f"got epsilon={epsilon}; need a finite number > 0 (at least {LEAST_EPSILON:g})")
+    e = min(epsilon, LARGEST_EPSILON) * (1 - RESERVE)
     greatest = 2 * math.sinh(e / 2)
     if beta is None:
         return greatest, math.log1p(greatest**2)

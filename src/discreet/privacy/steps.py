@@ -80,6 +80,7 @@ class Step(Generic[Q_co, M_co]):
 
 
 AnyStep = Step[Any, Any]
+"""A step with any query and any mechanism."""
 
 
 @dataclass(frozen=True)

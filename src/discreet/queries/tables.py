@@ -205,6 +205,7 @@ class FractionScore(Adding):
 
 
 ColumnScore: TypeAlias = MajorityScore | FractionScore
+"""A candidate when columns are chosen."""
 TableQuery: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Moments
 """A query that is answered from counts of one column."""
 StoredQuery: TypeAlias = TableQuery | Hyperplanes | LeafCounts

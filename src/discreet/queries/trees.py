@@ -255,3 +255,4 @@ class SplitScore:
 
 
 SCORES = {each.name: each for each in (SplitScore("max", majority, 1), SplitScore("gini", gini_purity, 2))}
+"""The scores by which splits can be chosen, by name."""

@@ -27,6 +27,9 @@ INFINITY = r"[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?"
 """Which texts are infinite numbers."""
 LONGEST_NUMBER = 1000
 """A longer text is not a number. This bounds the time that one value takes to read."""
+EXACT = 2**53
+"""Integers below this size are exact as floats: a label that is a number is the same whether it is read as text or as a
+number."""
 _NUMBER, _INFINITY = re.compile(NUMBER), re.compile(INFINITY)
 
 
@@ -58,8 +61,8 @@ def text_of(label: Label) -> str:
     if isinstance(label, str):
         text = str.strip(label, " ")  # not label.strip, which a subclass may have changed
         number = float(text) if spells_number(text) else math.nan
-        return text_of(number) if abs(number) < 2**53 else text
-    if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
+        return text_of(number) if abs(number) < EXACT else text
+    if isinstance(label, float) and label.is_integer() and abs(label) < EXACT:
         return str(int(label))
     return repr(label)
 
@@ -164,7 +167,7 @@ def checked_labels(labels: Sequence[Label], where: str, word: str) -> tuple[Labe
         raise SchemaError(f"{where}: {len(plain)} entries; need from 1 to {MAX_CELLS}")
     seen: set[str] = set()
     for label in plain:
-        if not isinstance(label, str) and not (isinstance(label, int | float) and abs(label) < 2**53):
+        if not isinstance(label, str) and not (isinstance(label, int | float) and abs(label) < EXACT):
             raise SchemaError(f"{where}: a {type(label).__name__} is not a {word}; need text or a number below 2**53")
         if isinstance(label, str) and spells_no_usable_number(label):
             raise SchemaError(
@@ -182,7 +185,7 @@ def checked_labels(labels: Sequence[Label], where: str, word: str) -> tuple[Labe
 def spells_no_usable_number(text: str) -> bool:
     """Whether a text is read as a number that is too large to be matched exactly with a label."""
     stripped = text.strip(" ")
-    return (spells_number(stripped) or spells_infinity(stripped)) and abs(float(stripped)) >= 2**53
+    return (spells_number(stripped) or spells_infinity(stripped)) and abs(float(stripped)) >= EXACT
 
 
 def _is_number(value: object) -> bool:

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.privacy.mechanisms.problem import Objective, Problem, Vector
+from discreet.privacy.mechanisms.problem import SLACK, Objective, Problem, Vector
 from discreet.queries.hyperplanes import Feature
 
 SAMPLE = 1 << 12
@@ -132,7 +132,7 @@ class ExactGradient:
         self._end, self._width = round((1 + huber) * 2**bits), round(2 * huber * 2**bits)
         columns = len(self._problem.features)
         slope_error = Fraction(columns + 2, 2 * (self._width - 1))
-        self._error = float(self._problem.rows * slope_error) * math.sqrt(self._problem.groups) * (1 + 1e-9)
+        self._error = float(self._problem.rows * slope_error) * math.sqrt(self._problem.groups) * (1 + SLACK)
 
     def point(self, w: Vector) -> list[int]:
         """The fixed-point vector nearest to a float vector."""
@@ -224,4 +224,4 @@ def _nearest(value: Fraction) -> float:
 def _norm(gradient: Vector) -> float:
     """The norm, rounded up; infinite if it is too large for a float."""
     norm = float(np.linalg.norm(gradient))
-    return norm * (1 + 1e-9) if math.isfinite(norm) else math.inf
+    return norm * (1 + SLACK) if math.isfinite(norm) else math.inf

@@ -15,7 +15,7 @@ from discreet.privacy.directed import log_above
 from discreet.privacy.draws import LARGEST_SCALE
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.minimiser import minimise
-from discreet.privacy.mechanisms.problem import Problem
+from discreet.privacy.mechanisms.problem import SLACK, Problem
 from discreet.privacy.randomness import Randomness
 
 WORD = 62
@@ -23,6 +23,9 @@ WORD = 62
 LARGEST_WEIGHT = 2**60
 """Lattice weights are clamped to this size, so that they stay machine integers. Clamping never moves two weight vectors
 further apart."""
+
+LEAST_EPSILON = Fraction(1, 10**12)
+"""A smaller epsilon per hyperplane is refused: the regularisation that it needs leaves nothing of the weights."""
 
 
 @dataclass(frozen=True)
@@ -96,13 +99,13 @@ class ObjectivePerturbation:
 
         mu is at least c / (exp(epsilon / 2) - 1) per group, so that the determinant costs at most half of epsilon.
         """
-        if epsilon < Fraction(1, 10**12):
+        if epsilon < LEAST_EPSILON:
             raise ParameterError(f"epsilon={float(epsilon):.3g} for one hyperplane is too small; use a larger one")
         curvature = 1 / (2 * huber)
         if epsilon == math.inf:
             return cls(tuple(groups), huber, strength * len(groups), bits, 0, ())
         least = curvature / math.expm1(min(float(epsilon) / 2, 700.0))
-        mu = max(strength, least * (1 + 1e-9)) * len(groups)
+        mu = max(strength, least * (1 + SLACK)) * len(groups)
         grid = math.floor(math.log2(4 * _rounding_steps(groups) / mu)) + bits + 2
         rate = (Fraction(epsilon) - log_above(1 + determinant(groups, huber, mu))) / distance
         scales = []
@@ -168,7 +171,7 @@ class ObjectivePerturbation:
     def perturb(self, problem: Problem, rng: Randomness) -> NDArray[np.int64]:
         """Draw b, minimise, and answer the lattice point nearest to the minimiser."""
         tolerance = Fraction(self.mu) * self.radius - self.rounding
-        w = minimise(problem, self.huber, self.mu, self.draw(rng), float(tolerance) * (1 - 1e-9))
+        w = minimise(problem, self.huber, self.mu, self.draw(rng), float(tolerance) * (1 - SLACK))
         lattice = [math.floor(value * 2**self.bits + Fraction(1, 2)) for value in w]
         return np.array([max(-LARGEST_WEIGHT, min(value, LARGEST_WEIGHT)) for value in lattice], dtype=np.int64)
 
@@ -193,7 +196,7 @@ def determinant(groups: Sequence[int], huber: float, mu: float) -> Fraction:
 
 def _rounding_steps(groups: Sequence[int]) -> float:
     """The bound on the rounding of b, in grid steps."""
-    return (sum(groups) + 2 * len(set(groups))) * math.sqrt(len(groups)) * (1 + 1e-9)
+    return (sum(groups) + 2 * len(set(groups))) * math.sqrt(len(groups)) * (1 + SLACK)
 
 
 def _gamma(shape: int, scale: float, rng: Randomness) -> int:
