@@ -145,7 +145,7 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Guarantee:
-        """The inverse of `to_dict`; ValueError, KeyError or TypeError if entries are missing, wrong or at odds."""
+        """The inverse of `to_dict`; ValueError, KeyError or TypeError if entries are missing or contradict others."""
         holds, seeded, experimental = (content[name] for name in ("holds", "seeded", "experimental"))
         if not all(isinstance(each, bool) for each in (holds, seeded, experimental)):
             raise TypeError("holds, seeded or experimental is not a bool; need true or false")

@@ -115,8 +115,8 @@ class Lot:
 
     def charges(self, schema: Schema) -> list[Charge]:
         """The lines of the most expensive alternatives; if all alternatives are single steps, their sum as one line."""
-        dearest = sorted(self.alternatives, key=_cost, reverse=True)[: self.met]
-        lines = [line for steps in dearest for step in steps for line in step.charges(schema)]
+        costliest = sorted(self.alternatives, key=_cost, reverse=True)[: self.met]
+        lines = [line for steps in costliest for step in steps for line in step.charges(schema)]
         if any(len(steps) != 1 for steps in self.alternatives):
             return [replace(line, query=f"{self.words}: {line.query}") for line in lines]
         every = [line for (step,) in self.alternatives for line in step.charges(schema)]

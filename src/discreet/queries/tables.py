@@ -29,7 +29,7 @@ MOST_BINS = 127
 
 
 class Adding:
-    """A query whose table grows by at most `unit` per record, in whichever cells (proof above)."""
+    """A query whose table grows by at most `unit` in total per record (proof above)."""
 
     def unit(self, schema: Schema) -> int:
         """Sum of what one record adds to the cells of the table; 1 unless a query says otherwise."""

@@ -35,7 +35,7 @@ class Ledger:
     ----------
     limit : the most that may ever be spent; infinity for no limit.
     path : a file that keeps the entries. It is created with the limit and the adjacency; all ledgers on the same file
-        use the same account, in whichever process. Which changes of the file are noticed: `file.py`.
+        use the same account, also in other processes. Which changes of the file are noticed: `file.py`.
     adjacency : "add-remove" or "replace-one": the adjacency under which losses add up. Default: that of the first
         charge. A release under add-remove costs twice its epsilon in a ledger of replace-one. A release under
         replace-one has no bound in a ledger of add-remove: it is refused, or entered as infinity if there is no limit.

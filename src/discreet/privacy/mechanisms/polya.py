@@ -1,4 +1,4 @@
-"""One party's share of discrete Laplace noise, for a sum of which only the total is ever seen."""
+"""One party's share of discrete Laplace noise, for tables that are only ever shown as a sum."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PolyaShare:
         return cls(DiscreteLaplace.calibrated(epsilon, distance).scale, honest)
 
     def loss(self, distance: int) -> Epsilon:
-        """The exact privacy loss of a sum with `honest` shares at an L1 distance; one share alone loses more."""
+        """The exact privacy loss of a sum with `honest` shares at an L1 distance; one share alone can lose more."""
         return DiscreteLaplace(self.scale).loss(distance)
 
     @property

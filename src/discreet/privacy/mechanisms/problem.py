@@ -15,7 +15,7 @@ from discreet.queries.hyperplanes import Feature
 Vector = NDArray[np.float64]
 
 SLACK = 1e-9
-"""Relative error that covers the rounding of a few float operations, each of which is off by at most 2**-52."""
+"""Relative error that covers the rounding of many float operations; each one is off by at most 2**-52."""
 BLOCK = 1 << 15
 """Number of records processed together: few enough to stay in the processor's cache (speed: benchmarks/svm.py)."""
 ENTRIES = 1 << 22

@@ -81,7 +81,7 @@ class RandomizedResponse:
         return max(odds, 1 / odds)
 
     def loss(self, distance: int) -> Epsilon:
-        """The privacy loss between two cells, whichever they are: the logarithm of `ratio`, rounded up."""
+        """The privacy loss between any two cells: the logarithm of `ratio`, rounded up."""
         if distance == 0 or self.cells == 1:
             return Fraction(0)
         return log_above(self.ratio) if isinstance(self.ratio, Fraction) else math.inf
