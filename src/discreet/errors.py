@@ -1,15 +1,15 @@
 """Everything that discreet raises on purpose.
 
 DiscreetError
-├── SchemaError (ValueError)       the schema contradicts itself
+├── SchemaError (ValueError)       the schema is incomplete or contradicts itself
 ├── DataError (ValueError)         the table does not have the columns that the schema names
 ├── ParameterError (ValueError)    a constructor or command-line value is out of range
 ├── FileError (ValueError)         a file cannot be read, is newer than this version, or was altered
 ├── BudgetError (RuntimeError)     the ledger does not allow the release
 └── MissingExtra (ImportError)     an optional package is not installed
 
-Messages say what was got, what is allowed and what to do. They may quote public things (a column name, a
-parameter, a file name) and never a value of the data: no exception of this package depends on a record.
+Messages say what was got, what is allowed and what to do. They may quote public things (a column name, a parameter, a
+file name) but never a value of the data: whether and what this package raises does not depend on any record.
 """
 
 
@@ -18,7 +18,7 @@ class DiscreetError(Exception):
 
 
 class SchemaError(DiscreetError, ValueError):
-    """The schema contradicts itself: reversed bounds, repeated categories, an unknown adjacency."""
+    """The schema is incomplete or contradicts itself: reversed bounds, repeated categories, an unknown adjacency."""
 
 
 class DataError(DiscreetError, ValueError):
@@ -34,7 +34,7 @@ class FileError(DiscreetError, ValueError):
 
 
 class BudgetError(DiscreetError, RuntimeError):
-    """The ledger refuses: the limit would be exceeded, or it was copied to another process."""
+    """The ledger refuses: the limit would be exceeded, or the ledger was copied to another process."""
 
 
 class MissingExtra(DiscreetError, ImportError):  # noqa: N818 - names what is missing

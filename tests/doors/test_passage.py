@@ -39,9 +39,9 @@ from discreet.queries.hyperplanes import Hyperplanes
 from discreet.queries.tables import (
     ClassCounts,
     Counts,
+    FractionScore,
     MajorityScore,
     Moments,
-    ShareScore,
     SoftCounts,
     SplineCounts,
     Total,
@@ -256,7 +256,7 @@ def _scored(weaken: Any, ledger: Ledger, adjacency: str) -> None:
 
 
 QUERIES = [Counts("open"), SplineCounts("near", 4), SoftCounts("near"), ClassCounts(), Total(), Moments("near")]
-SCORES = [MajorityScore("open"), MajorityScore("near", 4), ShareScore(24, 25)]
+SCORES = [MajorityScore("open"), MajorityScore("near", 4), FractionScore(24, 25)]
 DOORS: dict[str, Any] = {
     **{f"release {query!r}": lambda *given, _query=query: _release(_query, *given) for query in QUERIES},
     "share": _share,

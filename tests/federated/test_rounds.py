@@ -19,7 +19,6 @@ from discreet.doors.shares import share
 from discreet.errors import BudgetError, DataError, DiscreetError, FileError, ParameterError
 from discreet.federated import Aggregator, Invitation, KeyPair, Message, Party, invite
 from discreet.privacy.randomness import as_rng
-from discreet.queries.tables import sensitivity
 from discreet.sources.memory import MemorySource
 from support.clinic import CLINIC, ill
 from support.neighbours import ADJACENCIES, BASE, ODD, neighbours, schema
@@ -401,7 +400,7 @@ def test_shares_of_the_honest_carry_the_whole_noise(adjacency):
     invitation = invite(public, 1, list(pairs), trust="sum", keys={n: p.public for n, p in pairs.items()}, honest=2)
     steps = invitation.steps("a")
     for step, question in zip(steps, invitation.questions, strict=True):
-        distance = sensitivity(question.query, public)
+        distance = question.query.distance(public)
         assert step.mechanism.honest == 2
         assert step.mechanism.loss(distance) <= question.epsilon
         assert float(step.mechanism.loss(distance)) == pytest.approx(float(question.epsilon))

@@ -1,4 +1,4 @@
-"""What a model promises: it names unit and adjacency, and promises nothing where nothing holds."""
+"""The guarantee of a model: it names unit and adjacency, and says so if nothing is guaranteed."""
 
 import json
 import math
@@ -107,7 +107,7 @@ def test_a_receipt_of_another_schema_states_nothing():
     ],
 )
 def test_a_choice_is_counted_under_the_stated_adjacency(paid, stated, whole):
-    """Files of 0.1 say no adjacency: the worst that it can be is counted."""
+    """Files of discreet 0.1 do not say the adjacency: the largest possible loss counts."""
     chosen = "1" if paid is None else {"epsilon": "1", "adjacency": paid}
     schema = SCHEMA.replace(adjacency=stated, chosen=chosen)
     found = guarantee(schema)

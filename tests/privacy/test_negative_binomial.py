@@ -12,9 +12,9 @@ from scipy import stats
 
 from discreet.errors import ParameterError
 from discreet.privacy import negative_binomial
+from discreet.privacy.draws import MARGIN
 from discreet.privacy.negative_binomial import (
     LISTED,
-    MARGIN,
     WHOLE,
     NegativeBinomial,
     bernoulli,
@@ -105,7 +105,7 @@ def test_bernoulli_numbers():
 @pytest.mark.parametrize("parties", PARTIES)
 @pytest.mark.parametrize("scale", SCALES)
 def test_no_probability_exceeds_one(scale, parties):
-    """f falls, so that the first number of a block is the one to look at; in the tail for each of many blocks."""
+    """f falls, so the first number of a block has the largest probability; checked for many blocks of the tail."""
     law = sampler(scale, parties)
     places = list(zip(law.starts, law.factors, strict=True))
     places += [(law.starts[-1] * (1 + j), law.factors[-1] * 2**j) for j in (1, 2, 3, 10, 64, 300)]
@@ -117,7 +117,7 @@ def test_no_probability_exceeds_one(scale, parties):
 @pytest.mark.parametrize("parties", PARTIES)
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_proposed_law_is_exact(scale, parties):
-    """Blocks are next to each other, and chance / width * factor is one number for all: what is kept is as f."""
+    """Blocks leave no gaps, and chance / width * factor is the same for all: the kept numbers follow f."""
     law = sampler(scale, parties)
     assert law.starts[0] == 0
     assert [start + width for start, width in zip(law.starts, law.widths, strict=True)][:-1] == law.starts[1:]
@@ -163,7 +163,7 @@ def test_coins_without_a_one_go_on():
 @pytest.mark.parametrize("parties", PARTIES)
 @pytest.mark.parametrize("scale", SCALES)
 def test_floats_are_well_within_the_margin(scale, parties):
-    """The error that the margin has to cover is a thousandth of it, in every block and far into the tail."""
+    """The error of the floats is below a thousandth of the margin, in every block and far into the tail."""
     law = sampler(scale, parties)
     rng = np.random.default_rng(1)
     last = len(law.starts) - 1
@@ -206,7 +206,7 @@ def test_a_close_decision_takes_more_bits(k):
 
 
 def test_a_doubtful_draw_is_decided_exactly(monkeypatch):
-    """Within the margin on either side the exact answer counts, whatever floating point says."""
+    """Within the margin on either side the exact decision counts, not that of floating point."""
     law = NegativeBinomial(5.0, 2)
     asked = []
     monkeypatch.setattr(law, "decide", lambda k, factor, uniform, words: asked.append((k, factor, uniform)) or True)

@@ -1,4 +1,4 @@
-"""Shares of an epsilon: exact, positive, and never more than the whole."""
+"""Shares of epsilon are exact and positive, and never sum to more than epsilon."""
 
 import math
 from fractions import Fraction
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from discreet import Categorical, Schema
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.steps import laplace_steps, split_by_weight, split_evenly
-from discreet.queries.tables import ClassCounts, Counts, SplineCounts, sensitivity
+from discreet.queries.tables import ClassCounts, Counts, SplineCounts
 
 epsilons = st.fractions(Fraction(1, 10**6), 10_000).filter(lambda epsilon: epsilon > 0)
 weights = st.lists(st.floats(1e-3, 1e6), min_size=1, max_size=20)
@@ -47,7 +47,7 @@ def test_steps_are_charged_what_their_mechanism_loses(adjacency):
     queries = [Counts("c"), ClassCounts()]
     steps = laplace_steps(queries, split_by_weight(Fraction(1), [1, 2]), schema)
     for step in steps:
-        moved = sensitivity(step.query, schema)
+        moved = step.query.distance(schema)
         assert moved == (1 if adjacency == "add-remove" else 2)
         assert step.mechanism.loss(moved) <= step.epsilon
         (charge,) = step.charges(schema)

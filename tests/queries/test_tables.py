@@ -18,7 +18,6 @@ from discreet.queries.tables import (
     Total,
     bernstein,
     fine,
-    sensitivity,
     shape,
     splines,
 )
@@ -77,7 +76,7 @@ def neighbours(table, record, position, schema):
 def test_sensitivity_bounds_every_neighbour(schema, table, record, position):
     for other in neighbours(table, record, position, schema):
         for query in QUERIES:
-            assert distance(query, table, other, schema) <= sensitivity(query, schema), query
+            assert distance(query, table, other, schema) <= query.distance(schema), query
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=repr)
@@ -89,14 +88,14 @@ def test_sensitivity_is_attained(schema, query):
         pairs = [([], [low]), ([low, high], [low])]
     else:
         pairs = [([low], [high]), ([low, low], [high, low]), ([low], [outside])]
-    assert max(distance(query, *pair, schema) for pair in pairs) == sensitivity(query, schema)
+    assert max(distance(query, *pair, schema) for pair in pairs) == query.distance(schema)
 
 
 @pytest.mark.parametrize("query", [query for query in QUERIES if not isinstance(query, Total)], ids=repr)
 def test_a_flipped_label_alone_attains_the_sensitivity_of_replacing(query):
     record = {"x": 0.7, "c": "b"}
     one, other = [{**record, "y": "no"}], [{**record, "y": "yes"}]
-    assert distance(query, one, other, SCHEMAS[1]) == sensitivity(query, SCHEMAS[1]) == 2 * query.unit(SCHEMAS[0])
+    assert distance(query, one, other, SCHEMAS[1]) == query.distance(SCHEMAS[1]) == 2 * query.unit(SCHEMAS[0])
 
 
 @given(record=a_record)
@@ -127,7 +126,7 @@ def test_every_fine_cell_is_shared_by_at_most_two_adjacent_bins(bins):
         used = np.flatnonzero(row)
         assert len(used) <= 2
         assert used[-1] - used[0] <= 1
-    if bins > 2:  # every inner bin has the same weight in all, so that a flat law stays flat
+    if bins > 2:  # every inner bin has the same total weight, so a uniform law stays uniform
         assert len(set(weights.sum(axis=0)[1:-1])) == 1
     assert (weights == weights[::-1, ::-1]).all()
 

@@ -105,7 +105,7 @@ def test_values_of_a_side_move_within_their_sensitivity(value, sign, reach):
 
 @pytest.mark.parametrize("score", SCORES.values(), ids=SCORES)
 def test_scores_move_within_their_sensitivity(score):
-    """Exhaustive for two classes and both sides of two splits: one way when adding, within reach when replacing."""
+    """Exhaustive for two classes and both sides of two splits: one way when adding, within the bound when replacing."""
     tables = np.array(list(itertools.product((0, 1, 30), repeat=8))).reshape(-1, 2, 2, 2)
     before, reached = scores_of(score, tables), set()
     for place in itertools.product(range(2), repeat=3):

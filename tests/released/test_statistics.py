@@ -1,4 +1,4 @@
-"""Tables on both sides of the door: exact ones add and hide, noisy ones keep their receipt."""
+"""Answers on both sides of the door: exact ones can be added but not shown, noisy ones keep their receipt."""
 
 import copy
 import json
@@ -85,7 +85,7 @@ def test_a_receipt_is_seeded_if_a_part_is():
 
 @pytest.mark.parametrize("changes", [{"adjacency": Adjacency.REPLACE_ONE}, {"schema_hash": "other"}])
 def test_receipts_of_different_schemas_do_not_add(changes):
-    with pytest.raises(ValueError, match="different schemas"):
+    with pytest.raises(ValueError, match="receipts differ in adjacency, schema or trust"):
         receipt() + receipt(**changes)
 
 
@@ -101,7 +101,7 @@ def test_tables_are_found_by_query():
     statistics = noisy(*QUERIES)
     for position, query in enumerate(QUERIES, 1):
         assert statistics[query].values[0, 0] == position
-    with pytest.raises(KeyError, match="was not released"):
+    with pytest.raises(KeyError, match="has no answer here"):
         statistics[Counts("other")]
 
 

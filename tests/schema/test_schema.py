@@ -182,7 +182,7 @@ BAD_CONTENTS = {
     "no target": ({"target": ...}, "'target' is missing; add it"),
     "no classes": ({"classes": ...}, "'classes' is missing; add it"),
     "no columns": ({"columns": ...}, "'columns' is missing; add it"),
-    "columns empty": ({"columns": []}, "at least one attribute"),
+    "columns empty": ({"columns": []}, "at least one column"),
     "columns a number": ({"columns": 5}, "columns"),
     "column a number": ({"columns": [5]}, "column has no name"),
     "column without name": ({"columns": [{"kind": "numeric", "lower": 0, "upper": 1}]}, "column has no name"),

@@ -1,4 +1,4 @@
-"""Systems without file locks: what needs one says so; what does not, works."""
+"""Systems without file locks: a clear error where a lock is needed; everything else works."""
 
 import builtins
 import re

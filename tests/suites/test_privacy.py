@@ -18,7 +18,7 @@ from discreet.models.naive_bayes import plan as naive_bayes_plan
 from discreet.privacy.mechanisms import laplace
 from discreet.privacy.randomness import SecureRandomness, as_rng
 from discreet.privacy.steps import Step
-from discreet.queries.tables import Counts, SoftCounts, SplineCounts, bernstein, sensitivity, splines
+from discreet.queries.tables import Counts, SoftCounts, SplineCounts, bernstein, splines
 from discreet.records.encoding import Cells
 from discreet.sources.memory import MemorySource
 from support.neighbours import ADJACENCIES, BASE, ODD, schema
@@ -263,7 +263,7 @@ def test_secure_noise_reaches_every_integer(scale: float) -> None:
 def test_every_number_of_bins_has_its_unit(bins: int) -> None:
     """The default uses up to 32 bins: a wrong unit would halve the noise unseen."""
     assert (splines(bins).sum(axis=1) == SplineCounts("near", bins).unit(schema())).all()
-    assert sensitivity(SplineCounts("near", bins), schema()) == splines(bins).sum(axis=1).max()
+    assert SplineCounts("near", bins).distance(schema()) == splines(bins).sum(axis=1).max()
 
 
 @pytest.mark.parametrize("grid", [2, 2048, 65_000])

@@ -15,7 +15,7 @@ from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.receipt import Receipt
 from discreet.privacy.steps import Step, split_evenly
-from discreet.queries.tables import ColumnScore, MajorityScore, ShareScore
+from discreet.queries.tables import ColumnScore, FractionScore, MajorityScore
 from discreet.schema import Schema
 from discreet.sources import Source
 
@@ -24,7 +24,7 @@ from discreet.sources import Source
 class Selection:
     """The columns that were chosen, best first as far as the noise allows, and what the choice cost.
 
-    A round that was won by a ShareScore has chosen no column.
+    A round that was won by a FractionScore has chosen no column.
     """
 
     columns: tuple[str, ...]
@@ -40,7 +40,9 @@ class Round:
 
     def __repr__(self) -> str:
         """What a receipt says: public, since it does not tell who won before."""
-        shares = [f"{each.right}/{each.of} of the records" for each in self.candidates if isinstance(each, ShareScore)]
+        shares = [
+            f"{each.right}/{each.of} of the records" for each in self.candidates if isinstance(each, FractionScore)
+        ]
         return " or ".join([f"best of {len(self.candidates) - len(shares) - self.taken} columns", *shares])
 
     def distance(self, schema: Schema) -> int:
@@ -62,7 +64,7 @@ def select(
 
     Guarantee  the choice is ε-DP under the schema's adjacency.
     Proof      each round is permute-and-flip among the candidates that are left, at epsilon / wanted, calibrated to how
-               far their leads can move (MajorityScore, ShareScore); who is left follows from earlier choices alone;
+               far their leads can move (MajorityScore, FractionScore); who is left follows from earlier choices alone;
                rounds add up.
     Order      that of the passage.
     """

@@ -16,7 +16,8 @@ from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import AnyStep, Step
-from discreet.queries.trees import SCORES, Integers, LeafCounts, LeafLabels, Places, Split, Tree, complete_tree
+from discreet.queries.arrays import Integers
+from discreet.queries.trees import SCORES, LeafCounts, LeafLabels, Places, Split, Tree, complete_tree
 from discreet.records.encoding import Cells
 from discreet.released.statistics import NoisyTable
 from discreet.schema import Schema

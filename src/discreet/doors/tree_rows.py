@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.queries.trees import Integers, Places, Split
+from discreet.queries.arrays import Integers
+from discreet.queries.trees import Places, Split
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 

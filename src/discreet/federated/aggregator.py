@@ -21,7 +21,7 @@ from discreet.federated.message import Message
 from discreet.models import MODELS
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.receipt import Charge, Receipt
-from discreet.queries.tables import sensitivity, shape
+from discreet.queries.tables import shape
 from discreet.released.statistics import NoisyStatistics
 from discreet.storage.envelope import Envelope
 from discreet.storage.locking import lock_module
@@ -150,7 +150,7 @@ class Aggregator:
         dealt = invitation.each < len(invitation.questions)
         asked = invitation.asked(invitation.parties[0].name) if dealt else range(len(invitation.questions))
         for question in (invitation.questions[place] for place in asked):
-            distance = sensitivity(question.query, invitation.schema)
+            distance = question.query.distance(invitation.schema)
             whole = DiscreteLaplace.calibrated(question.epsilon, distance)
             how = "in shares" if invitation.trust == "sum" else "questions dealt" if dealt else "at each party"
             name = f"{whole.name}, {how}"

@@ -22,7 +22,7 @@ from discreet.privacy.epsilon import Epsilon, as_epsilon
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.polya import PolyaShare
 from discreet.privacy.steps import Step, laplace_steps, split_by_weight, split_evenly
-from discreet.queries.tables import MOST_BINS, Counts, SoftCounts, SplineCounts, sensitivity, shape
+from discreet.queries.tables import MOST_BINS, Counts, SoftCounts, SplineCounts, shape
 from discreet.queries.tags import from_plain, to_plain
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, is_integer
@@ -127,7 +127,7 @@ class Invitation:
         ]
 
     def _distance(self, question: Question) -> int:
-        return sensitivity(question.query, self.schema)
+        return question.query.distance(self.schema)
 
     def schema_of(self, name: str) -> Schema:
         """The part of the schema that a party's table has to have."""

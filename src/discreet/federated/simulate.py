@@ -26,7 +26,7 @@ from discreet.privacy.epsilon import as_epsilon
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.randomness import Randomness, as_rng, search_generator
 from discreet.privacy.receipt import Charge, Receipt
-from discreet.queries.tables import TableQuery, sensitivity
+from discreet.queries.tables import TableQuery
 from discreet.records.encoding import Cells, class_codes
 from discreet.records.tables import Table, as_vector
 from discreet.released.statistics import NoisyStatistics
@@ -189,7 +189,7 @@ class PublicTable:
 def noise(invitation: Invitation, place: int, shape: tuple[int, ...], rng: Randomness) -> Integers:
     """What the parties add to their tables of a question, one layer a party: whole noise, or Pólya shares of it."""
     question = invitation.questions[place]
-    scale = DiscreteLaplace.calibrated(question.epsilon, sensitivity(question.query, invitation.schema)).scale
+    scale = DiscreteLaplace.calibrated(question.epsilon, question.query.distance(invitation.schema)).scale
     if invitation.trust == "sum":
         return rng.polya(scale, invitation.honest, shape)
     return rng.discrete_laplace(scale, shape)
@@ -225,7 +225,7 @@ def _receipt(invitation: Invitation) -> Receipt:
     charges = [
         Charge(repr(each.query), "simulated noise", each.epsilon, distance, float(distance / each.epsilon))
         for each in [invitation.questions[place] for place in invitation.asked(invitation.parties[0].name)]
-        for distance in [sensitivity(each.query, invitation.schema)]
+        for distance in [each.query.distance(invitation.schema)]
     ]
     return Receipt(invitation.schema.adjacency, tuple(charges), True, invitation.schema.hash)
 

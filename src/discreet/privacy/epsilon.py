@@ -1,4 +1,4 @@
-"""Privacy loss as exact fractions: read, added, and shown without ever understating it."""
+"""Privacy loss as exact fractions: how it is read, added, and shown without ever understating it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ Epsilon: TypeAlias = Fraction | float
 
 
 MOST_EPSILON = 10_000
-"""Above this a release promises nothing that anyone could mean; what is not private is asked for as infinity."""
+"""The largest finite epsilon of a release. A larger one promises nothing useful; whoever wants no privacy asks for
+infinity."""
+LONGEST_TEXT, MOST_ZEROS = 1000, 400
+"""The most characters of an epsilon, and the most zeros before or after the point: bound the time of exact sums."""
 
 
 def as_epsilon(value: object) -> Epsilon:
@@ -33,7 +36,7 @@ def as_epsilon(value: object) -> Epsilon:
         text = str(value).strip().lower()
         if text in ("inf", "+inf", "infinity"):
             return math.inf
-        if len(text) > 1000 or ("/" not in text and not -400 < Decimal(text).adjusted() < 400):
+        if len(text) > LONGEST_TEXT or ("/" not in text and abs(Decimal(text).adjusted()) >= MOST_ZEROS):
             raise _refused(value)
         fraction = Fraction(text)
     except (ValueError, ArithmeticError):
@@ -44,7 +47,7 @@ def as_epsilon(value: object) -> Epsilon:
 
 
 def as_release_epsilon(value: object) -> Epsilon:
-    """Read the epsilon of a release: as `as_epsilon`, and at most MOST_EPSILON unless it is infinite."""
+    """Read the epsilon of a release, as `as_epsilon` does; it must be infinite or at most MOST_EPSILON."""
     epsilon = as_epsilon(value)
     if epsilon != math.inf and epsilon > MOST_EPSILON:
         raise ParameterError(f"epsilon={value!r}; above {MOST_EPSILON} nothing is private: use float('inf')")
@@ -62,12 +65,12 @@ def _refused(value: object) -> ParameterError:
 
 
 def total(losses: Sequence[Epsilon]) -> Epsilon:
-    """Sum of losses, exact unless one is infinite."""
+    """Sum of losses; exact, or infinite if one of them is."""
     return math.inf if any(loss == math.inf for loss in losses) else sum(losses, Fraction(0))
 
 
 def shown_above(epsilon: Epsilon) -> str:
-    """An epsilon in six digits that is never below the true one: for what was or would be spent.
+    """An epsilon in six digits, rounded up: for what was spent or would be spent.
 
     >>> shown_above(Fraction(1, 3)), shown_above(Fraction(1, 10)), shown_above(Fraction(2)), shown_above(math.inf)
     ('0.333334', '0.1', '2', 'inf')
@@ -76,7 +79,7 @@ def shown_above(epsilon: Epsilon) -> str:
 
 
 def shown_below(epsilon: Epsilon) -> str:
-    """An epsilon in six digits that is never above the true one: for what is left, and for limits.
+    """An epsilon in six digits, rounded down: for what is left, and for limits.
 
     >>> shown_below(Fraction(2, 3)), shown_below(Fraction(0)), shown_below(math.inf)
     ('0.666666', '0', 'inf')

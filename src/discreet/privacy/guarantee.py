@@ -1,4 +1,4 @@
-"""What a fitted model promises, in words that name unit and adjacency; or that it promises nothing, and why."""
+"""What a fitted model guarantees, in words that name unit and adjacency; or that it guarantees nothing, and why."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon, as_epsilon, shown_above, total
 from discreet.privacy.receipt import Receipt
 from discreet.schema import Adjacency, Paid, Schema
+from discreet.storage.envelope import as_text
 
 UNIT = "one record"
+"""What a guarantee protects."""
 EXPERIMENTAL = "Experimental: some noise is continuous and drawn in floating point."
+"""The sentence in a statement if some mechanism is experimental."""
 
 NEIGHBOURS = {
     Adjacency.ADD_REMOVE: "one record is added or removed (the number of records is private)",
     Adjacency.REPLACE_ONE: "one record is replaced by any other (the number of records is public)",
 }
+"""The sentence that says which tables are neighbours."""
 
 LIMITS = (
     "Several records of one person: multiply epsilon by the most records that a person can have.",
@@ -28,22 +32,23 @@ LIMITS = (
     "Time, memory use and the host's side channels are not covered.",
     "What is true of the population may be inferred with or without any single record.",
 )
+"""What no guarantee covers, for model cards."""
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """The privacy that a model has.
+    """The privacy guarantee of a model.
 
     Attributes
     ----------
-    epsilon, delta : the loss; delta is 0 for every mechanism of this version.
-    adjacency, unit : between which tables the loss is bounded.
+    epsilon, delta : the privacy loss; delta is 0 for every mechanism of this version.
+    adjacency, unit : the pairs of tables between which the loss is bounded.
     holds : whether the guarantee holds; if not, `reasons` says why.
     public : what was assumed to be public knowledge.
-    seeded : whether the noise can be repeated by whoever has the seed.
-    experimental : whether the noise is continuous and drawn in floating point, open to attacks on its bits.
-    source : of what this was made by post-processing, and who is trusted beyond the data's owner.
-    trust : the last of these alone; not part of a file.
+    seeded : whether anyone who has the seed can repeat the noise.
+    experimental : whether some noise is continuous and drawn in floating point, which attacks on its bits can exploit.
+    source : what the choice of the columns cost, and who must be trusted besides the data's owner; in sentences.
+    trust : only who must be trusted; not written to a file.
     """
 
     epsilon: Epsilon
@@ -60,16 +65,16 @@ class Guarantee:
 
     @classmethod
     def of(cls, receipt: Receipt, schema: Schema) -> Guarantee:
-        """The guarantee that a receipt and its schema support.
+        """The guarantee that follows from a receipt and its schema.
 
-        Guarantee  whatever was made of the release and of the schema is `epsilon`-DP under the receipt's adjacency.
-        Proof      the data enter by the release, at the sum of its charges, and by the choice of the schema's columns,
-                   at what that cost under this adjacency (`Paid.under`); losses add. A receipt of another schema is
-                   refused, so that no choice can be left out.
+        Guarantee  anything computed from the release and the schema is `epsilon`-DP under the receipt's adjacency.
+        Proof      the data enter through the release, which costs the sum of its charges, and through the choice of the
+                   schema's columns, which costs `Paid.under` this adjacency; losses add. A receipt of another schema is
+                   refused, so no choice can be left out.
         Test       tests/suites/test_stated_and_charged.py
         """
         if receipt.schema_hash != schema.hash or receipt.adjacency is not schema.adjacency:
-            raise ParameterError("this receipt is of another schema; a guarantee needs the schema of the release")
+            raise ParameterError("this receipt is of another schema; need the schema of the release")
         chosen = Fraction(0) if schema.chosen is None else schema.chosen.under(schema.adjacency)
         reasons = []
         if receipt.epsilon == math.inf:
@@ -105,7 +110,7 @@ class Guarantee:
         )
 
     def statement(self) -> str:
-        """One paragraph for a person who has to decide."""
+        """One paragraph for a person who decides whether to publish."""
         if not self.holds:
             return f"No privacy is guaranteed: {'; '.join(self.reasons)}."
         text = (
@@ -140,31 +145,28 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Guarantee:
-        """The inverse of `to_dict`; ValueError, KeyError or TypeError if it is none, or contradicts itself."""
+        """The inverse of `to_dict`; ValueError, KeyError or TypeError if entries are missing or contradict others."""
         holds, seeded, experimental = (content[name] for name in ("holds", "seeded", "experimental"))
         if not all(isinstance(each, bool) for each in (holds, seeded, experimental)):
-            raise TypeError("a guarantee says yes or no")
+            raise TypeError("holds, seeded or experimental is not a bool; need true or false")
         epsilon = as_epsilon(content["epsilon"])
-        reasons, public = (tuple(map(_text, content[name])) for name in ("reasons", "assumed_public"))
+        reasons, public = (tuple(map(as_text, content[name])) for name in ("reasons", "assumed_public"))
         if holds == (bool(reasons) or seeded or epsilon == math.inf) or content["delta"] != 0:
-            raise ValueError("a guarantee holds exactly if nothing speaks against it")
-        adjacency, unit, source = Adjacency(content["adjacency"]), _text(content["unit"]), _text(content["source"])
+            raise ValueError(
+                "the guarantee contradicts itself; need one that holds exactly if it has no reasons, no seed, a "
+                "finite epsilon and delta 0"
+            )
+        adjacency, unit, source = Adjacency(content["adjacency"]), as_text(content["unit"]), as_text(content["source"])
         return cls(epsilon, adjacency, holds, reasons, public, seeded, experimental, unit=unit, source=source)
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("need a text")
-    return value
-
-
 def factor(epsilon: Epsilon) -> str:
-    """By how much a probability may change, never understated."""
+    """The factor exp(epsilon) by which a probability may change, rounded up."""
     return rounded_up(math.exp(epsilon)) if epsilon < 700 else f"e^{shown_above(epsilon)}"
 
 
 def rounded_up(factor: float) -> str:
-    """A factor in four digits that is never below the true one.
+    """A factor in four digits, rounded up.
 
     >>> rounded_up(math.e), rounded_up(1.00000001), rounded_up(2.0)
     ('2.719', '1.001', '2')

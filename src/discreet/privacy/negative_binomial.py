@@ -7,8 +7,6 @@ falls. The difference of two draws is a Pólya share of discrete Laplace noise (
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import accumulate
@@ -18,21 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.privacy.directed import digits_for, exp_above, exp_below, log_above, log_below
+from discreet.privacy.draws import LARGEST_SCALE, MARGIN, Words, is_below
 
-Words = Callable[[int], NDArray[np.uint64]]
-"""So many independent uniform 64-bit words."""
-
-LARGEST_SCALE = 2**50
-"""Beyond it a draw could leave the 64-bit integers; up to it the probability is below 2^-4000."""
 MOST_PARTIES = 10**9
-MARGIN = 2.0**-30
-"""How far floating point has to be from a decision to take it; its error is below 2^-40 (`ratio`)."""
+"""The most parties that may divide the noise: far more than any sum has, and tested up to here."""
 MOST_SHIFTS = 64
-"""Numbers further out in the tail are always decided exactly."""
+"""Numbers further out in the tail are always decided exactly: up to here the error bound of `ratio` holds."""
 LISTED = 256
-"""Weights up to here are products; beyond it they are found by Stirling's series."""
+"""Weights up to this number are listed; beyond it Stirling's series is exact to 2^-50 (`_log_weight`)."""
 AT_ONCE = 2**16
+"""The most numbers that are proposed at once: bounds the memory of a large draw."""
 WHOLE = 2**63
+"""Chances of blocks are integers out of this number, so that 63 random bits choose a block exactly."""
 
 
 class NegativeBinomial:
@@ -42,15 +38,15 @@ class NegativeBinomial:
     Proof      the blocks are {0}, [1, 2), [2, 4), ... up to [M / 2, M), M the least power of two with M >= 0.7 * scale,
                and the tail [(j + 1) M, (j + 2) M), j = 0, 1, .... A round takes a block with probability q / 2^63,
                integers q that add up to 2^63, in the tail j with probability 2^-(j + 1), then a number k of the block,
-               each alike as widths are powers of two, and keeps it if U < a(k), U uniform on [0, 1).
+               all with equal probability as widths are powers of two, and keeps it if U < a(k), U uniform on [0, 1).
                With the factor g = width * s / q (in the tail times 2^(j + 1)), s the same for all blocks, k is proposed
                with probability s / (2^63 g). With a(k) = g f(k) it is proposed and kept with probability
                f(k) s / 2^63, if only a(k) <= 1: proportional to f, and the sum of f is (1 - p)^-r.
                f falls, because w(k + 1) / w(k) = (k + r) / (k + 1) <= 1: a(k) <= 1 if q >= width * s * f(start). In the
                tail f(start) <= f(M) p^(jM) <= f(M) 2^-j, because p^M <= exp(-0.7) < 1/2: q >= 2 * M * s * f(M) will do.
                The q are rounded up from upper bounds of f (`weight_bounds`).
-               The comparison U < a(k) is that of real numbers: floating point decides where it is sure, and where U
-               is within `margin` of a(k), bounds of a(k) do, with ever more bits of both (`decide`).
+               U < a(k) is decided as for real numbers: by floating point where it is sure, and where U is within
+               `margin` of a(k) by bounds of a(k), with more and more bits of both (`decide`).
     Rests on   tests/privacy/test_negative_binomial.py: test_no_probability_exceeds_one,
                test_floats_are_well_within_the_margin, test_both_paths_decide_alike,
                test_the_proposed_law_is_exact, test_draws_fit_their_law.
@@ -74,7 +70,7 @@ class NegativeBinomial:
         self._log_weights = np.array([math.log(each) for each in accumulate(steps, mul, initial=Fraction(1))])
 
     def _blocks(self) -> tuple[list[int], list[Fraction]]:
-        """The chance q of each block, of 2^63, and its factor g; the last block is the tail."""
+        """The chance q of each block, out of 2^63, and its factor g; the last block is the tail."""
         tops = [
             width * Fraction(weight_bounds(start, self.scale, self.parties, Fraction(1), 128)[1], 2**128)
             for start, width in zip(self.starts, self.widths, strict=True)
@@ -88,14 +84,14 @@ class NegativeBinomial:
         return chances, factors
 
     def draw(self, count: int, words: Words) -> NDArray[np.int64]:
-        """So many independent draws."""
+        """`count` independent draws."""
         kept = [np.empty(0, dtype=np.int64)]
         while (missing := count - sum(map(len, kept))) > 0:
             kept.append(self._round(min(missing, AT_ONCE), words))
         return np.concatenate(kept)
 
     def _round(self, count: int, words: Words) -> NDArray[np.int64]:
-        """One number proposed and kept or not, so many times."""
+        """Propose `count` numbers, and return those that are kept."""
         choice, place, coins, uniform = words(4 * count).reshape(4, count)
         block = np.searchsorted(self._ends, choice >> np.uint64(1), side="right")
         shift = np.where(block == len(self.widths) - 1, _zeros(coins, words), 0)
@@ -109,10 +105,10 @@ class NegativeBinomial:
         return proposed[is_kept]
 
     def ratio(self, k: NDArray[np.int64], block: NDArray[np.intp], shift: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The probability a(k) to keep a number, in floating point.
+        """The probability a(k) of keeping a number, in floating point.
 
-        Proof      of its error: up to MOST_SHIFTS the terms of the exponent are below 300 in size, each with a few
-                   roundings, so that the exponent is off by less than 2^-40, and so is a(k) <= 1. Only k / scale can be
+        Proof      (of the error) up to MOST_SHIFTS the terms of the exponent are below 300 in size, each with a few
+                   roundings, so the exponent is off by less than 2^-40, and so is a(k) <= 1. Only k / scale can be
                    larger, for a scale below 1 / 3; then a(k) and its error are below exp(-200).
         Test       tests/privacy/test_negative_binomial.py::test_floats_are_well_within_the_margin
         """
@@ -126,7 +122,7 @@ class NegativeBinomial:
         r = 1 / self.parties
 
         def change(x: NDArray[np.float64]) -> NDArray[np.float64]:
-            """log Gamma(x + r) - log Gamma(x + 1) but for a constant, free of cancellation."""
+            """log Gamma(x + r) - log Gamma(x + 1) up to a constant, without cancellation."""
             a, b = x + r, x + 1
             rest = (1 / a - 1 / b) / 12 - (1 / a**3 - 1 / b**3) / 360
             return (a - 0.5) * np.log1p((r - 1) / b) + (r - 1) * np.log(b) + rest
@@ -137,20 +133,12 @@ class NegativeBinomial:
 
     def decide(self, k: int, factor: Fraction, uniform: int, words: Words) -> bool:
         """Whether U < factor * f(k), where `uniform` is the first 64 bits of U; more are drawn until it is sure."""
-        bits = 64
-        while True:
-            low, high = weight_bounds(k, self.scale, self.parties, factor, bits)
-            if uniform + 1 <= low:
-                return True
-            if uniform >= high:
-                return False
-            uniform = uniform << 64 | int(words(1)[0])
-            bits += 64
+        return is_below(uniform, lambda bits: weight_bounds(k, self.scale, self.parties, factor, bits), words)
 
 
 @lru_cache(maxsize=256)
 def sampler(scale: float, parties: int) -> NegativeBinomial:
-    """The sampler of this law, made once."""
+    """The sampler of this law; made once and then remembered."""
     return NegativeBinomial(scale, parties)
 
 
@@ -165,9 +153,9 @@ def weight_bounds(k: int, scale: Fraction, parties: int, factor: Fraction, bits:
     """Integers on either side of factor * f(k) * 2^bits, a few units apart if that is below 2^bits.
 
     Proof      f(k) = w(m) exp(E), E = log w(k) - log w(m) - k / scale, m = min(k, max(LISTED, 2 bits)). w(m) is exact,
-               log w(k) - log w(m) is in the sum of four intervals around log Gamma, and everything else is exact, or
-               rounded outwards: division is directed, `Decimal.exp` and `ln` are correctly rounded, so that the
-               neighbouring decimals are bounds. Where the product is below 1 for its size alone, 0 and 1 are bounds.
+               log w(k) - log w(m) is in the sum of four intervals around log Gamma, and everything else is exact or
+               rounded outwards (`exp_below`, `exp_above`). If the size alone shows that the product is below 1, 0 and 1
+               are bounds.
     Test       tests/privacy/test_negative_binomial.py::test_bounds_contain_the_weight
     """
     known = min(k, max(LISTED, 2 * bits))
@@ -181,29 +169,23 @@ def weight_bounds(k: int, scale: Fraction, parties: int, factor: Fraction, bits:
     size = exact.numerator.bit_length() - exact.denominator.bit_length() + 1  # exact < 2^size
     if high < -max(0, size):
         return 0, 1
-    digits = _digits(bits + math.ceil(-low).bit_length())
-    below, above = Context(digits, ROUND_FLOOR), Context(digits, ROUND_CEILING)
-    least = below.next_minus(below.exp(_quotient(low, below)))
-    most = above.next_plus(above.exp(_quotient(high, above)))
-    return math.floor(exact * Fraction(least)), math.ceil(exact * Fraction(most))
+    digits = digits_for(bits + math.ceil(-low).bit_length())
+    return math.floor(exact * exp_below(low, digits)), math.ceil(exact * exp_above(high, digits))
 
 
 def log_gamma_bounds(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     """Bounds of log Gamma(x) - log(2 pi) / 2 for x >= max(LISTED, 2 bits), less than 2^-bits apart.
 
     Proof      Stirling's series: (x - 1/2) log x - x + sum of B_2n / (2n (2n - 1) x^(2n - 1)); for x > 0 the remainder
-               is at most the first term that is left out (DLMF 5.11.ii). log x is rounded outwards.
+               is at most the first omitted term (DLMF 5.11.ii). log x is rounded outwards (`log_below`, `log_above`).
     Test       tests/privacy/test_negative_binomial.py::test_stirlings_bounds_contain_log_gamma
     """
     rest, n = -x, 1
     while abs(term := bernoulli(2 * n) / (2 * n * (2 * n - 1) * x ** (2 * n - 1))) >= Fraction(1, 2 ** (bits + 8)):
         rest, n = rest + term, n + 1
-    digits = _digits(bits + 2 * math.ceil(x).bit_length())
-    below, above = Context(digits, ROUND_FLOOR), Context(digits, ROUND_CEILING)
-    least = below.next_minus(below.ln(_quotient(x, below)))
-    most = above.next_plus(above.ln(_quotient(x, above)))
+    digits = digits_for(bits + 2 * math.ceil(x).bit_length())
     half = x - Fraction(1, 2)
-    return half * Fraction(least) + rest - abs(term), half * Fraction(most) + rest + abs(term)
+    return half * log_below(x, digits) + rest - abs(term), half * log_above(x, digits) + rest + abs(term)
 
 
 @cache
@@ -212,17 +194,8 @@ def bernoulli(m: int) -> Fraction:
     return Fraction(m == 0) - sum((math.comb(m, j) * bernoulli(j) / Fraction(m - j + 1) for j in range(m)), Fraction(0))
 
 
-def _quotient(value: Fraction, context: Context) -> Decimal:
-    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
-
-
-def _digits(bits: int) -> int:
-    """So many bits, and some to spare, in decimal digits."""
-    return math.ceil((bits + 32) * math.log10(2))
-
-
 def _zeros(coins: NDArray[np.uint64], words: Words) -> NDArray[np.int64]:
-    """How often each row of coins shows 0 before its first 1; a row without a 1 goes on in further words."""
+    """Number of 0 bits of each word before its first 1, from the lowest bit; a word of zeros goes on in a new word."""
     lowest = coins & (~coins + np.uint64(1))
     zeros = np.frexp(lowest.astype(np.float64))[1].astype(np.int64) - 1
     for i in np.flatnonzero(coins == 0):

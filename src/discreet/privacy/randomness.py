@@ -1,7 +1,7 @@
-"""Where all randomness comes from: exact samplers, OpenDP's or ours, or a seeded twin of the same law.
+"""Where all randomness comes from: secure samplers, and seeded ones of the same law.
 
-`random_state=None` draws secure noise. An integer makes runs repeatable, for experiments and tests: a seeded
-release is private from no one who has the seed, and its receipt says so.
+`random_state=None` draws secure noise. An integer makes runs repeatable, for experiments and tests. A seeded release
+hides nothing from anyone who has the seed, and its receipt says so.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Randomness(Protocol):
         ...
 
     def polya(self, scale: float, parties: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
-        """Independent shares: the sum of `parties` of them has the law of `discrete_laplace(scale)`."""
+        """Independent Pólya shares: the sum of `parties` of them has the law of `discrete_laplace(scale)`."""
         ...
 
     def noisy_max(self, scores: NDArray[np.int64], scale: float) -> int:
-        """Where score plus exponential noise of mean `scale` is largest: the law of permute-and-flip."""
+        """The position of the largest score plus exponential noise of mean `scale`: the law of permute-and-flip."""
         ...
 
     def integers(self, below: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
@@ -55,7 +55,7 @@ def _words(count: int) -> NDArray[np.uint64]:
 
 
 class SecureRandomness:
-    """Draws that nobody can predict: the operating system's entropy, through OpenDP for discrete Laplace noise."""
+    """Draws that nobody can predict, from the operating system's entropy; OpenDP draws the discrete Laplace noise."""
 
     seeded = False
 
@@ -69,26 +69,26 @@ class SecureRandomness:
         return np.array(draws, dtype=np.int64).reshape(shape)
 
     def polya(self, scale: float, parties: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
-        """Exact draws from the operating system's entropy: the difference of two negative binomial variables."""
-
+        """Exact draws: the difference of two negative binomial variables."""
         first, second = (sampler(scale, parties).draw(math.prod(shape), _words) for _ in range(2))
         return (first - second).reshape(shape)
 
     def noisy_max(self, scores: NDArray[np.int64], scale: float) -> int:
-        """Permute-and-flip, drawn exactly from the operating system's entropy.
+        """Permute-and-flip, drawn exactly.
 
-        In random order, the first candidate whose coin of probability exp((score - best) / scale) shows heads (McKenna
-        and Sheldon 2020). Coins do not depend on the order: all are tossed, and one of those that show heads is drawn.
+        The winner is the first candidate in random order whose coin, of probability exp((score - best) / scale), shows
+        heads (McKenna and Sheldon 2020). Coins do not depend on the order: all are tossed, and one of those with heads
+        is drawn.
         """
         heads = np.flatnonzero(toss(scores.max() - scores, scale, _words))
         return int(heads[self.integers(len(heads), (1,))[0]])
 
     def integers(self, below: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
-        """Exact draws from the operating system's entropy: words out of range are drawn again, not folded back."""
+        """Exact draws: words out of range are drawn again."""
         count, surplus = math.prod(shape), np.uint64(64 - max(1, (below - 1).bit_length()))
         draws = np.empty(0, dtype=np.uint64)
         while len(draws) < count:
-            words = np.frombuffer(os.urandom(8 * (count - len(draws))), dtype=np.uint64) >> surplus
+            words = _words(count - len(draws)) >> surplus
             draws = np.concatenate([draws, words[words < below]])
         return draws.astype(np.int64).reshape(shape)
 
@@ -99,7 +99,7 @@ class SecureRandomness:
         return np.asarray(np.tan(np.pi * (angles - 0.5)).reshape(shape))
 
     def laplace(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """By inversion of 53 random bits, to reproduce published algorithms: not hardened (Mironov 2012)."""
+        """Draws by inversion of 53 random bits, to reproduce published algorithms: not hardened (Mironov 2012)."""
         system = random.SystemRandom()
         count = math.prod(shape)
         sizes = -np.log1p(-np.array([system.random() for _ in range(count)]))
@@ -161,9 +161,9 @@ def as_rng(random_state: Any) -> Randomness:
 
 
 def search_generator(seed: Any) -> np.random.Generator:
-    """A generator for searches, not for noise: nothing that it draws protects a record.
+    """A generator for searches, never for noise: its draws protect no record.
 
-    None starts anywhere; a non-negative integer, numpy generator or RandomState makes a search repeatable.
+    None gives a new search each time; a non-negative integer, numpy generator or RandomState makes it repeatable.
     """
     if isinstance(seed, np.random.Generator):
         return seed

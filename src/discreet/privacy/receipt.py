@@ -1,4 +1,4 @@
-"""The receipt of a release: every charge, under which adjacency, and who has to be trusted."""
+"""The receipt of a release: every charge, the adjacency, and who must be trusted."""
 
 from __future__ import annotations
 
@@ -28,18 +28,21 @@ class Charge:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Charge:
-        """The inverse of `to_dict`; files of 0.1 say in the mechanism's name what is experimental."""
+        """The inverse of `to_dict`; in files of discreet 0.1 the mechanism's name says whether it is experimental."""
         experimental = content.get("experimental", "(experimental)" in content["mechanism"])
         if not isinstance(experimental, bool):
-            raise TypeError("a charge says whether its noise is experimental")
+            raise TypeError(f"experimental is a {type(experimental).__name__}; need true or false")
         read = {"epsilon": as_epsilon(content["epsilon"]), "scale": float(content["scale"])}
         return cls(**{**content, **read, "experimental": experimental})
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a release cost: adjacency, every charge, whether the noise can be repeated by who has the seed, and who has
-    to be trusted beyond the data's owner."""
+    """What a release cost: every charge, and the adjacency under which they count.
+
+    `seeded` says whether anyone who has the seed can repeat the noise; `trust` names who must be trusted besides the
+    data's owner.
+    """
 
     adjacency: Adjacency
     charges: tuple[Charge, ...]
@@ -49,14 +52,16 @@ class Receipt:
 
     @property
     def epsilon(self) -> Epsilon:
-        """The whole loss: that of the charges, added."""
+        """The privacy loss of the release: the sum of its charges."""
         return total([charge.epsilon for charge in self.charges])
 
     def __add__(self, other: Receipt) -> Receipt:
         """The receipt of two releases on the same data."""
         own, others = ((each.adjacency, each.schema_hash, each.trust) for each in (self, other))
         if own != others:
-            raise ValueError("receipts of different schemas cannot be added")
+            raise ValueError(
+                "receipts differ in adjacency, schema or trust; need two of the same data under one schema"
+            )
         seeded = self.seeded or other.seeded
         return Receipt(self.adjacency, self.charges + other.charges, seeded, self.schema_hash, self.trust)
 
@@ -76,6 +81,6 @@ class Receipt:
         """The inverse of `to_dict`."""
         charges = tuple(Charge.from_dict(charge) for charge in content["charges"])
         if not isinstance(content["seeded"], bool):
-            raise TypeError("a receipt says whether its noise can be repeated")
+            raise TypeError(f"seeded is a {type(content['seeded']).__name__}; need true or false")
         adjacency, trust = Adjacency(content["adjacency"]), str(content.get("trust", ""))
         return cls(adjacency, charges, bool(content["seeded"]), content["schema_hash"], trust)

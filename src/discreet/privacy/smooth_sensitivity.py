@@ -1,4 +1,4 @@
-"""Smooth sensitivity of the mean, variance and standard deviation, and the noise that fits it.
+"""Smooth sensitivity of the mean, variance and standard deviation, and the noise that is calibrated to it.
 
 Notation. x is a list of n numbers clipped to the public [lower, upper], w = upper - lower, beta > 0,
 kappa = (n-1)/n^2; variance is the population variance. Neighbours: lists that differ in one entry
@@ -10,12 +10,12 @@ Lemma (Nissim, Raskhodnikova, Smith 2007). If U_0 >= LS and U_k(x) <= U_{k+1}(x'
 x, x' and k >= 0 ("nested"), then S = max_k exp(-beta k) U_k is a beta-smooth upper bound.
 Proof: S(x) >= U_0(x) >= LS(x); exp(-beta k) U_k(x) <= exp(beta) exp(-beta (k+1)) U_{k+1}(x').
 
-Every computation runs on unit values y = (x - lower)/w, sorted, in [0, 1]. That map acts on each record
-alone, so its rounding cannot break smoothness. `sort_to_unit` makes them once; the `unit_*` functions
-take them and return the result for w = 1.
+Every computation uses unit values y = (x - lower)/w in [0, 1], sorted. That map acts on each record alone, so its
+rounding cannot break smoothness. `sort_to_unit` computes them once; the `unit_*` functions take them and return the
+result for w = 1.
 
 Rounding. Relative errors are about 1e-14 (measured up to n = 1 700 000), so S(x) <= exp(beta) S(x') holds up
-to such a factor. `cauchy_calibration` leaves room for 1e-9 epsilon: by the triangle inequality for the
+to such a factor. `cauchy_calibration` reserves a fraction RESERVE of epsilon: by the triangle inequality for the
 hyperbolic distance (see `cauchy_divergence`) a relative error of r in a scale adds at most r to the loss.
 """
 
@@ -30,16 +30,23 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 
 TIGHT_STEPS = 2048
-"""Steps k with the exact least variance; beyond, a cheaper lower bound. Never depends on the data."""
+"""Number of steps k with the exact least variance; after them a cheaper lower bound is used. Bounds the time, which
+grows with its square; must not depend on the data."""
 
 OUTWARD = 1.0 + 1e-7
-"""Factor on the standard deviations: covers relative rounding errors up to 2e-7 in each variance."""
+"""Factor on bounds for the standard deviation: covers relative rounding errors up to 2e-7 in each variance."""
 
 TAIL_MARGIN = 1.0 + 1e-6
-"""The lower bound on the variance falls faster by this factor, so that rounding keeps it nested."""
+"""The lower bound on the variance falls faster by this factor, so that it stays nested in spite of rounding."""
 
 LARGEST_EPSILON = 300.0
-"""A larger epsilon is calibrated as this one (a stronger guarantee, and no overflow)."""
+"""A larger epsilon is calibrated as this one: a stronger guarantee, and exp and sinh do not overflow."""
+
+LEAST_EPSILON = 1e-100
+"""The least epsilon that can be calibrated: with a much smaller one, squares of it would be 0 in floating point."""
+
+RESERVE = 1e-9
+"""Fraction of epsilon that is kept for rounding (see Rounding above)."""
 
 
 def mean(values: npt.ArrayLike, lower: float, upper: float, beta: float, adjacency: str = "add-remove") -> float:
@@ -90,7 +97,7 @@ def unit_mean(unit: Array, beta: float, adjacency: str) -> float:
     """Smooth sensitivity of the mean of values in [0, 1].
 
     Replace-one, exact: max(max y, 1 - min y, exp(-beta))/n. Proof: LS = max_i max(y_i, 1 - y_i)/n; after
-    one change some y_i is 1, so LS at distance k >= 1 reaches 1/n, its largest value. n = 0: no neighbour.
+    one change some y_i is 1, so LS at distance k >= 1 is 1/n, its largest value. n = 0: no neighbour.
     Add-remove: max(1/max(n,2), exp(-beta max(n-2,0))/2). Proof: LS at size m is at most 1/max(m,2)
     (removal: (max y - mean)/(m-1) <= 1/m; addition: 1/(m+1); m <= 1: 1/2) and k steps leave m >= n-k, so
     U_k = 1/max(n-k,2) is nested; exp(beta m)/m is log-convex in m, so the maximum is at an end.
@@ -159,13 +166,13 @@ def _variance_steps(unit: Array) -> Callable[[int], Array]:
 
     Proof. Changing a to b among others of mean mu changes Var by kappa |(b-mu)^2 - (a-mu)^2|; the best b is
     0, 1 or mu. By mirroring (y -> 1-y) let b = 1, or a > mu when b = mu. What remains falls with mu, so moves
-    send the largest free points to 0. P_m is the sum of the m smallest; the best is one of
+    send the largest free points to 0. P_m is the sum of the m smallest points; the best is one of
       a moved to 1, k-1 others to 0, b = mu:  (1 - mu)^2,        mu = P_{n-k}/(n-1)      (k >= 1);
       a = the largest, k next to 0, b = mu:   (a - mu)^2,        mu = P_{n-1-k}/(n-1)    (k < n);
       a among the n-k smallest, b = 1:        (1 - a)(p + q a),  p = 1 - 2 P_{n-k}/(n-1), q = (n+1)/(n-1),
     the last (k < n) concave in a with its peak at (q-p)/(2q), so the two points around it suffice (a larger a
-    is dominated by the largest of them; a free a is the first case). A_k grows with k, A_k <= 1 = A_n, and
-    A_k(x) <= A_{k+1}(x') as what x reaches in k steps x' reaches in k+1.
+    is dominated by the largest point; a freely chosen a is the first case). A_k grows with k, A_k <= 1 = A_n, and
+    A_k(x) <= A_{k+1}(x'), since every list within k steps of x is within k+1 steps of x'.
     """
     mirrored = 1 - unit[::-1]
     halves = [(unit, _prefix_sums(unit)), (mirrored, _prefix_sums(mirrored))]
@@ -209,10 +216,10 @@ def _least_variances(unit: Array, steps: Callable[[int], Array], replace_one: bo
     With W_r the least sum of squares of n-r of the points (`_least_squares`), the least variance v_k is
     W_k/n under replace-one (moved points go to the mean of the rest) and min_{r<=k} W_r/(n+k-2r) under
     add-remove (r removals, k-r additions at that mean). V_k = v_k for k <= K = min(TIGHT_STEPS, n-1), and
-    V_{k+1} = max(0, V_k - a_k) from there, a_k = steps: exact first, loose after.
+    V_{k+1} = max(0, V_k - a_k) from there, a_k = steps: first exact, then looser.
 
-    Nested: V_{k+1}(x') <= V_k(x). For k < K: what x reaches in k steps x' reaches in k+1. For k = K: let z be
-    a list of least variance within K+1 steps of x', z' its predecessor; Var z >= Var z' - a_K(x') >=
+    Nested: V_{k+1}(x') <= V_k(x). For k < K: every list within k steps of x is within k+1 steps of x'. For k = K:
+    let z be a list of least variance within K+1 steps of x', z' its predecessor; Var z >= Var z' - a_K(x') >=
     v_K(x') - a_K(x'), so V_{K+1}(x') <= v_{K+1}(x') <= v_K(x). For k > K by induction: V_{k+1}(x') =
     max(0, V_k(x') - a_k(x')) <= max(0, V_{k-1}(x) - a_{k-1}(x)) = V_k(x), as a is nested.
     V_k <= v_k for k > K is the same argument. K must be the same for x and x', a constant; where it differs
@@ -281,7 +288,7 @@ def _window_sums(points: Array, wing: int) -> tuple[Array, Array]:
 
 
 def _prefix_sums(points: Array, block: int = 1024) -> Array:
-    """0, p_0, p_0 + p_1, ...: summed by blocks, so that the rounding error stays below 1e-12 relative."""
+    """0, p_0, p_0 + p_1, ...: summed in blocks, so that the relative rounding error stays below 1e-12."""
     n = len(points)
     rows = -(-n // block)
     padded = np.zeros(rows * block)
@@ -338,7 +345,7 @@ def cauchy_divergence(location1: float, scale1: float, location2: float, scale2:
 
 
 def cauchy_epsilon(a: float, b: float) -> float:
-    """Exact loss of f(x) + (S(x)/a) Z, Z standard Cauchy, S a b-smooth upper bound on LS.
+    """Exact privacy loss of f(x) + (S(x)/a) Z, Z standard Cauchy, S a b-smooth upper bound on LS.
 
     arccosh max{1 + a^2/2, cosh b + (a^2/2) exp(-b)}. Proof: |f - f'| <= min(S, S') as LS bounds the step
     from both ends; with l = |ln(S/S')| <= b, `cauchy_divergence` gives cosh d <= cosh l + (a^2/2) exp(-l),
@@ -354,12 +361,12 @@ def cauchy_calibration(epsilon: float, beta: float | None = None) -> tuple[float
     """(a, b) such that adding (S/a) Cauchy noise, S b-smooth, is epsilon-DP; b is `beta` when given.
 
     a = min(2 sinh(e/2), sqrt(2 exp(b)(cosh e - cosh b))) solves `cauchy_epsilon`(a, b) = e. The default
-    b = ln(2 cosh e - 1) is the largest that leaves a = 2 sinh(e/2), its greatest value. Here e is
-    epsilon (1 - 1e-9): the rest pays for rounding in S and in the scale (see the head of this module).
+    b = ln(2 cosh e - 1) is the largest b that allows a = 2 sinh(e/2), the greatest value of a. Here e is
+    epsilon (1 - RESERVE): the rest covers rounding in S and in the scale (see the head of this module).
     """
-    if not (math.isfinite(epsilon) and epsilon >= 1e-100):
-        raise ValueError(f"got epsilon={epsilon}; need a finite number > 0 (at least 1e-100)")
-    e = min(epsilon, LARGEST_EPSILON) * (1 - 1e-9)
+    if not (math.isfinite(epsilon) and epsilon >= LEAST_EPSILON):
+        raise ValueError(f"got epsilon={epsilon}; need a finite number > 0 (at least {LEAST_EPSILON:g})")
+    e = min(epsilon, LARGEST_EPSILON) * (1 - RESERVE)
     greatest = 2 * math.sinh(e / 2)
     if beta is None:
         return greatest, math.log1p(greatest**2)
@@ -370,11 +377,11 @@ def cauchy_calibration(epsilon: float, beta: float | None = None) -> tuple[float
 
 
 def student_t_epsilon(a: float, b: float, degrees: float) -> float:
-    """Bound on the loss of f(x) + (S(x)/a) T, T Student's t: max(1, nu) b + a (nu+1)/(2 sqrt nu).
+    """Bound on the privacy loss of f(x) + (S(x)/a) T, T Student's t: max(1, nu) b + a (nu+1)/(2 sqrt nu).
 
-    Proof (nu = degrees): the log-density has slope at most (nu+1)/(2 sqrt nu), at z = sqrt nu, which pays for
-    the shift at a fixed scale; a change of scale by exp(l) changes it by -l at the centre and by nu l far
-    out, monotone between.
+    Proof (nu = degrees): the log-density has slope at most (nu+1)/(2 sqrt nu), at z = sqrt nu, which bounds
+    the effect of a shift at a fixed scale; a change of scale by exp(l) changes the log-density by -l at the centre
+    and by nu l far out, monotone between.
     """
     if not (0 <= a < math.inf and 0 <= b < math.inf and 0 < degrees < math.inf):
         raise ValueError(f"got a={a}, b={b}, degrees={degrees}; need finite a >= 0, b >= 0, degrees > 0")

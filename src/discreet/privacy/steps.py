@@ -1,7 +1,7 @@
-"""What a release is made of: steps, each a question with its mechanism and its share of epsilon.
+"""What a release is made of: steps, each a query with its mechanism and its share of epsilon.
 
-A step states what it may cost, never what it does cost: that follows from its question and its mechanism, and the
-passage (doors/passage.py) compares the two before anything is charged.
+A step states what it may cost. What it does cost follows from its query and its mechanism; the passage
+(doors/passage.py) compares the two before anything is charged.
 """
 
 from __future__ import annotations
@@ -22,26 +22,29 @@ from discreet.queries.tables import TableQuery
 from discreet.schema import Schema
 
 
-class Question(Protocol):
-    """Something that is asked of the data; its `repr` is what a receipt says of it."""
+class Query(Protocol):
+    """Anything that is asked about the records; its `repr` describes it on a receipt.
+
+    The queries whose answers are stored in files are a closed list: `StoredQuery` in queries/tables.py.
+    """
 
     def distance(self, schema: Schema) -> int:
-        """How far apart what enters the mechanism can be for neighbours, in the terms of the mechanism's `loss`."""
+        """The largest distance between the mechanism's inputs for two neighbours, in the units of its `loss`."""
         ...
 
 
-Q_co = TypeVar("Q_co", bound=Question, covariant=True)
+Q_co = TypeVar("Q_co", bound=Query, covariant=True)
 M_co = TypeVar("M_co", bound=Mechanism, covariant=True)
 
 
 @dataclass(frozen=True)
 class Step(Generic[Q_co, M_co]):
-    """One question, the mechanism that answers it, and its share of epsilon.
+    """One query, the mechanism that answers it, and its share of epsilon.
 
-    Guarantee  an answer by a step that passes `check` is `epsilon`-DP under the schema's adjacency.
-    Proof      neighbours enter the mechanism at most `query.distance(schema)` apart (proof in the question), so the
-               answer is `mechanism.loss(distance)`-DP (proof in the mechanism), which `check` finds to be at most
-               `epsilon`, in exact arithmetic.
+    Guarantee  the answer of a step that passes `check` is `epsilon`-DP under the schema's adjacency.
+    Proof      the mechanism's inputs for two neighbours are at most `query.distance(schema)` apart (proof in the
+               query), so the answer is `mechanism.loss(distance)`-DP (proof in the mechanism). `check` requires, in
+               exact arithmetic, that this loss is at most `epsilon`.
     Test       tests/doors/test_passage.py::test_too_little_noise_is_refused_at_every_door
     """
 
@@ -50,17 +53,23 @@ class Step(Generic[Q_co, M_co]):
     epsilon: Epsilon
 
     def check(self, schema: Schema) -> None:
-        """Raise ParameterError unless the mechanism is a proved one and costs no more than the step's share."""
+        """Raise ParameterError unless the mechanism is proved and costs at most the step's share."""
         if type(self.mechanism) not in MECHANISMS:
-            raise ParameterError(f"{type(self.mechanism).__name__} is not a mechanism of discreet; need a proved one")
+            proved = ", ".join(each.__name__ for each in MECHANISMS)
+            raise ParameterError(
+                f"{type(self.mechanism).__name__} is not a mechanism with a proof; need one of: {proved}"
+            )
         if not self.mechanism.loss(self.distance(schema)) <= as_epsilon(self.epsilon):
-            raise ParameterError(f"{self.mechanism!r} on {self.query!r} costs more than its share of epsilon")
+            raise ParameterError(
+                f"{self.mechanism!r} on {self.query!r} costs more than its share of epsilon; need more noise or a "
+                "larger share"
+            )
 
     def distance(self, schema: Schema) -> int:
-        """How far apart neighbours can enter the mechanism; a plain integer, so that no arithmetic wraps around."""
+        """The query's distance as a Python integer, which cannot overflow."""
         distance = operator.index(self.query.distance(schema))
         if distance < 0:
-            raise ParameterError(f"{self.query!r} has a negative distance; need how far apart neighbours can be")
+            raise ParameterError(f"{self.query!r} has a negative distance ({distance}); need an integer >= 0")
         return distance
 
     def charges(self, schema: Schema) -> list[Charge]:
@@ -71,17 +80,21 @@ class Step(Generic[Q_co, M_co]):
 
 
 AnyStep = Step[Any, Any]
+"""A step with any query and any mechanism."""
 
 
 @dataclass(frozen=True)
 class Lot:
-    """Alternatives, each a list of steps, of which a lot deals every record at most `met`, without looking at it.
+    """Alternatives, each a list of steps; every record takes part in at most `met` of them, drawn by lot.
 
-    Guarantee  the answers of all alternatives together cost the sum of the `met` dearest alternatives.
-    Proof      fix all lots; their law is free of the data. A record enters at most `met` alternatives. Add-remove: it
-               changes the input of these alone, each an addition or a removal, which its steps cover; losses add.
-               Replace-one: let the new record draw the lot of the old one, which has the same law: the same
-               alternatives change, each by a replacement, which its steps cover. Averaging over lots keeps the ratio.
+    The lots are drawn without looking at the records.
+
+    Guarantee  the answers of all alternatives together cost the sum of the `met` most expensive alternatives.
+    Proof      fix all lots; their law does not depend on the data. A record enters at most `met` alternatives.
+               Add-remove: it changes the input of these alternatives only, each by an addition or a removal, which
+               the alternative's steps cover; losses add. Replace-one: let the new record use the lot of the old one,
+               which has the same law. Then the same alternatives change, each by a replacement, which its steps cover.
+               The ratio holds for all lots, so it holds on average over them.
     Test       tests/doors/test_trees.py::test_dealt_records_cost_one_tree,
                tests/perturbation/test_local_perturbation.py::test_chosen_components_cost_epsilon_together
     """
@@ -91,16 +104,19 @@ class Lot:
     met: int = 1
 
     def check(self, schema: Schema) -> None:
-        """Raise ParameterError unless every step of every alternative keeps to its share."""
+        """Raise ParameterError unless every step of every alternative passes its own check."""
         if not 1 <= self.met <= len(self.alternatives):
-            raise ParameterError(f"a record meets {self.met} of {len(self.alternatives)} alternatives; need some")
+            raise ParameterError(
+                f"each record takes part in {self.met} of {len(self.alternatives)} alternatives; need at least 1, "
+                "and at most all of them"
+            )
         for step in (step for steps in self.alternatives for step in steps):
             step.check(schema)
 
     def charges(self, schema: Schema) -> list[Charge]:
-        """The lines of the alternatives that cost most; of single steps, one line with what they cost together."""
-        dearest = sorted(self.alternatives, key=_cost, reverse=True)[: self.met]
-        lines = [line for steps in dearest for step in steps for line in step.charges(schema)]
+        """The lines of the most expensive alternatives; if all alternatives are single steps, their sum as one line."""
+        costliest = sorted(self.alternatives, key=_cost, reverse=True)[: self.met]
+        lines = [line for steps in costliest for step in steps for line in step.charges(schema)]
         if any(len(steps) != 1 for steps in self.alternatives):
             return [replace(line, query=f"{self.words}: {line.query}") for line in lines]
         every = [line for (step,) in self.alternatives for line in step.charges(schema)]
@@ -141,7 +157,7 @@ def split_by_weight(epsilon: Epsilon, weights: Sequence[float]) -> list[Epsilon]
 def laplace_steps(
     queries: Sequence[TableQuery], shares: Sequence[Epsilon], schema: Schema
 ) -> list[Step[TableQuery, DiscreteLaplace]]:
-    """Answer each query by discrete Laplace noise calibrated to its sensitivity and its share."""
+    """Answer each query with discrete Laplace noise, calibrated to the query's sensitivity and share."""
     return [
         Step(query, DiscreteLaplace.calibrated(share, query.distance(schema)), share)
         for query, share in zip(queries, shares, strict=True)

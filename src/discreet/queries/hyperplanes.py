@@ -1,15 +1,16 @@
 """Records as vectors of bounded size, and the query whose answer is the weights of hyperplanes between classes.
 
-A column becomes a group of coordinates: a number z in [-1, 1], or how near it is to each of some knots (linear
-B-splines); two categories are -1 and 1; more are one coordinate each; an unlisted category is the zero vector and so
-says nothing. One more group is the constant 1. Everything is an integer over a public unit.
+Each column becomes a group of coordinates. A numeric column is one number z in [-1, 1], or one coordinate per knot that
+says how near the value is to the knot (linear B-splines). Two categories are -1 and 1 in one coordinate; three or more
+have one coordinate each; an unlisted category is the zero vector, which adds nothing. One more group is the constant 1.
+All coordinates are integers divided by a public unit.
 
-Guarantee  whatever the record, each group has L1 norm at most 1; so the vector has L2 norm at most the square root of
-           the number of groups.
-Proof      a cell adds two integers at most, whose absolute values sum to at most `unit` (`Feature` checks it for all
-           cells, which are public): |2t - g| <= g for a grid point t of g; the nearness to two neighbouring knots is
-           (g - s, s) with 0 <= s < g; a category is 1 in one place. |x|_2^2 is the sum over groups of |x_j|_2^2, each
-           at most |x_j|_1^2 <= 1.
+Guarantee  for every record, each group has L1 norm at most 1; so the vector has L2 norm at most the square root of the
+           number of groups.
+Proof      a cell has at most two nonzero integers, whose absolute values sum to at most `unit` (`Feature` checks this
+           for all cells, which are public): |2t - g| <= g for a grid point t of g; the nearness to two neighbouring
+           knots is (g - s, s) with 0 <= s < g; a category is 1 in one place. |x|_2^2 is the sum over groups of
+           |x_j|_2^2, each at most |x_j|_1^2 <= 1.
 Test       tests/doors/test_hyperplanes.py::test_every_record_is_a_vector_of_bounded_size
 """
 
@@ -20,18 +21,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.queries.arrays import Integers
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Column, Numeric, is_integer
 
-Integers = NDArray[np.int64]
-
 MOST_KNOTS = 64
+"""The most knots per numeric column: far more than any budget pays for, since noise grows with the coordinates."""
+MOST_BITS = 60
+"""The most bits of a weight after the binary point, so that weights stay machine integers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """One column as a group of coordinates: each cell has `weights` / `unit` at two `places` (cells by two)."""
+    """One column as a group of coordinates: each cell is `weights` / `unit` at two `places` (arrays, cells by two)."""
 
     cells: Cells
     places: Integers
@@ -39,11 +42,13 @@ class Feature:
     unit: int
     names: tuple[str, ...]
     values: tuple[tuple[str, int, int], ...]
-    """What a coordinate stands for, in words: a value, its coordinate and the sign with which it counts."""
+    """The values of the column in words, each with its coordinate and the sign that it has there."""
 
     def __post_init__(self) -> None:
         if np.abs(self.weights).sum(axis=1).max(initial=0) > self.unit:
-            raise ValueError("a group has L1 norm at most 1")
+            raise ValueError(
+                f"a group of coordinates has L1 norm above 1; need weights that sum to at most {self.unit}"
+            )
 
     @property
     def size(self) -> int:
@@ -51,41 +56,47 @@ class Feature:
         return len(self.names)
 
     def table(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What each cell adds to the product of a record and a vector (the coordinates of this group along axis 0)."""
-        share = (self.weights / self.unit)[(..., *([None] * (weights.ndim - 1)))]
-        return np.asarray((weights[self.places] * share).sum(axis=1))
+        """The product of each cell with a weight vector, or with several (this group's coordinates are axis 0)."""
+        coordinates = (self.weights / self.unit)[(..., *([None] * (weights.ndim - 1)))]
+        return np.asarray((weights[self.places] * coordinates).sum(axis=1))
 
 
 @dataclass(frozen=True)
 class Hyperplanes:
-    """The weights of a hyperplane for each class against the rest (two classes: one), in steps of 2**-`bits`.
+    """The weights of one hyperplane per class, against all others (two classes: only one), in steps of 2**-`bits`.
 
-    `knots` is the number of places at which the weight of a number is free, with straight lines between; 1 for a
-    straight line throughout. Answered by doors/hyperplanes.py alone.
+    `knots` is the number of spline knots per numeric column; 1 means linear. Only doors/hyperplanes.py answers this.
     """
 
     knots: int
     bits: int
 
     def __post_init__(self) -> None:
-        if not (is_integer(self.knots) and 1 <= self.knots <= MOST_KNOTS and is_integer(self.bits) and self.bits <= 60):
-            raise ValueError(f"knots={self.knots!r}, bits={self.bits!r}; need 1 to {MOST_KNOTS}, and up to 60")
+        if not (
+            is_integer(self.knots)
+            and 1 <= self.knots <= MOST_KNOTS
+            and is_integer(self.bits)
+            and self.bits <= MOST_BITS
+        ):
+            raise ValueError(
+                f"knots={self.knots!r}, bits={self.bits!r}; need 1 to {MOST_KNOTS} knots and at most {MOST_BITS} bits"
+            )
 
     def features(self, schema: Schema) -> tuple[Feature, ...]:
-        """The groups of coordinates, without the constant; a column with one cell says nothing and is left out."""
+        """The groups of coordinates, without the constant. A column with one cell tells nothing and is left out."""
         made = [feature_of(column, self.knots) for column in schema.columns]
         return tuple(each for each in made if each.size)
 
     def groups(self, schema: Schema) -> tuple[int, ...]:
-        """Sizes of the groups; the constant is the last."""
+        """Number of coordinates of each group; the constant is last."""
         return (*(each.size for each in self.features(schema)), 1)
 
     def problems(self, schema: Schema) -> int:
-        """How many hyperplanes are asked for."""
+        """Number of hyperplanes."""
         return 1 if len(schema.classes) <= 2 else len(schema.classes)
 
     def shape(self, schema: Schema) -> tuple[int, int]:
-        """Hyperplanes by coordinates; public."""
+        """Number of hyperplanes and of coordinates; public."""
         return self.problems(schema), sum(self.groups(schema))
 
 
@@ -105,11 +116,11 @@ def _line(column: Numeric) -> Feature:
 
 
 def _splines(column: Numeric, knots: int) -> Feature:
-    """A coordinate for each knot: 1 at the knot, 0 from the next one on, straight between."""
+    """One coordinate per knot: 1 at the knot, 0 from the next knot on, linear between."""
     code = np.arange(column.grid + 1, dtype=np.int64)
-    left, share = np.divmod(code * (knots - 1), column.grid)
+    left, beyond = np.divmod(code * (knots - 1), column.grid)
     places = np.stack([left, np.minimum(left + 1, knots - 1)], axis=1)
-    weights = np.stack([column.grid - share, share], axis=1)
+    weights = np.stack([column.grid - beyond, beyond], axis=1)
     near = [f"near {_spelled(value)}" for value in np.linspace(column.lower, column.upper, knots).tolist()]
     values = tuple((value, place, 1) for place, value in enumerate(near))
     names = tuple(f"{column.name} {value}" for value in near)
@@ -117,7 +128,7 @@ def _splines(column: Numeric, knots: int) -> Feature:
 
 
 def _spelled(value: float) -> str:
-    """A number in four digits, without an exponent where people write none.
+    """A number with four digits, with an exponent only if it is very large or very small.
 
     >>> _spelled(42857.14), _spelled(0.5), _spelled(1e300)
     ('42860', '0.5', '1e+300')
@@ -127,6 +138,7 @@ def _spelled(value: float) -> str:
 
 
 def _categories(column: Categorical) -> Feature:
+    """One coordinate for one or two categories, else one per category; none if the column has only one cell."""
     listed, size = len(column.categories), column.size
     texts = [str(label) for label in column.categories] + ["(unlisted)"] * column.unlisted
     places, weights = np.zeros((2, size, 2), dtype=np.int64)

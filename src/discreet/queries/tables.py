@@ -1,12 +1,12 @@
-"""What is asked of the data: a table per query, with the most that one record can change it.
+"""Queries that are answered from counts of one column, each with the most that one record can change the answer.
 
 Every query is a public linear map of cell counts. A record lies in one cell of one class, so it adds one row
 of the map to one class; the row's entries are non-negative integers that sum to `unit`.
 
-Sensitivity  (L1, whole table) add-remove: `unit`; replace-one: 2 * `unit`.
+Sensitivity  (L1, whole table) add-remove: `unit`; replace-one: 2 * `unit`; of the total: 1 for both.
 Proof        add-remove: the table changes by one row, whose L1 norm is at most `unit` (0 if the record has none
-             of the public classes). Replace-one is a removal and an addition, whatever becomes of the label; the
-             total alone moves by at most one, since it does not see where a record lies.
+             of the public classes). Replace-one is a removal and an addition, even if only the label changes. The
+             total changes by at most one in any case, since it does not depend on where a record lies.
 Test         tests/queries/test_tables.py::test_sensitivity_bounds_every_neighbour and ..._is_attained
 """
 
@@ -16,35 +16,33 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.queries.arrays import Integers
 from discreet.queries.hyperplanes import Hyperplanes
 from discreet.queries.trees import LeafCounts
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
-Integers = NDArray[np.int64]
-
 MOST_BINS = 127
-"""The most bins that a model may ask for."""
+"""The most bins of a numeric column in a table: with two cells per bin (`fine`) it has fewer than 256 cells."""
 
 
 class Adding:
-    """A query to which every record adds at most `unit`, somewhere: what neighbours can change (proof above)."""
+    """A query whose table grows by at most `unit` in total per record (proof above)."""
 
     def unit(self, schema: Schema) -> int:
-        """What one record adds to the table in all; 1 unless a query says otherwise."""
+        """Sum of what one record adds to the cells of the table; 1 unless a query says otherwise."""
         return 1
 
     def distance(self, schema: Schema) -> int:
-        """Largest L1 distance between the tables of two neighbours."""
+        """Sensitivity: the largest L1 distance between the tables of two neighbours."""
         return self.unit(schema) * schema.adjacency.distance
 
 
 @dataclass(frozen=True)
 class Counts(Adding):
-    """Records by class and cell: of `bins` equal intervals of a numeric column, or of the categories."""
+    """Number of records per class and cell: per category, or per interval of a numeric column cut into `bins` parts."""
 
     column: str
     bins: int | None = None
@@ -54,17 +52,17 @@ class Counts(Adding):
         return Cells(self.column, self.bins)
 
     def fold(self, counts: Integers, schema: Schema) -> Integers:
-        """The table of the query from counts by class and cell."""
+        """The table of the query, from counts by class and cell."""
         return counts
 
 
 @dataclass(frozen=True)
 class SplineCounts(Adding):
-    """Records by class and overlapping bin of a numeric column: a record is shared by the two nearest bins.
+    """Records per class and overlapping bin of a numeric column: each record is divided between two bins.
 
-    Each bin has `fine` cells; a record adds `unit` in all, divided between the two bins whose centres enclose its
-    cell in proportion to nearness (linear B-splines). Estimates are smoother than hard bins at the same noise and
-    depend less on where the edges fall.
+    Each bin has `fine` cells. A record adds `unit` in total, divided between the two bins whose centres enclose its
+    cell, in proportion to nearness (linear B-splines). With the same noise, estimates are smoother than those of hard
+    bins and depend less on where the edges lie.
     """
 
     column: str
@@ -75,11 +73,11 @@ class SplineCounts(Adding):
         return Cells(self.column, self.bins * fine(self.bins))
 
     def unit(self, schema: Schema) -> int:
-        """What one record adds to the table in all."""
+        """Sum of what one record adds to the cells of the table."""
         return 2 * fine(self.bins)
 
     def fold(self, counts: Integers, schema: Schema) -> Integers:
-        """The table of the query from counts by class and cell; exact integers."""
+        """The table of the query, from counts by class and cell; exact integers."""
         return counts @ splines(self.bins)
 
 
@@ -87,8 +85,8 @@ class SplineCounts(Adding):
 class SoftCounts(Adding):
     """Three overlapping cells of a numeric column: low, middle and high (quadratic Bernstein basis).
 
-    With g grid steps a record of code t adds (g-t)^2, 2t(g-t) and t^2, which sum to g^2. The three sums hold
-    the class count, the sum and the sum of squares: all that a Gaussian needs, in one block of L1 norm one.
+    With g grid steps a record of code t adds (g-t)^2, 2t(g-t) and t^2, which sum to g^2. The three sums determine the
+    class count, the sum and the sum of squares: all that a Gaussian needs, from one table.
     """
 
     column: str
@@ -98,20 +96,20 @@ class SoftCounts(Adding):
         return Cells(self.column)
 
     def unit(self, schema: Schema) -> int:
-        """What one record adds to the table in all."""
+        """Sum of what one record adds to the cells of the table."""
         return _grid(self.column, schema) ** 2
 
     def fold(self, counts: Integers, schema: Schema) -> Integers:
-        """The table of the query from counts by class and grid point; exact integers."""
+        """The table of the query, from counts by class and grid point; exact integers."""
         return counts @ bernstein(_grid(self.column, schema))
 
 
 @dataclass(frozen=True)
 class ClassCounts(Adding):
-    """Records by class."""
+    """Number of records per class."""
 
     def cells(self, schema: Schema) -> Cells:
-        """Any column will do, since each record lies in one of its cells: the one with the fewest."""
+        """The column with the fewest cells; any would do, since each record lies in one cell of each column."""
         columns = [Cells(column.name, 1 if isinstance(column, Numeric) else None) for column in schema.columns]
         return min(columns, key=lambda cells: cells.size(schema))
 
@@ -125,15 +123,15 @@ class Total(Adding):
     """The number of records that have one of the classes."""
 
     def distance(self, schema: Schema) -> int:
-        """One for both adjacencies: it does not see where a record lies."""
+        """One for both adjacencies: the total does not depend on where a record lies."""
         return self.unit(schema)
 
     def cells(self, schema: Schema) -> Cells:
-        """As for the class counts."""
+        """The same cells as for the class counts."""
         return ClassCounts().cells(schema)
 
     def fold(self, counts: Integers, schema: Schema) -> Integers:
-        """One number, as a table of one cell."""
+        """The number of records, as a table with one cell."""
         return np.asarray(counts.sum(keepdims=True))
 
 
@@ -141,7 +139,7 @@ class Total(Adding):
 class Moments(Adding):
     """Mean and standard deviation of a numeric column by class, from counts on its grid.
 
-    Not a linear map: it is answered only by privacy/mechanisms/smooth.py, which bounds what one record can do to it.
+    Not a linear map: only privacy/mechanisms/smooth.py answers it, and bounds how much one record can change it.
     """
 
     column: str
@@ -157,13 +155,13 @@ class Moments(Adding):
 
 @dataclass(frozen=True)
 class MajorityScore(Adding):
-    """How many records a column gets right if each of its cells votes for its largest class: a score, not a table.
+    """Number of records classified correctly if each cell of the column predicts its largest class: a score, no table.
 
     Sensitivity  1 for both adjacencies; under add-remove monotone: all scores move the same way. So the lead of one
                  score over another moves by at most 1 under add-remove and by 2 under replace-one: `distance`.
-    Proof        a record lies in one cell. Adding it raises one class's count there by one, so the cell's maximum, and
-                 with it the score, by 0 or 1, for every column alike. Replacing is a removal, which lowers one maximum
-                 by 0 or 1, and an addition, which raises one by 0 or 1.
+    Proof        a record lies in one cell. Adding it raises one class's count in that cell by one, so it raises the
+                 cell's maximum, and with it the score, by 0 or 1; this holds for every column. Replacing is a removal,
+                 which lowers one maximum by 0 or 1, and an addition, which raises one by 0 or 1.
     Test         tests/privacy/mechanisms/test_selection.py::test_scores_move_by_at_most_one
     """
 
@@ -180,14 +178,14 @@ class MajorityScore(Adding):
 
 
 @dataclass(frozen=True)
-class ShareScore(Adding):
-    """A share of the records, rounded down: what a column has to beat to be chosen instead of none.
+class FractionScore(Adding):
+    """A fraction of all records, rounded down: the score that a column must beat; if none does, none is chosen.
 
     Sensitivity  1 for both adjacencies; under add-remove it moves the same way as every MajorityScore.
-    Proof        with m records of the public classes the score is floor(m * right / of), right <= of. One record more
-                 raises m by 0 or 1, so the score by 0 or 1. Replacing changes m by at most one.
+    Proof        with m records of the public classes the score is floor(m * right / of), right <= of. One more record
+                 raises m by 0 or 1, so it raises the score by 0 or 1. Replacing changes m by at most one.
     Test         tests/privacy/mechanisms/test_selection.py::test_scores_move_by_at_most_one and
-                 ::test_share_moves_by_at_most_one
+                 ::test_a_fraction_moves_by_at_most_one
     """
 
     right: int
@@ -195,10 +193,10 @@ class ShareScore(Adding):
 
     def __post_init__(self) -> None:
         if not 0 <= self.right <= self.of or self.of < 1:
-            raise ValueError("a share is from 0 to 1")
+            raise ValueError(f"right={self.right}, of={self.of}; need a fraction from 0 to 1")
 
     def cells(self, schema: Schema) -> Cells:
-        """Any cells will do, since each record lies in one of them."""
+        """The same cells as for the class counts; any would do, since each record lies in one of them."""
         return ClassCounts().cells(schema)
 
     def score(self, counts: Integers) -> int:
@@ -206,19 +204,15 @@ class ShareScore(Adding):
         return int(counts.sum()) * self.right // self.of
 
 
-ColumnScore: TypeAlias = MajorityScore | ShareScore
+ColumnScore: TypeAlias = MajorityScore | FractionScore
+"""A candidate when columns are chosen."""
 TableQuery: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Moments
-"""What is answered by counts of one column."""
-Query: TypeAlias = TableQuery | Hyperplanes | LeafCounts
-"""What a model file may hold the answer to."""
+"""A query that is answered from counts of one column."""
+StoredQuery: TypeAlias = TableQuery | Hyperplanes | LeafCounts
+"""A query whose answer a file may hold. The query is also the key of its answer: equal queries have one answer."""
 
 
-def sensitivity(query: TableQuery, schema: Schema) -> int:
-    """Largest L1 distance between the tables of two neighbours (proof above)."""
-    return query.distance(schema)
-
-
-def shape(query: Query, schema: Schema) -> tuple[int, int]:
+def shape(query: StoredQuery, schema: Schema) -> tuple[int, int]:
     """Rows and columns of the query's table; public."""
     if isinstance(query, Hyperplanes | LeafCounts):
         return query.shape(schema)
@@ -228,20 +222,23 @@ def shape(query: Query, schema: Schema) -> tuple[int, int]:
 
 
 def fine(bins: int) -> int:
-    """Cells in each of so many bins: 8, or as many as leave 64 in all, so that engines count two columns at once."""
+    """Number of cells per bin: 8 or 4 if all bins together have at most 64 cells, else 2.
+
+    Engines count columns of at most 64 cells two at a time. The rule must not change: tables in model files rest on it.
+    """
     return next((parts for parts in (8, 4) if bins * parts <= 64), 2)
 
 
 def splines(bins: int) -> Integers:
-    """The weights of each fine cell on the bins, as integers that sum to 2 * fine."""
+    """How each fine cell is divided among the bins: rows of integers that sum to 2 * fine."""
     parts = fine(bins)
     unit = 2 * parts
     rows = np.arange(bins * parts)
     position = np.clip(2 * rows + 1 - parts, 0, unit * (bins - 1))
-    left, share = np.divmod(position, unit)
+    left, beyond = np.divmod(position, unit)
     weights = np.zeros((bins * parts, bins), dtype=np.int64)
-    weights[rows, left] = unit - share
-    weights[rows, np.minimum(left + 1, bins - 1)] += share
+    weights[rows, left] = unit - beyond
+    weights[rows, np.minimum(left + 1, bins - 1)] += beyond
     return weights
 
 

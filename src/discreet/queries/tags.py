@@ -1,4 +1,4 @@
-"""Queries as plain data, for files: each kind under a tag that never changes, whatever its class is called."""
+"""Queries as plain data, for files. Each kind has a tag that stays the same even if its class is renamed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.queries.hyperplanes import Hyperplanes
-from discreet.queries.tables import ClassCounts, Counts, Moments, Query, SoftCounts, SplineCounts, Total
+from discreet.queries.tables import ClassCounts, Counts, Moments, SoftCounts, SplineCounts, StoredQuery, Total
 from discreet.queries.trees import LeafCounts, LeafLabels
 
 TAGS: dict[str, Any] = {
@@ -24,8 +24,8 @@ TAGS: dict[str, Any] = {
 _TAG_OF = {kind: tag for tag, kind in TAGS.items()}
 
 
-def to_plain(query: Query) -> dict[str, Any]:
-    """A query as it stands in a file."""
+def to_plain(query: StoredQuery) -> dict[str, Any]:
+    """A query as it is written to a file."""
     return {"kind": _TAG_OF[type(query)], **query.__dict__}
 
 
@@ -34,5 +34,5 @@ def from_plain(content: Mapping[str, Any]) -> Any:
     fields = dict(content)
     tag = fields.pop("kind")
     if tag not in TAGS:
-        raise ValueError(f"query kind {tag!r} is not known")
+        raise ValueError(f"query kind {tag!r} is not known; need one of: {', '.join(TAGS)}")
     return TAGS[tag](**fields)

@@ -1,8 +1,8 @@
-"""Trees: questions about one column each, where a record ends, and what is asked of the leaves.
+"""Trees of splits: which leaf a record ends in, and the queries about the leaves.
 
-The structure of a tree is public: it was drawn without the data, or chosen by a mechanism that was paid for. It lives
-in the query that asks about its leaves, so that a model file holds it. A tree is the list of its nodes from the root,
-each followed by its left and then its right branch (preorder); a leaf is None. Such a list has no cycles.
+The structure of a tree is public: it was drawn without the data, or chosen by a mechanism that was paid for. It is part
+of the query about its leaves, so a model file holds it. A tree is the list of its nodes from the root, each followed by
+its left and then its right branch (preorder); a leaf is None. Such a list cannot contain a cycle.
 """
 
 from __future__ import annotations
@@ -14,23 +14,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.queries.arrays import Integers
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, is_integer
 
-Integers = NDArray[np.int64]
 Places = NDArray[np.intp]
 
 MOST_DEPTH = 64
-"""No tree is deeper; a file that says otherwise was not written by us."""
+"""The greatest depth of a tree in a file. Trees that discreet grows are much shallower, so a deeper one is damaged."""
 MOST_CATEGORIES = 1000
-"""A column with more categories is asked no question: each of its values is too rare to tell anything."""
+"""Columns with more categories are never split on: each category is too rare to tell anything."""
 MOST_BINS = 128
-"""The most bins in which a tree may cut a column of numbers."""
+"""The most bins that a tree may cut a numeric column into: one more than its thresholds."""
 
 
 class Split(NamedTuple):
-    """A question: is the cell at most `code` (numbers, `bins` equal cells), or is it the category `code`? Yes: left."""
+    """A split on one column. Left: the records whose cell is at most `code` (numeric, `bins` equal cells), or is the
+    category `code`."""
 
     column: str
     bins: int | None
@@ -38,11 +39,11 @@ class Split(NamedTuple):
 
     @property
     def cells(self) -> Cells:
-        """The cells whose codes answer the question."""
+        """The cells whose codes decide."""
         return Cells(self.column, self.bins)
 
     def fits(self, schema: Schema) -> bool:
-        """Whether the schema has such a column, and both answers are possible."""
+        """Whether the schema has such a column, and records can go to either side."""
         if self.column not in schema.names or isinstance(schema[self.column], Categorical) != (self.bins is None):
             return False
         size = self.cells.size(schema)
@@ -53,7 +54,7 @@ Node = Split | None
 
 
 def candidates(schema: Schema, bins: int, columns: Sequence[str] | None = None) -> tuple[Split, ...]:
-    """Every question about the columns: each inner edge of the bins, each category (of two only the first)."""
+    """Every split on the columns: at each inner edge of the bins, and on each category (of two only the first)."""
     splits = []
     for name in schema.names if columns is None else columns:
         column = schema[name]
@@ -74,7 +75,7 @@ class Tree:
     def __post_init__(self) -> None:
         object.__setattr__(self, "nodes", tuple(_node(each) for each in self.nodes))
         if max(self.links()[2]) > MOST_DEPTH:
-            raise ValueError("the tree is too deep")
+            raise ValueError(f"the tree is too deep; need a depth of at most {MOST_DEPTH}")
 
     def __repr__(self) -> str:
         return f"Tree({self.leaves} leaves)"
@@ -86,16 +87,16 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """Questions on the longest path."""
+        """Number of splits on the longest path."""
         return max(self.links()[2])
 
     @property
     def cells(self) -> list[Cells]:
-        """The cells that its questions are about, each once."""
+        """The cells that its splits are about, each once."""
         return list(dict.fromkeys(node.cells for node in self.nodes if node is not None))
 
     def links(self) -> tuple[list[int], list[int], list[int]]:
-        """For each node where its left and right branch begin (-1 for a leaf), and its depth; ValueError if broken."""
+        """Where the branches of each node begin (-1 for a leaf), and its depth; ValueError if this is not a tree."""
         left, right, depth = ([-1] * len(self.nodes) for _ in range(3))
         waiting: list[int] = []
         for place, node in enumerate(self.nodes):
@@ -107,17 +108,17 @@ class Tree:
                 else:
                     right[waiting.pop()] = place
             elif place:
-                raise ValueError("nodes after the end of the tree")
+                raise ValueError("there are nodes after the end of the tree; need one tree in preorder")
             else:
                 depth[place] = 0
             if node is not None:
                 waiting.append(place)
         if waiting or not self.nodes:
-            raise ValueError("the tree lacks a branch")
+            raise ValueError("the tree lacks a branch; need two branches after each split")
         return left, right, depth
 
     def leaf_of(self, codes: Mapping[Cells, NDArray[Any]], records: int) -> Places:
-        """The leaf, numbered from left to right, in which each of so many records ends."""
+        """The leaf in which each record ends; leaves are numbered from left to right."""
         if self.leaves == 1:
             return np.zeros(records, dtype=np.intp)
         left, right, _ = self.links()
@@ -136,12 +137,12 @@ class Tree:
         return np.asarray(np.cumsum([not each for each in inner])[place] - 1)
 
     def fits(self, schema: Schema) -> bool:
-        """Whether all its questions are about this schema's columns."""
+        """Whether all its splits are about columns and cells of this schema."""
         return all(node is None or node.fits(schema) for node in self.nodes)
 
 
 def complete_tree(levels: Sequence[Sequence[Split]]) -> Tree:
-    """The tree whose level l has the 2**l questions `levels[l]`, from left to right."""
+    """The tree whose level l has the 2**l splits `levels[l]`, from left to right."""
     nodes: list[Node] = []
     waiting = [(0, 0)]
     while waiting:
@@ -153,25 +154,27 @@ def complete_tree(levels: Sequence[Sequence[Split]]) -> Tree:
 
 
 def _node(content: Any) -> Node:
-    """A node from plain data, as it stands in a file; ValueError if it is none."""
+    """A node from plain data, as it is written to a file; ValueError if it is not a node."""
     if content is None or isinstance(content, Split):
         return content
     if not isinstance(content, list | tuple) or len(content) != 3:
-        raise ValueError("a node is a leaf (null) or column, bins and code")
+        raise ValueError("a node is neither a leaf nor a split; need null, or a list of column, bins and code")
     column, bins, code = content
     sized = bins is None or (is_integer(bins) and 2 <= bins <= MOST_BINS)
     if not isinstance(column, str) or not is_integer(code) or not sized:
-        raise ValueError("a node has a column, a number of bins (or null) and an integer code")
+        raise ValueError(
+            f"a split is malformed; need a column name, 2 to {MOST_BINS} bins (or null) and an integer code"
+        )
     return Split(column, bins, code)
 
 
 @dataclass(frozen=True, repr=False)
 class LeafCounts:
-    """Records by class and leaf of a public tree.
+    """Number of records per class and leaf of a public tree.
 
     Sensitivity  (L1) add-remove: 1; replace-one: 2 (`Asked.distance` in doors/tree_plans.py).
-    Proof        a record with one of the classes ends in one leaf and adds one to one cell; a record with none of them
-                 adds nothing. Replace-one is a removal and an addition.
+    Proof        a record with one of the classes ends in one leaf and adds one to one cell; any other record adds
+                 nothing. Replace-one is a removal and an addition.
     Test         tests/queries/test_trees.py::test_leaf_counts_move_by_one_record
     """
 
@@ -190,25 +193,27 @@ class LeafCounts:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the tree asks about."""
+        """The columns that the tree splits on."""
         return tuple(dict.fromkeys(node.column for node in self.nodes if node is not None))
 
     def shape(self, schema: Schema) -> tuple[int, int]:
-        """Classes and leaves; ValueError if the tree is not one of this schema."""
+        """Number of classes and of leaves; ValueError if the tree does not fit the schema."""
         if not self.tree.fits(schema):
-            raise ValueError("the tree asks about columns or cells that the schema has not")
+            raise ValueError(
+                "the tree splits on columns or cells that the schema does not have; use the schema of the tree"
+            )
         return len(schema.classes), self.tree.leaves
 
 
 class LeafLabels(LeafCounts):
-    """The class of each leaf of a public tree, without counts: a table with a single one in each leaf's column."""
+    """The class of each leaf of a public tree, without counts: a table with 1 for the leaf's class and 0 elsewhere."""
 
 
 def majority(counts: Integers) -> Integers:
-    """Records of the largest class, for counts whose second axis is the class.
+    """Number of records of the largest class, for counts whose second axis is the class.
 
     Sensitivity  adding a record raises it by 0 or 1.
-    Proof        one count grows by one, so the maximum by 0 or 1.
+    Proof        one count grows by one, so the maximum grows by 0 or 1.
     Test         tests/queries/test_trees.py::test_scores_move_within_their_sensitivity (exhaustive)
     """
     return np.asarray(counts.max(axis=1))
@@ -230,12 +235,13 @@ def gini_purity(counts: Integers) -> Integers:
 
 @dataclass(frozen=True)
 class SplitScore:
-    """How good a split is: the sum of a value of its two sides; higher is better.
+    """How good a split is: the sum of the values of its two sides; higher is better.
 
     Sensitivity  adding a record moves every split's score by 0 to `sensitivity`, all the same way (monotone); replacing
                  one moves each by at most `sensitivity`, up or down.
-    Proof        the record is on one side of each split, whose value alone moves, as the value's proof says; replacing
-                 is a removal, which moves all by 0 to `sensitivity` one way, and an addition, all the other way.
+    Proof        the record is on one side of each split, and only the value of that side moves, as its own proof says.
+                 Replacing is a removal, which moves all scores by 0 to `sensitivity` one way, and an addition, which
+                 moves all the other way.
     Test         tests/queries/test_trees.py::test_scores_move_within_their_sensitivity (exhaustive)
     """
 
@@ -244,8 +250,9 @@ class SplitScore:
     sensitivity: int
 
     def of(self, left: Integers, total: Integers) -> Integers:
-        """Scores (nodes by splits) from counts on the left (nodes, classes, splits) and in all (nodes, classes)."""
+        """Scores (nodes by splits) from counts on the left (nodes, classes, splits) and in total (nodes, classes)."""
         return self.value(left) + self.value(total[:, :, None] - left)
 
 
 SCORES = {each.name: each for each in (SplitScore("max", majority, 1), SplitScore("gini", gini_purity, 2))}
+"""The scores by which splits can be chosen, by name."""

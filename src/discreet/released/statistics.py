@@ -1,4 +1,4 @@
-"""Noisy answers, from which models are made: what a door publishes, and what a model file holds."""
+"""Noisy answers: what a door publishes, what models are made from, and what a model file holds."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.privacy.receipt import Receipt
-from discreet.queries.tables import (
-    Moments,
-    Query,
-    shape,
-)
+from discreet.queries.tables import Moments, StoredQuery, shape
 from discreet.queries.tags import from_plain, to_plain
 from discreet.schema import Schema
 
@@ -29,37 +25,42 @@ class NoisyTable:
     variance: float
 
 
-Answers: TypeAlias = tuple[tuple[Query, NoisyTable], ...]
-"""Queries with what was answered."""
+Answers: TypeAlias = tuple[tuple[StoredQuery, NoisyTable], ...]
+"""Queries, each with its answer."""
 
 
 class NoisyStatistics:
-    """Published tables with their receipt. Made by a door (or read from a file); models accept no other."""
+    """Published answers with their receipt, made by a door or read from a file. Models are made from nothing else."""
 
-    def __init__(self, tables: Sequence[tuple[Query, NoisyTable]], receipt: Receipt) -> None:
+    def __init__(self, tables: Sequence[tuple[StoredQuery, NoisyTable]], receipt: Receipt) -> None:
         self.tables: Answers = tuple(tables)
         self.receipt = receipt
 
-    def __getitem__(self, query: Query) -> NoisyTable:
+    def __getitem__(self, query: StoredQuery) -> NoisyTable:
         for asked, table in self.tables:
             if asked == query:
                 return table
-        raise KeyError(f"{query!r} was not released")
+        raise KeyError(f"{query!r} has no answer here")
 
     def check(self, schema: Schema) -> None:
-        """Raise ParameterError unless released under this schema, with tables of their queries' shapes."""
+        """Raise ParameterError unless this was released under the schema, and every table has its query's shape."""
         if (self.receipt.schema_hash, self.receipt.adjacency) != (schema.hash, schema.adjacency):
-            raise ParameterError("these statistics were released under another schema; use the one they came with")
+            raise ParameterError("these statistics were released under another schema; use the schema of their release")
         if not self.receipt.charges:
-            raise ParameterError("these statistics have no charge; they were not made by release")
+            raise ParameterError(
+                "these statistics have no charge, so no door made them; need statistics that were released"
+            )
         for query, table in self.tables:
             rows, columns = shape(query, schema)
             expected = (rows, 2 if isinstance(query, Moments) else columns)
             if table.values.shape != expected or table.values.dtype.kind not in "if":
-                raise ParameterError(f"the table of {query!r} has the wrong shape or type; it was not made by release")
+                raise ParameterError(
+                    f"the table of {query!r} has the wrong shape or type, so no door made it; need statistics that "
+                    "were released"
+                )
 
     def __add__(self, other: NoisyStatistics) -> NoisyStatistics:
-        """Two releases on the same data, as one."""
+        """Two releases on the same data as one."""
         return NoisyStatistics(self.tables + other.tables, self.receipt + other.receipt)
 
     def to_dict(self) -> dict[str, Any]:

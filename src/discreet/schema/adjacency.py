@@ -1,4 +1,4 @@
-"""Which tables are neighbours, and what a loss under one adjacency means under the other."""
+"""Which tables are neighbours, and what a privacy loss under one adjacency is under the other."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from typing import Any
 from discreet.errors import SchemaError
 
 _FRACTION = re.compile("[0-9]{1,500}(/[0-9]{1,500})?")
+"""How an epsilon is written in a schema file. Far more digits than anyone needs; more could not be read quickly."""
 
 
 class Adjacency(StrEnum):
-    """Which tables are neighbours, that is, what an attacker must not be able to tell apart."""
+    """Which tables are neighbours, that is, which tables an attacker must not be able to tell apart."""
 
     ADD_REMOVE = "add-remove"
     """One record is added or removed; the number of records is private."""
@@ -25,14 +26,15 @@ class Adjacency(StrEnum):
 
     @property
     def distance(self) -> int:
-        """How many records come or go between neighbours: one, or two (one goes, another comes)."""
+        """Number of records added or removed between neighbours: 1, or 2 (one is removed, another added)."""
         return 1 if self is Adjacency.ADD_REMOVE else 2
 
     def counted(self, epsilon: Fraction | float, paid: Adjacency) -> Fraction | float:
         """What a release that is epsilon-DP under the adjacency `paid` costs under this one.
 
         Proof  replacing a record is a removal and then an addition: two steps under add-remove, so twice epsilon.
-               Nothing follows the other way round: what is private under replace-one may publish the number of records.
+               Nothing follows in the other direction: a release that is private under replace-one may publish the
+               number of records.
         Test   tests/schema/test_schema.py::test_a_loss_is_counted_under_another_adjacency
 
         >>> Adjacency.REPLACE_ONE.counted(Fraction(1, 2), Adjacency.ADD_REMOVE)
@@ -45,14 +47,14 @@ class Adjacency(StrEnum):
 
 @dataclass(frozen=True)
 class Paid:
-    """What was paid, on the same data, for a choice that a schema shows.
+    """The privacy loss, on the same data, of a choice that the schema reveals.
 
     Attributes
     ----------
     epsilon : the loss, as an exact fraction.
-    adjacency : the adjacency that it was paid under; None if nobody knows, as in files of 0.1.
-    experimental : whether some of its noise was continuous and drawn in floating point.
-    trust : who has to be trusted for it beyond the data's owner, in a sentence.
+    adjacency : the adjacency under which it was paid; None if unknown, as in files of discreet 0.1.
+    experimental : whether some of the noise was continuous and drawn in floating point.
+    trust : who must be trusted besides the data's owner, in one sentence.
     """
 
     epsilon: Fraction
@@ -62,25 +64,25 @@ class Paid:
 
     def __post_init__(self) -> None:
         if not isinstance(self.epsilon, Fraction) or self.epsilon < 0:
-            raise SchemaError("chosen: need an epsilon above 0, as an exact fraction")
+            raise SchemaError(f"chosen: epsilon={self.epsilon!r}; need a Fraction that is not negative")
 
     def under(self, adjacency: Adjacency) -> Fraction | float:
-        """What it costs under an adjacency (`Adjacency.counted`); where nobody knows, the worst that it can be."""
+        """The loss under an adjacency (`Adjacency.counted`); if its own adjacency is unknown, the largest possible."""
         if self.adjacency is not None:
             return adjacency.counted(self.epsilon, self.adjacency)
         return max(adjacency.counted(self.epsilon, each) for each in Adjacency)
 
     def to_json(self) -> str | dict[str, Any]:
-        """Plain data, as it stands in a file."""
+        """Plain data, as it is written to a file."""
         if self.adjacency is None:
             return str(self.epsilon)
-        more = {"experimental": self.experimental, "trust": self.trust}
-        said = {name: value for name, value in more.items() if value}
-        return {"epsilon": str(self.epsilon), "adjacency": self.adjacency.value, **said}
+        optional = {"experimental": self.experimental, "trust": self.trust}
+        given = {name: value for name, value in optional.items() if value}
+        return {"epsilon": str(self.epsilon), "adjacency": self.adjacency.value, **given}
 
     @classmethod
     def from_json(cls, content: object) -> Paid:
-        """From plain data, or from a text such as "1/2", whose adjacency nobody knows; SchemaError if it is neither."""
+        """From plain data, or from a text such as "1/2" (adjacency unknown); SchemaError if it is neither."""
         entries: dict[str, Any] = {"epsilon": content, "adjacency": None}
         if isinstance(content, Mapping) and {"epsilon", "adjacency"} <= content.keys():
             entries = dict(content)

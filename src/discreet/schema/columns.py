@@ -1,4 +1,4 @@
-"""Columns and labels: what is public about one attribute."""
+"""Columns and labels: what is public about one column."""
 
 from __future__ import annotations
 
@@ -15,22 +15,26 @@ Label: TypeAlias = str | int | float | bool
 """A category or class as the owner writes it."""
 
 MAX_CELLS = 65_000
+"""The most categories, classes or grid steps: the codes of all cells, and a few special ones, fit 16 bits."""
 
 NUMBER = r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][+-]?[0-9]+)?"
-"""What counts as a number where values are text, for Python and for SQL engines alike.
+"""Which texts are numbers, for Python and for SQL engines alike.
 
-A matcher that tries one way after another takes linear time: after a run of digits comes a point, an "e" or the end,
-never a digit, so that of all lengths of the run only the whole one leads on, and the others fail at once.
+Even a matcher that backtracks takes linear time: what follows a run of digits is never a digit, so only the whole run
+can match, and every shorter part of it fails at once.
 """
 INFINITY = r"[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?"
-"""What counts as infinite there."""
+"""Which texts are infinite numbers."""
 LONGEST_NUMBER = 1000
-"""A text with more characters than this is not a number, whatever it spells."""
+"""A longer text is not a number. This bounds the time that one value takes to read."""
+EXACT = 2**53
+"""Integers below this size are exact as floats: a label that is a number is the same whether it is read as text or as a
+number."""
 _NUMBER, _INFINITY = re.compile(NUMBER), re.compile(INFINITY)
 
 
 def spells_number(text: str) -> bool:
-    """Whether a text, without spaces around it, is a finite number in digits; it may leave the floats.
+    """Whether a text, without spaces around it, is a number in digits, even if it is too large for a float.
 
     >>> [spells_number(text) for text in ("-1.5e3", "5.", ".5", ".", "1_000", "inf", "1" * 1001)]
     [True, True, True, False, False, False, False]
@@ -44,10 +48,10 @@ def spells_infinity(text: str) -> bool:
 
 
 def text_of(label: Label) -> str:
-    """Write a label in its one spelling, so that 1, 1.0, "1" and "01" are one category.
+    """The one spelling of a label: 1, 1.0, "1" and "01" are the same category.
 
-    A column of numbers becomes text as soon as one record holds a word, and the spelling of all others changes with it:
-    what they count for must not.
+    One record with a word turns a column of numbers into text, which changes the spelling of all other records; their
+    category must not change with it.
 
     >>> text_of(1), text_of(1.0), text_of("01"), text_of(" a "), text_of(True), text_of("0.50")
     ('1', '1', '1', 'a', 'true', '0.5')
@@ -57,8 +61,8 @@ def text_of(label: Label) -> str:
     if isinstance(label, str):
         text = str.strip(label, " ")  # not label.strip, which a subclass may have changed
         number = float(text) if spells_number(text) else math.nan
-        return text_of(number) if abs(number) < 2**53 else text
-    if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
+        return text_of(number) if abs(number) < EXACT else text
+    if isinstance(label, float) and label.is_integer() and abs(label) < EXACT:
         return str(int(label))
     return repr(label)
 
@@ -67,8 +71,8 @@ def text_of(label: Label) -> str:
 class Numeric:
     """A column of numbers between public bounds.
 
-    Values are clipped to the bounds; missing ones take `fill` (default: the middle). `grid` is the number
-    of steps to which values are rounded where sums are needed, so that sums are exact integers.
+    Values are clipped to the bounds; a missing value becomes `fill` (default: the middle). Where sums are needed,
+    values are rounded to `grid` equal steps, so that sums are exact integers.
     """
 
     name: str
@@ -86,7 +90,7 @@ class Numeric:
         width = float(self.upper) - float(self.lower)
         if not (0 < width < math.inf and math.isfinite(MAX_CELLS / width)):
             raise SchemaError(
-                f"column {self.name!r}: lower={self.lower!r}, upper={self.upper!r}; need lower < upper, as floats too"
+                f"column {self.name!r}: lower={self.lower!r}, upper={self.upper!r}; need lower < upper, also as floats"
             )
         if self.fill is not None and not (_is_number(self.fill) and self.lower <= self.fill <= self.upper):
             raise SchemaError(f"column {self.name!r}: fill={self.fill!r}; need a number within the bounds")
@@ -95,12 +99,12 @@ class Numeric:
 
     @property
     def kind(self) -> str:
-        """The word for this kind of column in a schema file."""
+        """The name of this kind of column in a schema file."""
         return "numeric"
 
     @property
     def missing_value(self) -> float:
-        """The public value that stands for a missing one."""
+        """The public value that replaces a missing one."""
         return (self.lower + (self.upper - self.lower) / 2) if self.fill is None else self.fill
 
 
@@ -108,9 +112,9 @@ class Numeric:
 class Categorical:
     """A column with a public list of categories.
 
-    A value outside the list goes to a cell of its own, unless `unlisted=False`: then the list is complete
-    by definition and a stray value counts as the first category. A missing value counts as the category
-    named by `missing`, or as unlisted.
+    All values outside the list go to one further cell, unless `unlisted=False`: then the list is complete by
+    definition, and a value outside it counts as the first category. A missing value counts as the category `missing`;
+    without that entry, it counts as a value outside the list.
     """
 
     name: str
@@ -130,17 +134,17 @@ class Categorical:
 
     @property
     def kind(self) -> str:
-        """The word for this kind of column in a schema file."""
+        """The name of this kind of column in a schema file."""
         return "categorical"
 
     @property
     def size(self) -> int:
-        """Number of cells, the one for unlisted values included."""
+        """Number of cells, including the one for unlisted values."""
         return len(self.categories) + self.unlisted
 
     @property
     def stray_code(self) -> int:
-        """The cell of a value that is not in the list."""
+        """The cell of a value outside the list."""
         return len(self.categories) if self.unlisted else 0
 
     @property
@@ -155,7 +159,7 @@ Column: TypeAlias = Numeric | Categorical
 
 
 def checked_labels(labels: Sequence[Label], where: str, word: str) -> tuple[Label, ...]:
-    """A list of categories or classes, or a SchemaError: texts or finite numbers, each once."""
+    """The list of categories or classes; SchemaError unless it is of texts and finite numbers, each once."""
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise SchemaError(f"{where}: got {type(labels).__name__}; need a list")
     plain = tuple(label.item() if hasattr(label, "item") else label for label in labels)
@@ -163,7 +167,7 @@ def checked_labels(labels: Sequence[Label], where: str, word: str) -> tuple[Labe
         raise SchemaError(f"{where}: {len(plain)} entries; need from 1 to {MAX_CELLS}")
     seen: set[str] = set()
     for label in plain:
-        if not isinstance(label, str) and not (isinstance(label, int | float) and abs(label) < 2**53):
+        if not isinstance(label, str) and not (isinstance(label, int | float) and abs(label) < EXACT):
             raise SchemaError(f"{where}: a {type(label).__name__} is not a {word}; need text or a number below 2**53")
         if isinstance(label, str) and spells_no_usable_number(label):
             raise SchemaError(
@@ -179,9 +183,9 @@ def checked_labels(labels: Sequence[Label], where: str, word: str) -> tuple[Labe
 
 
 def spells_no_usable_number(text: str) -> bool:
-    """Whether a text is read as a number, but as none that a label can be matched with exactly."""
+    """Whether a text is read as a number that is too large to be matched exactly with a label."""
     stripped = text.strip(" ")
-    return (spells_number(stripped) or spells_infinity(stripped)) and abs(float(stripped)) >= 2**53
+    return (spells_number(stripped) or spells_infinity(stripped)) and abs(float(stripped)) >= EXACT
 
 
 def _is_number(value: object) -> bool:
@@ -192,12 +196,12 @@ def _is_number(value: object) -> bool:
 
 
 def _plain_number(value: Any) -> Any:
-    """A number of any library as Python's own, so that it can stand in a file."""
+    """A number of any library as a Python number, so that it can be written to a file."""
     if not _is_number(value):
         return value
     return int(value) if isinstance(value, Integral) else float(value)
 
 
 def is_integer(value: object) -> bool:
-    """An integer that is not a truth value."""
+    """Whether a value is an integer, and not a bool."""
     return isinstance(value, int) and not isinstance(value, bool)

@@ -1,7 +1,7 @@
 """The public knowledge about a table: columns, bounds, categories, classes and adjacency.
 
-Nothing is ever learned from the data that the schema should say. A schema is a file that an owner can
-publish; its hash is part of every model made with it.
+What the schema should say is never learned from the data. A schema is a file that the data's owner can publish; its
+hash is part of every model made with it.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ class Schema:
 
     Parameters
     ----------
-    columns : the attributes, in the order of a 2-D array's columns.
-    target : name of the class column.
-    classes : the public list of classes. A record with another label, or none, is counted nowhere.
+    columns : the columns without the target, in the order of a 2-D array's columns.
+    target : name of the column that holds the class.
+    classes : the public list of classes. A record with another label, or with none, is not counted.
     adjacency : "add-remove" (default) or "replace-one".
-    records : a nominal number of records, if one is public. It steers choices such as the number of bins
-        and never enters a guarantee.
+    records : the approximate number of records, if it is public. It guides choices such as the number of bins; a wrong
+        number can cost accuracy, but the guarantee still holds.
     ignore : names of columns that may be present and are not read.
-    chosen : what was paid, on the same data, to choose the columns (FeatureSelector), and under which adjacency; a
-        model's guarantee counts it in.
-    from_data : which entries were read off the data, for instance "age.lower". A schema with such entries
-        is not public knowledge, and a model made with it states no guarantee.
+    chosen : what was paid, on the same data, to choose the columns (FeatureSelector), and under which adjacency. It is
+        part of the guarantee of every model.
+    from_data : which entries were read from the data, for instance "age.lower". A schema with such entries is not
+        public, and a model made with it has no guarantee.
 
     Examples
     --------
@@ -84,18 +84,18 @@ class Schema:
     def _check(self) -> None:
         names = [column.name for column in self.columns]
         if not names:
-            raise SchemaError("the schema has no columns; need at least one attribute besides the target")
+            raise SchemaError("the schema has no columns; need at least one column besides the target")
         for name in [*names, self.target, *self.ignore]:
             if not isinstance(name, str) or not name:
                 raise SchemaError(f"column name {name!r}; need a non-empty text")
             if [*names, self.target, *self.ignore].count(name) > 1:
-                raise SchemaError(f"column {name!r} is named twice; each column, target included, once")
+                raise SchemaError(f"column {name!r} is named twice; name each column once, including the target")
         if self.records is not None and (not is_integer(self.records) or self.records < 1):
-            raise SchemaError(f"records={self.records!r}; need a positive integer, or null if not public")
+            raise SchemaError(f"records={self.records!r}; need a positive integer, or null if the number is not public")
 
     def __repr__(self) -> str:
         classes = f"{len(self.classes)} classes"
-        return f"Schema({len(self.columns)} attributes, target={self.target!r}, {classes}, {self.adjacency.value})"
+        return f"Schema({len(self.columns)} columns, target={self.target!r}, {classes}, {self.adjacency.value})"
 
     def __getitem__(self, name: str) -> Column:
         for column in self.columns:
@@ -105,21 +105,21 @@ class Schema:
 
     @property
     def names(self) -> list[str]:
-        """Names of the attributes, in order."""
+        """Names of the columns without the target, in order."""
         return [column.name for column in self.columns]
 
     @property
     def all_names(self) -> list[str]:
-        """Names of the attributes, then of the target: what a table has to have."""
+        """Names of all columns that a table must have; the target is last."""
         return [*self.names, self.target]
 
     @property
     def is_public(self) -> bool:
-        """Whether every entry is public knowledge, as a guarantee needs."""
+        """Whether every entry is public knowledge; a guarantee needs this."""
         return not self.from_data
 
     def to_dict(self) -> dict[str, Any]:
-        """The schema as plain data, as it stands in a file."""
+        """The schema as plain data, as it is written to a file."""
         return {
             **FILE.head,
             "target": self.target,
@@ -134,7 +134,7 @@ class Schema:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Schema:
-        """Build a schema from plain data; entries that are not known are an error."""
+        """Build a schema from plain data; an unknown entry is an error."""
         if "format" not in content:
             return _from_collection_entry(content)
         FILE.check(content, "schema")
@@ -154,7 +154,7 @@ class Schema:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the content: two schemas with one hash say the same."""
+        """SHA-256 of the content: schemas with the same hash have the same content."""
         return content_hash(self.to_dict())
 
     def save(self, path: str | Path) -> None:
@@ -179,14 +179,14 @@ class Schema:
     def replace(self, **changes: Any) -> Schema:
         """A copy with some entries changed, for instance `schema.replace(adjacency="replace-one")`.
 
-        Columns that were chosen for a price can be dropped, but none can be added: what they cost is not known here.
+        If the columns were chosen at a cost, columns can be dropped but not added: what an added one cost is unknown.
         """
         if self.chosen is not None and "columns" in changes and "chosen" not in changes:
             added = [each.name for each in changes["columns"] if each.name not in self.names]
             if added:
                 raise SchemaError(
-                    f"column {added[0]!r} is not among those that were chosen here for a price; choose from the whole "
-                    "schema at once, or say what all columns cost together (chosen=...)"
+                    f"column {added[0]!r} is not among those that were chosen, and what it cost is not known; choose "
+                    "from the whole schema at once, or state what all columns cost together (chosen=...)"
                 )
         entries = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return Schema(**{**entries, **changes})
@@ -216,10 +216,10 @@ def _column_from_dict(content: Mapping[str, Any]) -> Column:
 
 
 def _from_collection_entry(content: Mapping[str, Any]) -> Schema:
-    """One entry of a documented collection: the class list is the target's column, category lists are complete."""
+    """A schema from an entry of a collection: the target's categories are the classes; category lists are complete."""
     for entry in ("adjacency", "chosen", "classes", "from_data", "ignore", "records"):
         if entry in content:
-            raise SchemaError(f'schema: entry {entry!r} needs the entry "format": {FILE.format!r} beside it; add that')
+            raise SchemaError(f'schema: entry {entry!r} needs an entry "format": {FILE.format!r}; add it')
     _require(content, ("target", "columns"), "schema")
     target, split = content["target"], content.get("split_column")
     columns = {}
@@ -229,13 +229,13 @@ def _from_collection_entry(content: Mapping[str, Any]) -> Schema:
         columns[column["name"]] = column
     if target not in columns:
         raise SchemaError(f"target {target!r} is not among the columns; add it with its categories")
-    features = [
+    others = [
         _column_from_dict({**column, "unlisted": False} if column.get("kind") == "categorical" else column)
         for name, column in columns.items()
         if name not in (target, split)
     ]
     classes = columns[target].get("categories", ())
-    return Schema(features, target, classes, records=content.get("rows"), ignore=[split] if split else [])
+    return Schema(others, target, classes, records=content.get("rows"), ignore=[split] if split else [])
 
 
 def _list(value: object, where: str) -> list[Any]:

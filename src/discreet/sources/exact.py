@@ -9,7 +9,8 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.queries.tables import Integers, TableQuery
+from discreet.queries.arrays import Integers
+from discreet.queries.tables import TableQuery
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 

@@ -1,9 +1,9 @@
-"""The envelope of every file of ours: its format, its version, and a hash of what is inside.
+"""The envelope of every file that discreet writes: its format, its version, and a hash of its content.
 
     {"format": "discreet/model", "version": 1, ..., "hash": "2f1c..."}
 
 A file of another format, of a newer version or with a wrong hash is refused before anything in it is used. The hash
-finds damage, not forgery: whoever can write the file can write the hash.
+detects damage, not forgery: whoever can change the file can change the hash.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class Envelope:
 
     Attributes
     ----------
-    format : the name of the format, as it stands in the file.
-    version : the version that is written, and the newest that is read.
-    what : what such a file is, for messages: "a model".
-    made_by : where to get one, for messages: "`discreet train`".
-    remedy : what to do if it is damaged, for messages.
+    format : the name of the format, as it is written in the file.
+    version : the version that is written; it and all older ones are read.
+    what : what such a file is called in messages: "a model".
+    made_by : what writes such files, for messages: "`discreet train`".
+    remedy : what to do with a damaged file, for messages.
     seal : the entry that holds the hash; None for files that people edit.
-    indent : of the JSON text; None for one line.
+    indent : indentation of the JSON text; None for one line.
     """
 
     format: str
@@ -44,22 +44,22 @@ class Envelope:
 
     @property
     def head(self) -> dict[str, Any]:
-        """The entries that every file of this kind begins with."""
+        """The first entries of every file of this kind."""
         return {"format": self.format, "version": self.version}
 
     def wrap(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        """The content of a file: head, entries and hash."""
+        """The whole content of a file: head, the given entries, and hash."""
         body = {**self.head, **content}
         return body if self.seal is None else {**body, self.seal: content_hash(body)}
 
     def check(self, content: Mapping[str, Any], name: str) -> None:
-        """Raise FileError unless this is such a file, of a version that can be read, and whole."""
+        """Raise FileError unless this is a file of this kind, of a version that can be read, and undamaged."""
         self.check_head(content, name)
         if self.seal is not None and not _fits(content, self.seal):
             raise FileError(f"{name} was altered or damaged: its hash does not fit; {self.remedy}")
 
     def check_head(self, content: Mapping[str, Any], name: str) -> None:
-        """Raise FileError unless format and version are such that the file can be read."""
+        """Raise FileError unless this format and version can be read."""
         if content.get("format") != self.format:
             raise FileError(
                 f"{name} is not {self.what} (format {self.format!r}); need a file written by {self.made_by}"
@@ -72,25 +72,25 @@ class Envelope:
             )
 
     def write(self, path: str | Path, wrapped: Mapping[str, Any]) -> None:
-        """Write what `wrap` returned, whole or not at all."""
+        """Write the result of `wrap`, completely or not at all."""
         with whole_file(path) as file:
             file.write(json.dumps(wrapped, indent=self.indent, ensure_ascii=False, allow_nan=False) + "\n")
 
     def read(self, path: str | Path) -> dict[str, Any]:
-        """The content of a file, checked."""
+        """Read a file, and check it."""
         content = read_json(path)
         self.check(content, str(path))
         return content
 
 
 def content_hash(content: Any) -> str:
-    """SHA-256 of plain data in one canonical spelling."""
+    """SHA-256 of plain data, in a spelling that does not depend on the order of entries or on white space."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _fits(content: Mapping[str, Any], seal: str) -> bool:
-    """Whether the seal is the hash of all other entries; it never is if they hold what JSON cannot, such as NaN."""
+    """Whether the seal is the hash of all other entries; false if they hold something that JSON cannot, such as NaN."""
     try:
         return bool(content[seal] == content_hash({key: value for key, value in content.items() if key != seal}))
     except (KeyError, ValueError, TypeError, RecursionError):
@@ -98,7 +98,7 @@ def _fits(content: Mapping[str, Any], seal: str) -> bool:
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """Read a JSON object; every way to fail is one clear error."""
+    """Read a JSON object; whatever goes wrong, the error is a FileError that says what to do."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"), parse_constant=_refuse_constant)
     except OSError as error:
@@ -109,8 +109,15 @@ def read_json(path: str | Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise FileError(f"{path} is not UTF-8 text, or not JSON as discreet writes it; get it again") from None
     if not isinstance(content, dict):
-        raise FileError(f"{path} is JSON, but not an object; was it written by discreet?")
+        raise FileError(f"{path} is JSON, but not an object; need a file written by discreet")
     return content
+
+
+def as_text(value: object) -> str:
+    """The value of an entry that has to be a text; TypeError if it is not."""
+    if not isinstance(value, str):
+        raise TypeError(f"got {type(value).__name__}; need a text")
+    return value
 
 
 def _refuse_constant(constant: str) -> Any:

@@ -1,4 +1,4 @@
-"""Locks on files, which keep two processes from writing at once; systems without them are told so."""
+"""File locks, which keep two processes from writing at once; a clear error on systems without them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from discreet.errors import FileError
 
 
 def lock_module(path: object, instead: str = "") -> Any:
-    """The module `fcntl`; FileError on systems that have no such locks, with what can be done `instead`."""
+    """The module `fcntl`; on systems without it, a FileError that names `path` and what to do `instead`."""
     try:
         import fcntl
     except ImportError:

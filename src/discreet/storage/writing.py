@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.errors import FileError
 
 @contextlib.contextmanager
 def whole_file(path: str | Path, *, binary: bool = False) -> Iterator[Any]:
-    """An open file that takes its name only when all is written; after an error nothing is left."""
+    """A file to write to. It gets its name only when all is on the disk; after an error nothing is left behind."""
     path = Path(path)
     how: dict[str, Any] = {"mode": "wb"} if binary else {"mode": "w", "encoding": "utf-8", "newline": ""}
     try:

@@ -18,7 +18,6 @@ from discreet.queries.tables import (
     Moments,
     SoftCounts,
     SplineCounts,
-    sensitivity,
 )
 
 columns = st.lists(
@@ -60,7 +59,7 @@ def test_every_step_loses_at_most_its_share(plan):
             halves = 1 if schema.adjacency == "add-remove" else 2
             assert step.mechanism.epsilon * halves == step.epsilon
         else:
-            assert step.mechanism.loss(sensitivity(step.query, schema)) <= step.epsilon
+            assert step.mechanism.loss(step.query.distance(schema)) <= step.epsilon
 
 
 @given(plans)

@@ -18,7 +18,7 @@ from discreet.models.naive_bayes import selection
 from discreet.models.saving import card
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.steps import Step
-from discreet.queries.tables import Counts, ShareScore
+from discreet.queries.tables import Counts, FractionScore
 from discreet.sources.memory import MemorySource
 from support.neighbours import ADJACENCIES, EDGES, neighbours, schema
 from support.people import HABITS, ILL, PEOPLE
@@ -169,7 +169,7 @@ def test_the_rule_always_gives_a_choice_that_can_be_made(records, epsilon, colum
     if choice is not None:
         assert choice.epsilon + choice.rest == epsilon
         assert 1 <= choice.wanted <= len(choice.candidates)
-        assert (choice.candidates[-1] == ShareScore(24, 25)) == (wanted == 0)
+        assert (choice.candidates[-1] == FractionScore(24, 25)) == (wanted == 0)
 
 
 def table_of(shares, rows=1000):
@@ -365,7 +365,7 @@ def test_a_share_that_moves_by_two_is_caught(monkeypatch):
     table = [{"near": None, "far": None, "open": "a", "closed": "a", "label": "x"}] * 30
     loss, *_ = replay(fit, table, table[:-1])
     assert loss <= 1 + 1e-9
-    monkeypatch.setattr(ShareScore, "score", lambda self, counts: 60 * int(counts.sum()))
+    monkeypatch.setattr(FractionScore, "score", lambda self, counts: 60 * int(counts.sum()))
     loss, *_ = replay(fit, table, table[:-1])
     assert loss > 1
 

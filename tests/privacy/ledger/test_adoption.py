@@ -1,4 +1,4 @@
-"""Ledgers of discreet 0.1: refused until their owner states the adjacency, then taken over whole, once."""
+"""Ledgers of discreet 0.1: refused until their owner states the adjacency, then adopted completely, and only once."""
 
 import fcntl
 import json
@@ -119,10 +119,10 @@ def test_a_ledger_is_adopted_once(path):
         (GOLDEN + "\n", "damaged"),
         (GOLDEN + "3\n", "damaged"),
         (GOLDEN + "[1]\n", "damaged"),
-        (GOLDEN.replace("ledger", "model"), "no ledger"),
-        ("", "no ledger"),
-        ("name,epsilon\na,1\n", "no ledger"),
-        ('{"adopted": true}\n', "no ledger"),
+        (GOLDEN.replace("ledger", "model"), "is not a ledger"),
+        ("", "is not a ledger"),
+        ("name,epsilon\na,1\n", "is not a ledger"),
+        ('{"adopted": true}\n', "is not a ledger"),
         (GOLDEN.replace('"version": 1', '"version": 2'), "needs no adopting"),
         (GOLDEN.replace("1/3", "0." + "1" * 900), "too many digits"),
     ],
@@ -143,7 +143,7 @@ def test_other_mistakes(path):
         Ledger.adopt(path.parent / "absent.jsonl", "mixed")
     kept = path.parent / "ledger.jsonl.v1"
     kept.write_text("mine")
-    with pytest.raises(FileError, match=r"v1 exists.*move it elsewhere"):
+    with pytest.raises(FileError, match=r"v1 exists.*move that file elsewhere"):
         Ledger.adopt(path, "mixed")
     assert (kept.read_text(), path.read_text()) == ("mine", GOLDEN)
     assert len(list(path.parent.iterdir())) == 2
@@ -160,7 +160,7 @@ def test_a_link_stays_a_link_and_the_rights_stay(path):
 
 
 class Disk:
-    """Stands for `os` in both modules: the call of that number fails. A process that dies there is like it."""
+    """Replaces `os` in both modules: the call with this number fails, as if the process died there."""
 
     def __init__(self, fails, error):
         self.calls, self.fails, self.error = 0, fails, error
@@ -197,7 +197,7 @@ def test_adopting_that_stops_anywhere_is_finished_by_adopting_again(path, monkey
         for module in (adoption, ledger_file):
             monkeypatch.setattr(module, "os", os)
         if path.read_bytes().startswith(b'{"format": "discreet/ledger", "version": 1'):
-            Ledger.adopt(path, "add-remove")  # the other way: nothing of the first try is left
+            Ledger.adopt(path, "add-remove")  # the other adjacency: nothing is left of the first attempt
             assert Ledger.open(path).spent == Fraction(5, 6)
         else:
             assert Ledger.open(path).spent == Fraction(5, 3)
@@ -207,12 +207,12 @@ def test_adopting_that_stops_anywhere_is_finished_by_adopting_again(path, monkey
 
 
 def test_a_process_that_waits_for_the_old_file_cannot_charge_it_afterwards(path):
-    """Of discreet 0.1: it has the old file open. What it reads then is no entry for it: refused as damaged."""
+    """A process of discreet 0.1 that has the old file open reads a line that is not an entry, and refuses the file."""
     with path.open("r+") as waiting:
         Ledger.adopt(path, "add-remove")
         fcntl.flock(waiting, fcntl.LOCK_EX)
         lines = [json.loads(line) for line in waiting.read().splitlines()[1:]]
-        with pytest.raises(KeyError):  # as the reader of 0.1 did, which then raised FileError
+        with pytest.raises(KeyError):  # like the reader of 0.1, which turned it into a FileError
             [(line["name"], line["epsilon"]) for line in lines]
 
 

@@ -1,4 +1,4 @@
-"""The file of a ledger: on the disk before anything is read, whole or refused, whoever writes it, however it ends."""
+"""The file of a ledger: on the disk before data is read; complete or refused; used by many processes, after crashes."""
 
 import contextlib
 import errno
@@ -36,7 +36,7 @@ GOLDEN = (
 
 
 def golden():
-    """The golden file, its hashes computed here by hand from the description of the format."""
+    """The golden file, with hashes computed here from the description of the format alone."""
     header, one, two = (json.loads(line) for line in GOLDEN.splitlines())
     hashes = [digest("", {name: header[name] for name in ("adjacency", "limit", "made")})]
     for entry in (one, two):
@@ -58,7 +58,7 @@ def pay(ledger, name="a", epsilon=Fraction(1, 4), adjacency="add-remove", **opti
 
 
 def filled(path, count=3, limit=4, adjacency="add-remove"):
-    """A ledger with some entries, and what its file holds."""
+    """A ledger with some entries, and the content of its file."""
     ledger = Ledger(limit, path, adjacency=adjacency)
     for number in range(count):
         pay(ledger, f"release {number}", Fraction(1, number + 2))
@@ -70,7 +70,7 @@ def without_last(text):
 
 
 def crashed(path, count=3):
-    """A file as a crash between entry and header leaves it: one entry more than its header says."""
+    """The file after a crash between entry and header: one entry more than its header says."""
     before = filled(path, count)
     pay(Ledger.open(path), "last", Fraction(1, 9))
     after = path.read_bytes()
@@ -198,7 +198,7 @@ def test_amounts_that_could_not_be_read_again_are_refused_before_they_are_writte
 
 
 def error_of(use, *given):
-    """What a use raises, in words; nothing if it works."""
+    """The message of the error that a call raises; empty if it works."""
     try:
         use(*given)
     except FileError as error:
@@ -207,7 +207,7 @@ def error_of(use, *given):
 
 
 def refuses(path, content):
-    """Whether a content is refused, when it is opened and when it is charged; then it is left as it is."""
+    """Whether a content is refused, both on opening and on charging; a refused file is not changed."""
     path.write_bytes(content)
     opened, charged = error_of(Ledger.open, path), error_of(lambda: pay(Ledger(4, path), "again"))
     assert bool(opened) == bool(charged)
@@ -218,7 +218,7 @@ def refuses(path, content):
 
 
 def edits(text):
-    """Random edits: a bit flipped, bytes cut, lines removed, doubled or swapped, junk appended or put between."""
+    """Random edits: a bit flipped, bytes cut, lines removed, doubled or swapped, junk appended or inserted."""
     lines = text.splitlines(keepends=True)
     place, line, other = (st.integers(0, size - 1) for size in (len(text), len(lines), len(lines)))
     junk = st.binary(min_size=1, max_size=40) | st.sampled_from([b"\n", b" ", b"{}\n", b"\0", lines[-1], lines[0]])
@@ -246,7 +246,7 @@ def swapped(lines, one, other):
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory):
-    """A file of four entries, one with its adjacency from the first charge, one after a crash."""
+    """Files of four entries: declared adjacency, adjacency of the first charge, and after a crash."""
     folder = tmp_path_factory.mktemp("ledgers")
     plain, free = filled(folder / "plain", 4), filled(folder / "free", 4, adjacency=None)
     return folder, {"plain": plain, "free": free, "crashed": crashed(folder / "crashed", 3)}
@@ -275,7 +275,7 @@ def test_an_empty_file_is_never_made_a_ledger(tmp_path):
     pay(ledger)
     path.write_bytes(b"")
     for use in (lambda: Ledger(1, path), lambda: Ledger.open(path), lambda: pay(ledger), lambda: ledger.spent):
-        with pytest.raises(FileError, match="is empty: a ledger is never made anew over an existing file"):
+        with pytest.raises(FileError, match="is empty, and a new ledger never replaces an existing file; restore it"):
             use()
     assert path.read_bytes() == b""
 
@@ -309,7 +309,7 @@ def test_what_was_changed_is_said_in_one_line(tmp_path, change, words):
 
 
 def test_an_amount_edited_with_its_own_hash_is_refused(tmp_path):
-    """The chain, not only each line: an entry whose hash is right by itself does not fit the next or the header."""
+    """The chain, not only each line: an entry with its own correct hash does not fit the next one or the header."""
     path = tmp_path / "ledger"
     text = filled(path)
     lines = [json.loads(line) for line in text.splitlines()]
@@ -341,7 +341,7 @@ def test_yesterdays_copy_is_noticed_while_the_ledger_is_open(tmp_path):
         put_back(yesterday)
         uses = (lambda: pay(ledger), lambda: ledger.spent, lambda: ledger.check(Fraction(1, 9), "add-remove"))
         for use in uses:
-            with pytest.raises(FileError, match=r"is not the one that was opened.*; restore it"):
+            with pytest.raises(FileError, match=r"is not the file that was opened.*; restore it"):
                 use()
         assert path.read_bytes() == yesterday
 
@@ -354,7 +354,7 @@ def test_another_ledger_in_its_place_is_noticed(tmp_path):
         pay(ledger)
     assert not path.exists()
     filled(path)
-    with pytest.raises(FileError, match="not the one that was opened"):
+    with pytest.raises(FileError, match="not the file that was opened"):
         pay(ledger)
     os.replace(tmp_path / "kept", path)
     pay(ledger)
@@ -371,7 +371,7 @@ def test_what_others_added_is_not_mistaken_for_another_file(tmp_path):
 
 
 def test_a_file_replaced_in_the_middle_of_a_charge_is_noticed(tmp_path, monkeypatch):
-    """The charge went into a file that has no name any more: the caller hears of it before anything is read."""
+    """The charge went into a file that has lost its name: the caller gets an error before data is read."""
     path = tmp_path / "ledger"
     ledger, copy = Ledger(4, path), tmp_path / "copy"
     copy.write_bytes(path.read_bytes())
@@ -414,7 +414,7 @@ def test_an_entry_more_than_the_header_says_counts_and_is_mended(tmp_path):
     path.write_bytes(text)
     ledger = Ledger(4, path)
     assert [name for name, _ in ledger.entries][-1] == "last"
-    assert path.read_bytes() == text  # looking mends nothing
+    assert path.read_bytes() == text  # reading changes nothing
     with pytest.raises(BudgetError):
         pay(ledger, "too much", 4)
     assert path.read_bytes() == text
@@ -433,7 +433,7 @@ def test_two_entries_more_than_the_header_says_are_no_crash(tmp_path):
 
 
 class Disk:
-    """Stands for `os` in the module: the call of that number fails, before it does anything or half-way."""
+    """Replaces `os` in the module: the call with this number fails, before it does anything or half-way."""
 
     def __init__(self, fails, half=False, only=()):
         self.calls, self.fails, self.half, self.only = 0, fails, half, only
@@ -447,7 +447,7 @@ class Disk:
             self.calls += 1
             if self.calls in self.fails:
                 if self.half and name == "pwrite":
-                    self.half, self.fails = False, {*self.fails, self.calls + 1}  # then the disk says why
+                    self.half, self.fails = False, {*self.fails, self.calls + 1}  # the next call raises the reason
                     return value(given[0], given[1][: len(given[1]) // 2], given[2])
                 raise OSError(errno.ENOSPC, "No space left on device")
             return value(*given)
@@ -471,7 +471,7 @@ def test_a_failing_disk_loses_and_doubles_nothing(tmp_path, monkeypatch, half, a
         ledger = Ledger.open(path)
         monkeypatch.setattr(ledger_file, "os", Disk({number}, half))
         if said := error_of(pay, ledger, "paid"):
-            assert "No space left on device; nothing is read" in said
+            assert "No space left on device; no data was read" in said
             failed += 1
         monkeypatch.setattr(ledger_file, "os", os)
         paid = [name for name, _ in ledger.entries]
@@ -481,7 +481,7 @@ def test_a_failing_disk_loses_and_doubles_nothing(tmp_path, monkeypatch, half, a
         again = Ledger.open(path)
         assert [name for name, _ in again.entries] == [*paid, "next"]
         assert int(header(path)["entries"]) == len(again.entries)
-    assert failed >= 4  # entry, fsync, header, fsync; more where a header was to be mended
+    assert failed >= 4  # entry, fsync, header, fsync; more if a header had to be corrected
 
 
 def test_a_disk_that_cannot_even_take_back_leaves_a_file_that_is_refused(tmp_path, monkeypatch):
@@ -515,7 +515,7 @@ def test_an_interruption_in_the_middle_of_a_line_takes_it_back(tmp_path, monkeyp
 
 
 def test_the_charge_is_on_the_disk_in_the_right_order(tmp_path, monkeypatch):
-    """Entry, fsync, header, fsync: seen by what the file holds at each fsync."""
+    """Entry, fsync, header, fsync: checked by the content of the file at each fsync."""
     path = tmp_path / "ledger"
     filled(path)
     ledger, seen, original = Ledger.open(path), [], os.fsync
@@ -572,13 +572,13 @@ def spend(path, times, amount, gate, accepted):
             with contextlib.suppress(BudgetError):
                 pay(ledger, f"process {os.getpid()}", amount)
                 count += 1
-    finally:  # so that a failure is seen at once
+    finally:  # so that a failure shows at once
         accepted.put(count)
 
 
 @pytest.mark.parametrize(("amount", "fits"), [(Fraction(1, 100), 100), (Fraction(1, 61), 61)])
 def test_two_processes_at_once_lose_nothing_and_never_exceed_the_limit(tmp_path, amount, fits):
-    """2 x 50 charges, the file made by whoever comes first."""
+    """2 x 50 charges; the first process makes the file."""
     context = multiprocessing.get_context("spawn")
     gate, accepted, path = context.Barrier(2), context.Queue(), tmp_path / "ledger"
     processes = [context.Process(target=spend, args=(path, 50, amount, gate, accepted)) for _ in range(2)]
@@ -619,7 +619,7 @@ def test_a_killed_process_leaves_what_it_announced(tmp_path, least):
         while announced < least:
             announced = int(process.stdout.readline())
         os.kill(process.pid, signal.SIGKILL)
-        rest = process.stdout.read()  # with what is buffered already, which `communicate` would pass over
+        rest = process.stdout.read()  # includes what is buffered already, which `communicate` would skip
     announced = int((rest.split() or [announced])[-1])
     if said := error_of(Ledger.open, path):  # the kernel may stop a line at the end of a page
         assert "torn" in said

@@ -1,4 +1,4 @@
-"""The ledger: exact, under one adjacency, never above its limit, whoever charges it. Its file: test_file.py."""
+"""The ledger: exact, under one adjacency, never above its limit, also with threads. Its file: test_file.py."""
 
 import copy
 import json
@@ -131,7 +131,7 @@ def test_threads_never_exceed_the_limit(monkeypatch):
 
     def slowly(self, entry):
         after = original(self, entry)
-        time.sleep(0.0005)  # widens the gap between looking and entering
+        time.sleep(0.0005)  # widens the gap between checking and entering
         return after
 
     monkeypatch.setattr(Account, "with_entry", slowly)
@@ -210,7 +210,7 @@ def test_charges_survive_plain_data():
 
 
 def reference(limit, declared, asked):
-    """What is accepted, and what it costs, without any class of discreet: plain sums of tuples."""
+    """Which charges are accepted, and what they cost, without any class of discreet: plain sums of tuples."""
     account, accepted = declared, []
     for amount, paid in asked:
         own = account or paid
@@ -245,7 +245,7 @@ def test_charges_of_both_adjacencies_agree_with_a_reference_sum(limit, declared,
 
 
 def test_half_under_each_adjacency_is_three_halves():
-    """0.1 said 1 of both orders; under replace-one it is 3/2, under add-remove it has no bound."""
+    """discreet 0.1 counted 1 in both orders; under replace-one it is 3/2, under add-remove there is no bound."""
     half = charges(Fraction(1, 2))
     ledger = Ledger(2, adjacency="replace-one")
     ledger.charge("a", half, ADD_REMOVE)
@@ -297,13 +297,13 @@ def test_adjacencies_that_are_refused(value):
 
 
 def test_a_charge_has_a_name():
-    with pytest.raises(ParameterError, match="name=NoneType"):
+    with pytest.raises(ParameterError, match="name is a NoneType"):
         Ledger(1).charge(None, charges(1), ADD_REMOVE)
 
 
 @given(st.fractions(Fraction(1, 10**9), 10**9))
 def test_amounts_are_shown_on_the_safe_side(amount):
-    """A cost is never understated, what is left never overstated, and neither by more than a unit of the last digit."""
+    """Costs are rounded up, what is left is rounded down, and neither by more than a unit of the last digit."""
     above, below = Fraction(shown_above(amount)), Fraction(shown_below(amount))
     assert below <= amount <= above
     assert above - below <= amount / 10**5

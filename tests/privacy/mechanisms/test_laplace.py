@@ -1,4 +1,4 @@
-"""Discrete Laplace noise: the loss that is charged is the loss that its law has."""
+"""Discrete Laplace noise: the charged loss is the loss of the exact law."""
 
 import math
 from fractions import Fraction

@@ -10,6 +10,7 @@ from scipy import stats
 
 from discreet import Categorical, LinearSVM, Numeric, Schema
 from discreet.errors import ParameterError
+from discreet.privacy.directed import log_above
 from discreet.privacy.mechanisms import minimiser
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.minimiser import SURE, ExactGradient, fast_bits, minimise
@@ -19,8 +20,7 @@ from discreet.privacy.mechanisms.objective import (
     _cross_polytope,
     _gamma,
     determinant,
-    log_above,
-    shares,
+    rate_parts,
 )
 from discreet.privacy.mechanisms.problem import Objective, Problem
 from discreet.privacy.randomness import as_rng
@@ -76,14 +76,12 @@ def test_calibration_never_exceeds_epsilon_and_is_tight(epsilon, distance, huber
 
 
 def test_the_loss_is_the_stated_formula():
-    """Independent of the code: noise once a record that comes or goes, the determinant once."""
+    """Independent of the code: the noise counts once per record added or removed, the determinant once."""
     for distance in (1, 2):
         mechanism = calibrated(Fraction(1), distance)
         determinant_part = math.log1p(len(mechanism.groups) / (2 * 0.5) / mechanism.mu)
         assert distance / mechanism.scale + determinant_part == pytest.approx(1)
-    assert sum(shares((1, 1, 4, 7))) == 1
-    assert log_above(Fraction(2)) >= Fraction(math.log(2)) - Fraction(1, 10**16)
-    assert math.exp(float(log_above(Fraction(3, 2)))) == pytest.approx(1.5)
+    assert sum(rate_parts((1, 1, 4, 7))) == 1
     assert ObjectivePerturbation.calibrated(math.inf, 1, (1,), 0.5, 1.0, BITS).loss(1) == math.inf
     with pytest.raises(ParameterError, match="too small"):
         ObjectivePerturbation.calibrated(Fraction(1), 1, (65_000,) * 400, 10.0, 0.001, BITS)
@@ -92,7 +90,7 @@ def test_the_loss_is_the_stated_formula():
 @pytest.mark.parametrize("distance", [1, 2])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
 def test_one_dimension_by_the_exact_density(epsilon, distance):
-    """Only the constant: one weight, whose density is known in closed form. The bound is met and nearly attained."""
+    """Only the constant: one weight, whose density is known in closed form. The bound holds and is nearly attained."""
     epsilon = Fraction(epsilon)
     mechanism = ObjectivePerturbation.calibrated(epsilon, distance, (1,), 0.5, max(3 / float(epsilon), 2.5), BITS)
     mu, rate, h = mechanism.mu, 2.0**mechanism.grid / mechanism.scales[0], 0.5
@@ -103,7 +101,7 @@ def test_one_dimension_by_the_exact_density(epsilon, distance):
         second = sum((np.abs(1 - side * w) < h) / (2 * h) for side in sides)
         density = np.log(mu + second) - rate * np.abs(slope - mu * w)
         mass = np.exp(density).sum() * 2e-4
-        assert mass == pytest.approx(2 / rate, rel=1e-3)  # the change of variables: a density, whatever the records
+        assert mass == pytest.approx(2 / rate, rel=1e-3)  # the change of variables gives a density for all records
         return density
 
     worst = 0.0
@@ -146,7 +144,7 @@ def test_loss_bounds_the_density_ratio(distance, knots):
 
 
 def test_the_bound_is_attained():
-    """A record alone, all groups full, at the corner of its own loss: each inequality of the proof is an equality."""
+    """A record alone, all groups full, at the corner of its own hinge: each inequality of the proof is an equality."""
     mechanism = calibrated(Fraction(1), 1, 1)
     problem = problem_of([[8, 16, 1, 2, 3]], [1], 1)
     x = vectors(problem)[0]
@@ -162,7 +160,7 @@ def test_the_bound_is_attained():
     "mutant",
     [
         lambda good: dataclasses.replace(good, scales=tuple(scale / 1.1 for scale in good.scales)),  # beta too large
-        lambda good: dataclasses.replace(good, mu=good.mu / 2),  # less curvature of its own than was reckoned with
+        lambda good: dataclasses.replace(good, mu=good.mu / 2),  # less curvature than the calibration assumed
     ],
 )
 def test_mutants_exceed_epsilon(mutant):
@@ -175,7 +173,7 @@ def test_mutants_exceed_epsilon(mutant):
 
 
 def test_a_replaced_record_needs_twice_the_noise():
-    """The mutant that forgets the factor of replace-one: calibrated for one record that comes or goes, met by two."""
+    """The mutant that forgets the factor of replace-one: calibrated for one added or removed record, used for two."""
     good, bad = calibrated(Fraction(1), 2, 1, strength=20.0), calibrated(Fraction(1), 1, 1, strength=20.0)
     first, second = problem_of([[8, 16, 1, 2, 3]], [1], 1), problem_of([[8, 16, 1, 2, 3]], [-1], 1)
     x = vectors(first)[0]
@@ -259,7 +257,7 @@ def norm(vector):
 @pytest.mark.parametrize("huber", [0.05, 0.3, 0.5])
 @pytest.mark.parametrize("size", [0.3, 1.0, 40.0])
 def test_the_certificate_holds(seed, huber, size):
-    """Against fractions, record by record: at the fixed point's coarsest the error is there, and within its bound."""
+    """Against fractions, record by record: with the fewest bits there is an error, and it is within its bound."""
     rng = np.random.default_rng(seed)
     problem = drawn_problem(rng, int(rng.integers(0, 25)), int(rng.integers(1, 5)))
     coordinates = problem.offsets[-1] + 1
@@ -318,7 +316,7 @@ def test_the_minimiser_is_found_whatever_the_records(records, case, huber, mu):
 
 
 def test_a_start_far_away_and_bad_steps_still_arrive(monkeypatch):
-    """Newton's step is of no use: the gradient's own steps arrive, in exact arithmetic."""
+    """Without a useful Newton step, gradient steps find the minimiser, in exact arithmetic."""
     rng = np.random.default_rng(1)
     problem = drawn_problem(rng, 6, 1)
     b = [Fraction(int(value), 100) for value in rng.integers(-99, 99, problem.offsets[-1] + 1)]
@@ -329,7 +327,7 @@ def test_a_start_far_away_and_bad_steps_still_arrive(monkeypatch):
 
 
 def test_a_hessian_that_cannot_be_solved_is_no_error(monkeypatch):
-    """Rounding could make it singular for some records: an exception would tell of them."""
+    """Rounding could make it singular for some records: an exception would reveal them."""
     problem = drawn_problem(np.random.default_rng(1), 5, 1)
     b = [Fraction(1, 7)] * (problem.offsets[-1] + 1)
 
@@ -356,7 +354,7 @@ def test_many_coordinates_by_conjugate_gradients(monkeypatch):
 @pytest.mark.parametrize("size", [0.0, 1e-200, 5e-324, 1e30, 1e160, 1e200, 1.7e308, math.inf, math.nan])
 @pytest.mark.parametrize("mu", [1e-300, 1e-12, 1.0, 1e300])
 def test_a_step_is_finite_whatever_the_numbers(monkeypatch, direct, size, mu):
-    """Too large, too small, not a number: an exception, or a step that is not one, would tell of the records."""
+    """Too large, too small, not a number: an exception, or a step that is not finite, would reveal the records."""
     monkeypatch.setattr("discreet.privacy.mechanisms.problem.DIRECT", direct)
     rng = np.random.default_rng(2)
     problem = drawn_problem(rng, 50)
@@ -385,7 +383,7 @@ def test_any_start_arrives(monkeypatch, direct, start):
 
 @pytest.mark.parametrize("broken", ["nan", "raise"])
 def test_an_svm_above_a_thousand_coordinates_arrives_where_its_solver_fails(monkeypatch, broken):
-    """As in a fit, with records at the ends of their ranges, and a product of the solver that leaves the floats."""
+    """As in a fit, with records at the ends of their ranges, and a product in the solver that overflows."""
     categories = [f"c{place}" for place in range(1100)]
     schema = Schema([Categorical("c", categories), Numeric("n", -1e300, 1e300)], "y", ["no", "yes"])
     rng = np.random.default_rng(0)
@@ -408,7 +406,7 @@ def test_an_svm_above_a_thousand_coordinates_arrives_where_its_solver_fails(monk
 
 
 def test_the_lattice_hides_which_approximation_was_found():
-    """Two approximations of one minimiser, however found, are neighbours on the lattice; the noise pays for D."""
+    """Two approximations of the same minimiser are neighbours on the lattice; the noise covers the distance D."""
     rng = np.random.default_rng(8)
     mechanism = calibrated(Fraction(1), 1)
     problem = drawn_problem(rng, 60)

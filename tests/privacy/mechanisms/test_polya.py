@@ -1,4 +1,4 @@
-"""Pólya shares: `honest` of them are discrete Laplace noise, exactly; one of them is nothing."""
+"""Pólya shares: the sum of `honest` of them is exactly discrete Laplace noise; one alone guarantees nothing."""
 
 import math
 from fractions import Fraction
@@ -18,24 +18,24 @@ from discreet.privacy.randomness import SecureRandomness, as_rng
 epsilons = st.fractions(Fraction(1, 10**4), 1000).filter(lambda epsilon: epsilon > 0)
 
 
-def one_sided(scale, honest, reach):
-    """The law NB(1 / honest, exp(-1 / scale)) on 0 ... reach, by its recurrence."""
+def one_sided(scale, honest, last):
+    """The law NB(1 / honest, exp(-1 / scale)) on 0 ... last, by its recurrence."""
     p, r = math.exp(-1 / scale), 1 / honest
-    k = np.arange(1, reach + 1)
+    k = np.arange(1, last + 1)
     return (-math.expm1(-1 / scale)) ** r * np.concatenate([[1.0], np.cumprod((k - 1 + r) / k * p)])
 
 
-def share_law(scale, honest, reach, parties=1):
-    """The law on -reach ... reach of the sum of so many shares."""
-    law = one_sided(scale, honest, reach)
+def share_law(scale, honest, last, parties=1):
+    """The law of the sum of this many shares, on -last ... last."""
+    law = one_sided(scale, honest, last)
     total = law
     for _ in range(parties - 1):
-        total = np.convolve(total, law)[: reach + 1]
+        total = np.convolve(total, law)[: last + 1]
     return np.convolve(total, total[::-1])
 
 
-def laplace_law(scale, reach):
-    return np.tanh(0.5 / scale) * np.exp(-np.abs(np.arange(-reach, reach + 1)) / scale)
+def laplace_law(scale, last):
+    return np.tanh(0.5 / scale) * np.exp(-np.abs(np.arange(-last, last + 1)) / scale)
 
 
 @pytest.mark.parametrize("honest", [1, 2, 5, 20])
@@ -47,23 +47,21 @@ def test_shares_add_up_to_laplace(honest):
         total = [sum(total[i] * weights[k - i] for i in range(k + 1)) for k in range(25)]
     assert total == [1] * 25
     for scale in (0.2, 1.0, 2.5, 9.0):
-        reach = int(40 * scale) + 5
-        np.testing.assert_allclose(
-            share_law(scale, honest, reach, honest), laplace_law(scale, reach), rtol=0, atol=1e-12
-        )
+        last = int(40 * scale) + 5
+        np.testing.assert_allclose(share_law(scale, honest, last, honest), laplace_law(scale, last), rtol=0, atol=1e-12)
 
 
 def test_fewer_shares_do_not_add_up():
-    """The test above sees a share too few and a share too many."""
+    """The test above detects one share too few and one too many."""
     for parties in (4, 6):
         assert np.abs(share_law(2.5, 5, 105, parties) - laplace_law(2.5, 105)).max() > 1e-3
 
 
-def chi_squared(draws, law, reach):
-    """P-value against a law on -reach ... reach, cells of fewer than ten expected draws pooled."""
+def chi_squared(draws, law, last):
+    """P-value against a law on -last ... last, cells of fewer than ten expected draws pooled."""
     expected = law * len(draws)
     large = np.flatnonzero(expected >= 10)
-    observed = np.array([np.sum(draws == cell - reach) for cell in large])
+    observed = np.array([np.sum(draws == cell - last) for cell in large])
     rest = len(draws) - expected[large].sum()
     if rest < 10 and len(large) == 1:
         return min(1.0, 2 * stats.poisson.sf(len(draws) - observed[0] - 1, rest))
@@ -83,8 +81,8 @@ SIZES = pytest.mark.parametrize("size", [20_000, pytest.param(1_000_000, marks=p
 def test_a_share_fits_its_law(random_state, least, size, scale, honest):
     draws = as_rng(random_state).polya(scale, honest, (size,))
     assert draws.dtype == np.int64
-    reach = int(60 * scale) + 20
-    assert chi_squared(draws, share_law(scale, honest, reach), reach) > least
+    last = int(60 * scale) + 20
+    assert chi_squared(draws, share_law(scale, honest, last), last) > least
 
 
 @SOURCES
@@ -92,9 +90,9 @@ def test_a_share_fits_its_law(random_state, least, size, scale, honest):
 @pytest.mark.parametrize(("honest", "scale"), [(5, 1.0), (5, 20.0), (20, 3.0)])
 def test_the_sum_of_draws_is_laplace_noise(random_state, least, size, honest, scale):
     draws = as_rng(random_state).polya(scale, honest, (honest, size)).sum(axis=0)
-    reach = int(60 * scale)
-    assert chi_squared(draws, laplace_law(scale, reach), reach) > least
-    assert chi_squared(draws, laplace_law(0.8 * scale, reach), reach) < 1e-6
+    last = int(60 * scale)
+    assert chi_squared(draws, laplace_law(scale, last), last) > least
+    assert chi_squared(draws, laplace_law(0.8 * scale, last), last) < 1e-6
 
 
 @SOURCES
@@ -111,8 +109,8 @@ def test_one_party_draws_laplace_noise(random_state, least, scale):
 def test_loss_bounds_the_worst_ratio_of_a_sum(scale, parties, distance):
     """For exactly `honest` shares it is an equality; more shares only help."""
     loss = float(PolyaShare(scale, 4).loss(distance))
-    reach = int(12 * scale) + 12  # no further: a truncated law is wrong at its ends
-    law = share_law(scale, 4, 4 * reach, parties)[3 * reach : -3 * reach]
+    last = int(12 * scale) + 12  # no further: a truncated law is wrong at its ends
+    law = share_law(scale, 4, 4 * last, parties)[3 * last : -3 * last]
     worst = np.log(law[:-distance] / law[distance:]).max()
     if parties == 4:
         assert worst == pytest.approx(loss, rel=1e-6)
@@ -141,12 +139,12 @@ def test_calibration_never_exceeds_epsilon_and_is_tight(epsilon, distance, hones
 @pytest.mark.parametrize("scale", [0.3, 2.5, 17.0])
 @pytest.mark.parametrize("honest", [1, 3, 50])
 def test_variances_are_those_of_the_laws(scale, honest):
-    mechanism, reach = PolyaShare(scale, honest), int(60 * scale)
-    z = np.arange(-reach, reach + 1).astype(float)
-    assert (share_law(scale, honest, reach) * z**2).sum() == pytest.approx(mechanism.variance, rel=1e-9)
+    mechanism, last = PolyaShare(scale, honest), int(60 * scale)
+    z = np.arange(-last, last + 1).astype(float)
+    assert (share_law(scale, honest, last) * z**2).sum() == pytest.approx(mechanism.variance, rel=1e-9)
     assert mechanism.total_variance(honest) == pytest.approx(DiscreteLaplace(scale).variance)
     assert mechanism.total_variance(3 * honest) == pytest.approx(3 * honest * mechanism.variance)
-    with pytest.raises(ParameterError, match="need at least the honest"):
+    with pytest.raises(ParameterError, match="need at least honest="):
         mechanism.total_variance(honest - 1)
 
 

@@ -15,13 +15,13 @@ from discreet.doors.choice import select
 from discreet.errors import BudgetError, ParameterError
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import as_rng
-from discreet.queries.tables import MajorityScore, ShareScore
+from discreet.queries.tables import FractionScore, MajorityScore
 from discreet.sources.memory import MemorySource
 from support.replay import choice_law
 
 SCHEMA = Schema([Numeric("n", 0, 1), Categorical("c", ["a", "b"]), Categorical("d", ["a", "b", "z"])], "y", ["0", "1"])
 SCORES = [MajorityScore("n", 4), MajorityScore("c"), MajorityScore("d")]
-SHARES = [ShareScore(24, 25), ShareScore(1, 2), ShareScore(0, 1), ShareScore(7, 7)]
+FRACTIONS = [FractionScore(24, 25), FractionScore(1, 2), FractionScore(0, 1), FractionScore(7, 7)]
 
 
 def test_the_law_is_a_law():
@@ -33,7 +33,7 @@ def test_the_law_is_a_law():
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_loss_bounds_the_worst_ratio(epsilon):
-    """On the exact law, over all neighbours of small scores; the bound is reached in the limit."""
+    """On the exact law, over all neighbours of small scores; the bound is attained in the limit."""
     for monotone, steps in ((True, ((0, 1),)), (False, ((-1, 0, 1),))):
         mechanism = PermuteAndFlip.calibrated(epsilon, 1 if monotone else 2)
         assert mechanism.loss(1 if monotone else 2) <= Fraction(str(epsilon))
@@ -81,7 +81,7 @@ RECORDS = st.fixed_dictionaries(
 
 
 def scores_of(records):
-    scores = [*SCORES, *SHARES]
+    scores = [*SCORES, *FRACTIONS]
     counts = MemorySource(records).count([each.cells(SCHEMA) for each in scores], SCHEMA).counts
     return np.array([each.score(counts[each.cells(SCHEMA)]) for each in scores])
 
@@ -95,7 +95,7 @@ def test_scores_move_by_at_most_one(records, first, second):
 
 
 def test_majority_moves_by_at_most_one_on_every_small_table():
-    """Exhaustive: all tables of two classes and two cells with up to three records a cell, every neighbour."""
+    """Exhaustive: all tables of two classes and two cells with up to three records per cell, every neighbour."""
     score = MajorityScore("c").score
     for cells in itertools.product(range(4), repeat=4):
         table = np.array(cells).reshape(2, 2)
@@ -109,26 +109,26 @@ def test_majority_moves_by_at_most_one_on_every_small_table():
                 assert moved.min() < 0 or abs(score(moved) - score(more)) <= 1
 
 
-def test_share_moves_by_at_most_one():
-    """Exhaustive over small shares and numbers of records; never down when a record is added."""
+def test_a_fraction_moves_by_at_most_one():
+    """Exhaustive over small fractions and numbers of records; never down when a record is added."""
     for of in range(1, 30):
         for right in range(of + 1):
-            scores = [ShareScore(right, of).score(np.array([[m]])) for m in range(3 * of)]
+            scores = [FractionScore(right, of).score(np.array([[m]])) for m in range(3 * of)]
             assert set(np.diff(scores)) <= {0, 1}
             assert scores[-1] == (3 * of - 1) * right // of
     for right, of in ((2, 1), (-1, 3), (0, 0)):
-        with pytest.raises(ValueError, match="share"):
-            ShareScore(right, of)
+        with pytest.raises(ValueError, match="need a fraction"):
+            FractionScore(right, of)
 
 
 @pytest.mark.parametrize(("alike", "winner"), [(500, ("c",)), (400, ())])
-def test_a_share_wins_where_no_column_reaches_it(alike, winner):
-    """Of 600 records the column gets `alike` right; the share asks for three in four."""
+def test_a_fraction_wins_if_no_column_beats_it(alike, winner):
+    """Of 600 records the column gets `alike` right; the fraction asks for three in four."""
     records = [
         {"n": 0.5, "c": "ab"[i % 2], "d": "a", "y": "01"[i % 2 if i < 2 * alike - 600 else 0]} for i in range(600)
     ]
     counts = MemorySource(records).count([SCORES[1].cells(SCHEMA)], SCHEMA).counts[SCORES[1].cells(SCHEMA)]
-    asked = [SCORES[1], ShareScore(3, 4)] if alike == 500 else [MajorityScore("d"), ShareScore(999, 1000)]
+    asked = [SCORES[1], FractionScore(3, 4)] if alike == 500 else [MajorityScore("d"), FractionScore(999, 1000)]
     assert counts.sum() == 600
     chosen = select(MemorySource(records), SCHEMA, asked, 1, Fraction(1), Ledger(1), as_rng(0))
     assert chosen.columns == winner

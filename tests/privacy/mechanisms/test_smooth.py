@@ -17,7 +17,7 @@ counts_of_a_class = st.lists(st.integers(0, 3), min_size=GRID + 1, max_size=GRID
 
 
 class Fixed:
-    """Noise that is what we say."""
+    """A source of noise with fixed draws."""
 
     seeded = True
 
@@ -34,7 +34,7 @@ def values_of(counts):
 
 
 def location_and_scale(counts, epsilon):
-    """What is released is location + scale * Cauchy: both read off two fixed draws."""
+    """What is released is location + scale * Cauchy: both follow from two fixed draws."""
     table = np.array([counts])
     mechanism = SmoothCauchy(epsilon)
     zero, one = (mechanism.perturb(table, Fixed([[draw, draw]]))[0] for draw in (0.0, 1.0))

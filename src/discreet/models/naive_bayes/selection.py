@@ -28,14 +28,14 @@ from discreet.models.naive_bayes import plan as planning
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.steps import split_by_weight, split_evenly
-from discreet.queries.tables import ColumnScore, MajorityScore, ShareScore
+from discreet.queries.tables import ColumnScore, FractionScore, MajorityScore
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
 CHOOSING = 1 / 3
 CELL = 10.0
 REGRET = 0.125
-ENOUGH = ShareScore(24, 25)
+ENOUGH = FractionScore(24, 25)
 RESOLUTION = 100.0
 DEAREST = 0.125
 

@@ -1,10 +1,10 @@
 """The ledger that limits privacy loss: exact, under one adjacency, charged before data is read.
 
-A ledger is charged for the whole plan, and nothing is ever given back: a crash after the charge costs the budget, not
-the guarantee. All losses of one ledger are counted under one adjacency (`account.py`). Copies share the one account (so
-scikit-learn's `clone` does not mint money); a ledger refuses to be pickled, and refuses to be charged in a forked
-process, where its entries would be lost. A ledger with a file is charged under a lock and on the disk first, so it may
-be opened by many processes and survives them; a file that was changed is refused (`file.py`).
+A ledger is charged for a whole plan, and nothing is ever given back: a crash can cost budget, never the guarantee. All
+losses in one ledger are counted under one adjacency (`account.py`). Copies use the same account, so scikit-learn's
+`clone` creates no new budget. A ledger cannot be pickled, and cannot be charged in a forked process, where its entries
+would be lost. A ledger with a file can be used by many processes and outlives them: it is charged on the disk, under a
+lock, and a file that was changed is refused (`file.py`).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Ledger:
     Parameters
     ----------
     limit : the most that may ever be spent; infinity for no limit.
-    path : a file that keeps the entries. It is created with its limit and adjacency; later ledgers on the same file
-        share the account, whatever process they live in. What it notices and what it cannot: `file.py`.
-    adjacency : "add-remove" or "replace-one": under which the losses add up. Default: that of the first charge. A
-        release under add-remove costs twice its epsilon in a ledger of replace-one. A release under replace-one has no
-        bound in a ledger of add-remove and is refused, unless there is no limit: then infinity is entered.
+    path : a file that keeps the entries. It is created with the limit and the adjacency; all ledgers on the same file
+        use the same account, also in other processes. Which changes of the file are noticed: `file.py`.
+    adjacency : "add-remove" or "replace-one": the adjacency under which losses add up. Default: that of the first
+        charge. A release under add-remove costs twice its epsilon in a ledger of replace-one. A release under
+        replace-one has no bound in a ledger of add-remove: it is refused, or entered as infinity if there is no limit.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Ledger:
 
     @classmethod
     def open(cls, path: str | Path) -> Ledger:
-        """A ledger on an existing file, with the limit and the adjacency that it has."""
+        """The ledger in an existing file, with the limit and the adjacency of that file."""
         ledger = cls.__new__(cls)
         ledger._lock, ledger._store = threading.Lock(), LedgerFile(path)
         ledger._limit = ledger.account.limit
@@ -71,17 +71,17 @@ class Ledger:
 
     @classmethod
     def adopt(cls, path: str | Path, adjacency: str) -> Ledger:
-        """Take over a file of discreet 0.1, once, and open it: all entries were made under this adjacency.
+        """Adopt a file of discreet 0.1, once, and open it; `adjacency` is that under which its entries were made.
 
-        With "mixed" (both, or not known) the ledger is of replace-one and every entry counts twice. The old file is
-        kept beside it, as `ledger.jsonl.v1`.
+        With "mixed" (both, or unknown) the ledger's adjacency is replace-one and every entry counts twice. The old file
+        is kept beside the new one, as `ledger.jsonl.v1`.
         """
         adopt(Path(path).absolute(), adjacency)
         return cls.open(path)
 
     @classmethod
     def unlimited(cls) -> Ledger:
-        """A ledger that records and never refuses: for public data and for algorithms without a guarantee."""
+        """A ledger that records charges and never refuses: for public data and for algorithms without a guarantee."""
         return cls(math.inf)
 
     @property
@@ -91,29 +91,29 @@ class Ledger:
 
     @property
     def is_kept(self) -> bool:
-        """Whether a file keeps the entries, beyond this process."""
+        """Whether a file keeps the entries, so that they outlive this process."""
         return isinstance(self._store, LedgerFile)
 
     @property
     def account(self) -> Account:
-        """The account as it stands; a file is verified."""
+        """The account at this moment; a file is verified first."""
         with self._held(spending=False) as held:
             return held.account
 
     @property
     def head(self) -> str | None:
-        """The hash of the last entry in the file: noted in a second place, it tells an older copy. None in memory."""
+        """The hash of the file's last entry, or None. Kept in a second place, it reveals an older copy of the file."""
         with self._held(spending=False) as held:
             return held.head if isinstance(held, OpenLedger) else None
 
     @property
     def adjacency(self) -> Adjacency | None:
-        """Under which the losses add up; None before the first charge of a ledger that was made without one."""
+        """The adjacency under which losses add up; None if it was not declared and nothing was charged yet."""
         return self.account.adjacency
 
     @property
     def entries(self) -> list[tuple[str, Epsilon]]:
-        """What was charged, in order: a name and a loss each, as counted under the ledger's adjacency."""
+        """All charges in order: the name, and the loss under the ledger's adjacency."""
         return self.account.losses
 
     @property
@@ -127,7 +127,7 @@ class Ledger:
         return self.account.remaining
 
     def check(self, cost: Epsilon, adjacency: object) -> None:
-        """Raise BudgetError if a cost under this adjacency would exceed the limit; enters nothing."""
+        """Raise BudgetError if a cost under this adjacency would exceed the limit; nothing is entered."""
         with self._held(spending=True) as held:
             held.account.with_entry(Entry("", cost, as_adjacency(adjacency)))
 
@@ -137,20 +137,20 @@ class Ledger:
         The charges were made under `adjacency`; the ledger counts them under its own.
         """
         if not charges:
-            raise BudgetError("a release without a charge; need at least one")
+            raise BudgetError("the release has no charge; need at least one")
         if not isinstance(name, str):
-            raise ParameterError(f"name={type(name).__name__}; need a text that names the release")
+            raise ParameterError(f"name is a {type(name).__name__}; need a text that names the release")
         cost = total([as_epsilon(charge.epsilon) for charge in charges])
         entry = Entry(name, cost, as_adjacency(adjacency), now())
         with self._held(spending=True) as held:
             after = held.account.with_entry(entry)
             if once and any(name == entered.name for entered in held.account.entries):
-                raise BudgetError(f"{name} is in the ledger already; it is paid and answered once")
+                raise BudgetError(f"{name} is in the ledger already; it can be paid for and answered only once")
             held.enter(after)
 
     @contextlib.contextmanager
     def _held(self, *, spending: bool) -> Iterator[_Memory | OpenLedger]:
-        """The account, alone: other threads and, with a file, processes wait."""
+        """The account, locked: other threads wait, and with a file other processes too."""
         with self._lock, self._store.held(spending=spending) as held:
             yield held
 
@@ -162,7 +162,7 @@ class Ledger:
 
     def __reduce__(self) -> NoReturn:
         raise BudgetError(
-            "a ledger cannot be pickled: a copy in another process would spend unseen; "
+            "a ledger cannot be pickled: a copy in another process would spend without being counted; "
             "fit in one process (n_jobs=1) or open Ledger(limit, path=...) in each"
         )
 
@@ -181,10 +181,10 @@ class _Memory:
 
     @contextlib.contextmanager
     def held(self, *, spending: bool) -> Iterator[_Memory]:
-        """The account; in a forked process it can be looked at only."""
+        """The account; in a forked process it can be read but not charged."""
         if spending and os.getpid() != self._process:
             raise BudgetError(
-                "this ledger was copied to another process, where spending would go unseen; "
+                "this ledger was copied to another process, where spending would not be counted; "
                 "fit in one process (n_jobs=1) or give the ledger a file: Ledger(limit, path=...)"
             )
         yield self
@@ -195,7 +195,7 @@ class _Memory:
 
 
 def _check_same(wanted: Account, found: Account, path: Path) -> None:
-    """Raise unless the file has the limit, and the adjacency if one is given, that a ledger is opened with."""
+    """Raise FileError unless the file has the wanted limit and, if one is wanted, the wanted adjacency."""
     if wanted.limit != found.limit:
         raise FileError(f"ledger {path} has limit {found.limit}, got {wanted.limit}; open it with its own limit")
     if wanted.declared not in (None, found.adjacency):
@@ -204,7 +204,7 @@ def _check_same(wanted: Account, found: Account, path: Path) -> None:
 
 
 def as_ledger(ledger: object, epsilon: Epsilon) -> Ledger:
-    """The ledger to charge: the one that was given, or one of its own with this epsilon as its limit."""
+    """The ledger to charge: the given one, or a new one with this epsilon as its limit."""
     if ledger is None:
         return Ledger(epsilon)
     if not isinstance(ledger, Ledger):

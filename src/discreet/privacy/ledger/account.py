@@ -1,4 +1,4 @@
-"""What an account is: a limit, one adjacency, and entries that are all counted under it. Plain data, no file."""
+"""An account: a limit, one adjacency, and entries that are all counted under it. Plain data, no file."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def as_adjacency(value: object) -> Adjacency:
 
 @dataclass(frozen=True)
 class Entry:
-    """One release that was paid for: its epsilon as charged, under the adjacency that it was private under.
+    """One release that was paid for: its epsilon, and the adjacency under which the release is private.
 
-    The adjacency is None where it is not known: entries of discreet 0.1 that were adopted as mixed.
+    The adjacency is None if it is unknown: in entries of discreet 0.1 that were adopted as mixed.
     """
 
     name: str
@@ -32,11 +32,11 @@ class Entry:
     at: str = ""
 
     def counted(self, account: Adjacency) -> Epsilon:
-        """What the release costs in an account of this adjacency.
+        """The loss of the release in an account of this adjacency.
 
-        Proof  a known adjacency: `Adjacency.counted`. An unknown one: the release is epsilon-DP under add-remove, so
-               that it costs twice epsilon under replace-one, or under replace-one, where it costs epsilon: at most
-               twice. Under add-remove nothing is known.
+        Proof  a known adjacency: `Adjacency.counted`. An unknown one: the release is epsilon-DP under add-remove or
+               under replace-one. Under replace-one it costs twice epsilon in the first case and epsilon in the second,
+               so at most twice epsilon. Under add-remove there is no bound.
         Test   tests/privacy/ledger/test_adoption.py::test_mixed_entries_count_twice_under_replace_one
         """
         if self.adjacency is not None:
@@ -48,12 +48,12 @@ class Entry:
 class Account:
     """A limit, an adjacency and what was charged.
 
-    Guarantee  all releases that were charged are together `spent`-DP under the account's adjacency, and `spent` is
-               never above the limit unless the account was adopted from discreet 0.1.
-    Proof      a release that is epsilon-DP under its own adjacency is `counted`-DP under the account's (Entry); losses
-               under one adjacency add up (sequential composition, adaptive choice included). Losses under different
-               adjacencies do not: 1/2 under add-remove and 1/2 under replace-one are 3/2 under replace-one, and have
-               no bound under add-remove.
+    Guarantee  all charged releases together are `spent`-DP under the account's adjacency, and `spent` is never above
+               the limit, unless the account was adopted from discreet 0.1.
+    Proof      a release that is epsilon-DP under its own adjacency is `counted`-DP under the account's (Entry). Losses
+               under one adjacency add up (sequential composition, also if releases are chosen adaptively). Losses under
+               different adjacencies do not: 1/2 under add-remove and 1/2 under replace-one are 3/2 under replace-one,
+               and have no bound under add-remove.
     Test       tests/privacy/ledger/test_ledger.py::test_charges_of_both_adjacencies_agree_with_a_reference_sum
     """
 
@@ -63,12 +63,12 @@ class Account:
 
     @property
     def adjacency(self) -> Adjacency | None:
-        """The declared one, else that of the first entry; None before it."""
+        """The declared adjacency, or else that of the first entry; None if there is neither."""
         return self.entries[0].adjacency if self.declared is None and self.entries else self.declared
 
     @property
     def losses(self) -> list[tuple[str, Epsilon]]:
-        """Name and loss of each entry, as counted."""
+        """Name of each entry and its loss under the account's adjacency."""
         return [(entry.name, self.counted(entry)) for entry in self.entries]
 
     @property
@@ -84,11 +84,11 @@ class Account:
         return self.limit - self.spent if self.spent < self.limit else Fraction(0)
 
     def counted(self, entry: Entry) -> Epsilon:
-        """What an entry costs, or would cost, here. The first one gives the account its adjacency."""
+        """What an entry costs, or would cost, in this account. The first entry determines an undeclared adjacency."""
         return entry.epsilon if self.adjacency is None else entry.counted(self.adjacency)
 
     def has_no_bound_for(self, entry: Entry) -> bool:
-        """Whether a finite epsilon says nothing here: private under replace-one alone, in an account of add-remove."""
+        """Whether a finite epsilon has no bound here: a release under replace-one in an account of add-remove."""
         return self.counted(entry) == math.inf != entry.epsilon
 
     def with_entry(self, entry: Entry) -> Account:

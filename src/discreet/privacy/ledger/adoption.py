@@ -1,4 +1,4 @@
-"""Ledgers of discreet 0.1 (version 1): they did not note the adjacency, so their owner states it, once."""
+"""Ledger files of discreet 0.1 (version 1) do not note the adjacency: their owner states it once, to adopt the file."""
 
 from __future__ import annotations
 
@@ -26,21 +26,23 @@ from discreet.privacy.ledger.file import (
     write_at,
 )
 from discreet.schema import Adjacency
+from discreet.storage.envelope import as_text
 
 MIXED = "mixed"
-"""The adjacency of an account whose entries were made under both, or nobody knows."""
+"""Stands for the adjacency of a file whose entries were made under both adjacencies, or under unknown ones."""
 MARK = b'{"adopted": true}\n'
-"""The last line of a file that was taken over. A process of 0.1 that waits for the lock takes it for damage."""
+"""The last line of a file that was adopted. A process of discreet 0.1 that waits for the lock sees a damaged file."""
 
 
 def adopt(path: Path, adjacency: str) -> None:
-    """Take over a file of version 1; afterwards it has the present version, and `path.v1` is the old file.
+    """Adopt a file of version 1: afterwards it has the current version, and `path.v1` is the old file.
 
     Guarantee  `spent` bounds the loss of all entries under the new account's adjacency, if the stated one is true.
-    Proof      one adjacency: the entries add up under it, as they did. Mixed: the account is of replace-one, under
-               which an entry costs at most twice its epsilon, whichever adjacency it was made under (Entry.counted).
-    Once       the old file is marked under its lock before the new one takes its name, so that nobody can charge it or
-               adopt it again. After a crash in between, adopting goes on where it stopped.
+    Proof      one adjacency: the entries add up under it, as before. Mixed: the account's adjacency is replace-one,
+               under which an entry costs at most twice its epsilon, whichever adjacency it was made under
+               (Entry.counted).
+    Once       the old file is marked, under its lock, before the new one takes its name, so nobody can charge it or
+               adopt it again. After a crash in between, adopting again continues where it stopped.
     Test       tests/privacy/ledger/test_adoption.py
     """
     path = path.resolve()  # a link stays a link
@@ -53,7 +55,7 @@ def adopt(path: Path, adjacency: str) -> None:
         begun = text.endswith(b"\n" + MARK)
         account = _read(text.removesuffix(MARK) if begun else text, path, adjacency)
         if begun and not _same(path, old):
-            raise FileError(f"ledger {path} was adopted already; use the ledger that was made of it")
+            raise FileError(f"ledger {path} was adopted already; use the ledger that was made from it")
         for amount in (account.limit, *(entry.epsilon for entry in account.entries)):
             check_spelling(amount)
         with new_beside(path, Contents.new(account, now()).to_bytes()) as made:
@@ -65,9 +67,9 @@ def adopt(path: Path, adjacency: str) -> None:
             os.replace(made, path)
         sync_folder(path)
     except FileExistsError:
-        raise FileError(f"{old} exists, where the old ledger would be kept; move it elsewhere") from None
+        raise FileError(f"{old} exists, but the old ledger would be kept there; move that file elsewhere") from None
     except OSError as error:
-        raise FileError(f"cannot adopt ledger {path}: {error.strerror}; mend that and adopt it again") from None
+        raise FileError(f"cannot adopt ledger {path}: {error.strerror}; correct that and adopt it again") from None
     finally:
         os.close(descriptor)
 
@@ -88,7 +90,7 @@ def _same(path: Path, old: Path) -> bool:
 
 
 def _read(text: bytes, path: Path, adjacency: str) -> Account:
-    """The account of a version 1 file, as its owner states it."""
+    """The account in a file of version 1, under the adjacency that its owner states."""
     declared, paid = Adjacency.REPLACE_ONE, None
     if adjacency != MIXED:
         declared = paid = Adjacency(adjacency)
@@ -99,7 +101,7 @@ def _read(text: bytes, path: Path, adjacency: str) -> Account:
     except STRANGE:
         known = False
     if not known:
-        raise FileError(f"{path} is no ledger, or is damaged; {BACKUP}")
+        raise FileError(f"{path} is not a ledger, or is damaged; {BACKUP}")
     if version != 1:
         raise FileError(f"ledger {path} is not of discreet 0.1 and needs no adopting; use it as it is")
     try:
@@ -109,7 +111,4 @@ def _read(text: bytes, path: Path, adjacency: str) -> Account:
 
 
 def _entry(line: Any, paid: Adjacency | None) -> Entry:
-    name, at = line["name"], line.get("at", "unknown")
-    if not isinstance(name, str) or not isinstance(at, str):
-        raise TypeError("need a text")
-    return Entry(name, as_epsilon(line["epsilon"]), paid, at)
+    return Entry(as_text(line["name"]), as_epsilon(line["epsilon"]), paid, as_text(line.get("at", "unknown")))

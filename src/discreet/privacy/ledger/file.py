@@ -1,20 +1,21 @@
-"""The file that keeps a ledger: JSON lines, each chained to the one before, written so that a change is noticed.
+"""The file of a ledger: JSON lines, each chained to the one before by its hash, so that every change is noticed.
 
-The first line has the limit, the adjacency, and, rewritten in place after each charge, how many entries there are and
-the hash of the last. An entry's hash is SHA-256 of the hash before it and of the entry itself; the first is chained to
-the header's fixed part.
+The first line, the header, has the limit, the adjacency, the number of entries and the hash of the last entry; the last
+two are rewritten in place after each charge. The hash of an entry is SHA-256 of the previous entry's hash and of the
+entry itself; the first entry is chained to the fixed part of the header.
 
-Guarantee  a charge that returned is on the disk, and a file is used only if every byte of it is as it was written: an
-           edited amount, name, limit or adjacency, a removed, doubled, swapped or torn line, an emptied file are
-           refused, never repaired and never begun anew. An open ledger also notices a file that was replaced by an
-           older or another one.
-Proof      each line is compared with the one spelling of what it says, so that another byte is another content, whose
-           hash differs from the next line's or the header's. Lines can be missing at the end only if the header says
-           so. Order: the entry and fsync, the header and fsync, then the charge has happened. So a crash leaves at
-           most one whole entry more than the header says: it counts, since it may have been meant, and the next charge
-           mends the header. A line that the disk refused in part is taken back while the lock is held.
+Guarantee  a charge that returned is on the disk, and a file is used only if every byte is as it was written. An edited
+           amount, name, limit or adjacency, a removed, doubled, swapped or torn line, and an emptied file are refused;
+           such a file is never repaired and never started again. An open ledger also notices a file that was replaced
+           by an older or another one.
+Proof      each line is compared with the only spelling of its content, so another byte is another content, and its hash
+           differs from the one in the next line or in the header. Lines can be missing at the end only if the header
+           says so. Order: write the entry, fsync, write the header, fsync; then the charge has happened. So a crash
+           leaves at most one whole entry more than the header says. That entry counts, although its charge never
+           returned: counting too much is safe. The next charge corrects the header. A line that the disk accepted only
+           in part is removed while the lock is held.
 Limits     with this file alone nobody can notice an older copy of the whole file that is put back while no ledger is
-           open, a file that is deleted and made anew, or a forger who computes the hashes afresh. Who needs that notes
+           open, a file that is deleted and made again, or a forger who computes all hashes again. To notice these, keep
            the head (`discreet budget verify`) in a second place.
 Test       tests/privacy/ledger/test_file.py::test_any_edit_is_refused, ::test_a_failing_disk_loses_and_doubles_nothing
 """
@@ -37,20 +38,22 @@ from discreet.errors import BudgetError, FileError
 from discreet.privacy.epsilon import Epsilon, as_epsilon
 from discreet.privacy.ledger.account import Account, Entry
 from discreet.schema import Adjacency
-from discreet.storage.envelope import Envelope
+from discreet.storage.envelope import Envelope, as_text
 from discreet.storage.locking import lock_module
 
 BACKUP = "restore it from a backup"
+"""What to do with a damaged ledger, for messages."""
 INSTEAD = "Ledger(limit) without a file"
+"""What to do on a system without file locks, for messages."""
 FILE = Envelope("discreet/ledger", 2, "a ledger", "Ledger or a command with --ledger", remedy=BACKUP, seal=None)
-"""Its hashes are a chain, one for each entry, instead of a seal."""
+"""Without a seal: each entry has its own hash instead, and the hashes form a chain."""
 STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
-"""What a file of another shape can raise in a reader that expects ours."""
+"""Everything that reading a file with unexpected content can raise."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file says: the account, when the file was made, and the hash after each entry, the header's first."""
+    """The content of a file: the account, when the file was made, and the hashes: the header's, then each entry's."""
 
     account: Account
     made: str
@@ -58,7 +61,7 @@ class Contents:
 
     @classmethod
     def new(cls, account: Account, made: str) -> Contents:
-        """An account as the contents of a new file."""
+        """The contents of a new file for an account."""
         fixed = {"limit": str(account.limit), "adjacency": account.declared, "made": made}
         hashes = [_hash("", fixed)]
         for number, entry in enumerate(account.entries, 1):
@@ -73,7 +76,7 @@ class Contents:
         )
 
     def header(self, count: int) -> bytes:
-        """The first line when there are so many entries. Its length is always the same; what changes comes early."""
+        """The first line of a file with `count` entries. Its length never changes, so it can be rewritten in place."""
         fixed = {"limit": str(self.account.limit), "adjacency": self.account.declared, "made": self.made}
         changing = {"entries": f"{count:010}", "head": self.hashes[count]}
         return _line({**FILE.head, **changing, **fixed})
@@ -89,10 +92,10 @@ class Contents:
 
 
 def read(text: bytes, path: Path) -> tuple[Contents, int]:
-    """What the file says, and how many entries its header knows of; FileError if a byte is not as it was written."""
+    """The contents of a file, and the number of entries in its header; FileError if any byte was changed."""
     if not text:
         raise FileError(
-            f"ledger {path} is empty: a ledger is never made anew over an existing file; restore it or name another"
+            f"ledger {path} is empty, and a new ledger never replaces an existing file; {BACKUP}, or name another file"
         )
     lines = text.split(b"\n")
     first = _header(lines[0], path)
@@ -101,8 +104,8 @@ def read(text: bytes, path: Path) -> tuple[Contents, int]:
     entries = [_entry(line, number, path) for number, line in enumerate(lines[1:], 1)]
     try:
         declared = None if first["adjacency"] is None else Adjacency(first["adjacency"])
-        contents = Contents.new(Account(as_epsilon(first["limit"]), declared, tuple(entries)), _text(first["made"]))
-        stated = int(_text(first["entries"]))
+        contents = Contents.new(Account(as_epsilon(first["limit"]), declared, tuple(entries)), as_text(first["made"]))
+        stated = int(as_text(first["entries"]))
     except STRANGE:
         _refuse(path, "was altered: its first line is not as it was written")
     if stated > len(entries):
@@ -131,7 +134,7 @@ def _header(line: bytes, path: Path) -> dict[str, Any]:
     FILE.check_head(first, f"ledger {path}")
     if version == 1:
         raise FileError(
-            f"ledger {path} is of discreet 0.1, which did not note the adjacency; take it over, once: "
+            f"ledger {path} is of discreet 0.1, which did not note the adjacency; adopt it, once: "
             f"discreet budget adopt {path} --adjacency add-remove (or replace-one, or mixed if both or not known)"
         )
     assert isinstance(first, dict)
@@ -142,7 +145,7 @@ def _entry(line: bytes, number: int, path: Path) -> Entry:
     try:
         content = json.loads(line.decode("ascii"))
         paid = None if content["adjacency"] is None else Adjacency(content["adjacency"])
-        return Entry(_text(content["name"]), as_epsilon(_text(content["epsilon"])), paid, _text(content["at"]))
+        return Entry(as_text(content["name"]), as_epsilon(as_text(content["epsilon"])), paid, as_text(content["at"]))
     except STRANGE:
         _refuse(path, f"was altered: entry {number} is not as it was written")
 
@@ -151,19 +154,13 @@ def _refuse(path: Path, what: str) -> NoReturn:
     raise FileError(f"ledger {path} {what}; {BACKUP}")
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("need a text")
-    return value
-
-
 def _as_dict(number: int, entry: Entry) -> dict[str, Any]:
     amount = {"epsilon": str(entry.epsilon), "adjacency": entry.adjacency}
     return {"number": number, "name": entry.name, **amount, "at": entry.at}
 
 
 def _line(content: dict[str, Any]) -> bytes:
-    """One spelling in ASCII, so that no name can hold the end of a line."""
+    """One line in ASCII; JSON escapes every line end inside a name."""
     return json.dumps(content, separators=(",", ":")).encode("ascii") + b"\n"
 
 
@@ -173,19 +170,19 @@ def _hash(previous: str, content: dict[str, Any]) -> str:
 
 
 def now() -> str:
-    """The time as it is written into a ledger."""
+    """The time, as it is written to a ledger."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 class LedgerFile:
-    """The file of a ledger, and what was last seen in it."""
+    """The file of a ledger, and how many entries it had, with which hash, when it was last read."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).absolute()
         self._seen: tuple[int, str] | None = None
 
     def make(self, account: Account) -> None:
-        """Make the file with its header if there is none; nobody ever sees a part of it."""
+        """Make the file with its header, if there is no file yet; nobody ever sees an incomplete one."""
         if os.path.lexists(self.path):
             return
         lock_module(f"ledger {self.path}", INSTEAD)
@@ -193,7 +190,7 @@ class LedgerFile:
         try:
             content = Contents.new(account, now()).to_bytes()
             with new_beside(self.path, content) as made, contextlib.suppress(FileExistsError):
-                os.link(made, self.path)  # refused if another process was first: its file is the ledger
+                os.link(made, self.path)  # fails if another process was first: its file is the ledger
             sync_folder(self.path)
         except OSError as error:
             raise FileError(
@@ -202,13 +199,13 @@ class LedgerFile:
 
     @contextlib.contextmanager
     def held(self, *, spending: bool) -> Iterator[OpenLedger]:
-        """The ledger, verified, while no other process writes; `spending` keeps the readers out too."""
+        """The ledger, locked and verified: no other process can write, and with `spending` none can read."""
         descriptor = locked(self.path, spending)
         try:
             contents, stated = read(everything(descriptor, self.path), self.path)
             count, head = self._seen or (0, contents.hashes[0])
             if count >= len(contents.hashes) or contents.hashes[count] != head:
-                _refuse(self.path, "is not the one that was opened: it was replaced, perhaps by an older copy")
+                _refuse(self.path, "is not the file that was opened: it was replaced, perhaps by an older copy")
             held = OpenLedger(self.path, descriptor, contents, stated)
             try:
                 yield held
@@ -238,17 +235,17 @@ class OpenLedger:
         return self.contents.hashes[-1]
 
     def enter(self, account: Account) -> None:
-        """Write the last entry of this account, which continues the present one; when this returns it is on the disk.
+        """Write the last entry of an account that has one entry more; when this returns, the entry is on the disk.
 
-        After an error the entry is there as a whole, and counts, or not at all.
+        After an error the file has the whole entry, which then counts, or nothing of it.
         """
         after = self.contents.continued(account)
         count, size = len(account.entries), os.fstat(self.descriptor).st_size
         check_spelling(account.entries[-1].epsilon)
         try:
-            if self.stated < count - 1:  # a crash came between an entry and the header
+            if self.stated < count - 1:  # a crash came after an entry and before the header
                 last = self.contents.line(count - 1)
-                write_at(self.descriptor, last, size - len(last))  # again: its fsync may have failed
+                write_at(self.descriptor, last, size - len(last))  # write it again: its fsync may have failed
                 os.fsync(self.descriptor)
                 self._write_header(self.contents, count - 1)
             try:
@@ -264,8 +261,8 @@ class OpenLedger:
                 sync_folder(self.path)
         except OSError as error:
             raise FileError(
-                f"cannot write ledger {self.path}: {error.strerror}; nothing is read for this charge, which may count: "
-                f"look with discreet budget show {self.path}"
+                f"cannot write ledger {self.path}: {error.strerror}; no data was read, but the charge may count: "
+                f"see discreet budget show {self.path}"
             ) from None
         if not _is_named(self.descriptor, self.path):
             _refuse(self.path, "was replaced or removed while it was charged")
@@ -282,17 +279,19 @@ class OpenLedger:
 
 
 def check_spelling(epsilon: Epsilon) -> None:
-    """Refuse an amount that could not be read again from a file."""
+    """Raise BudgetError for an amount that could not be read again from a file."""
     try:
         readable = as_epsilon(str(epsilon)) == epsilon
     except ValueError:
         readable = False
     if not readable:
-        raise BudgetError("an amount has too many digits for a ledger with a file; use fewer, for instance 0.1 or 1/3")
+        raise BudgetError(
+            "an amount has too many digits for a ledger with a file; use fewer digits, for instance 0.1 or 1/3"
+        )
 
 
 def locked(path: Path, spending: bool) -> int:
-    """A descriptor of the file that has this name now, locked: alone if it is for spending."""
+    """A descriptor of the file that has this name now, with a lock: exclusive if it is for spending."""
     locks = lock_module(f"ledger {path}", INSTEAD)
     while True:
         try:
@@ -303,7 +302,7 @@ def locked(path: Path, spending: bool) -> int:
                 locks.flock(descriptor, locks.LOCK_EX if spending else locks.LOCK_SH)
                 if _is_named(descriptor, path):
                     return descriptor
-                os.close(descriptor)  # replaced while this process waited: the file of that name counts
+                os.close(descriptor)  # the file was replaced while this process waited: try the new one
             except BaseException:
                 os.close(descriptor)
                 raise
@@ -312,7 +311,7 @@ def locked(path: Path, spending: bool) -> int:
 
 
 def _is_named(descriptor: int, path: Path) -> bool:
-    """Whether the open file is still the one of that name."""
+    """Whether the open file still has this name."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:
@@ -330,7 +329,7 @@ def everything(descriptor: int, path: Path) -> bytes:
 
 
 def write_at(descriptor: int, content: bytes, place: int) -> None:
-    """Write all of it there; a disk that takes only a part is asked again, and then says why."""
+    """Write the whole content at a place in the file. After a partial write, try the rest, which raises the reason."""
     while content:
         written = os.pwrite(descriptor, content, place)
         content, place = content[written:], place + written
@@ -338,7 +337,7 @@ def write_at(descriptor: int, content: bytes, place: int) -> None:
 
 @contextlib.contextmanager
 def new_beside(path: Path, content: bytes) -> Iterator[Path]:
-    """A new file in the same folder that has all of the content, on the disk; its name is gone afterwards."""
+    """A new file with this content in the same folder, on the disk; its temporary name is removed afterwards."""
     made = path.with_name(f".ledger-{os.urandom(8).hex()}")
     descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
@@ -354,7 +353,7 @@ def new_beside(path: Path, content: bytes) -> Iterator[Path]:
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until the disk knows the names in the folder of a file."""
+    """Wait until the file's folder, with the names in it, is on the disk."""
     descriptor = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Mechanisms: how what is exact becomes what may be published, each with its proof."""
+"""Mechanisms: how exact answers become answers that may be published, each with its proof."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from discreet.privacy.mechanisms.smooth import SmoothCauchy
 
 
 class Mechanism(Protocol):
-    """What every mechanism says of itself."""
+    """What every mechanism has."""
 
     @property
     def name(self) -> str:
-        """Its name on a receipt."""
+        """The name on a receipt."""
         ...
 
     @property
     def scale(self) -> float:
-        """The size of its noise, for a receipt."""
+        """The size of the noise, for a receipt."""
         ...
 
     @property
     def experimental(self) -> bool:
-        """Whether its noise is continuous and drawn in floating point, open to attacks on its bits."""
+        """Whether the noise is continuous and drawn in floating point, which attacks on its bits can exploit."""
         ...
 
     def loss(self, distance: int) -> Epsilon:
-        """The most that an answer can cost if neighbours enter at this distance; never understated."""
+        """An upper bound on the privacy loss of one answer, if the inputs of neighbours are at most this far apart."""
         ...
 
 
@@ -46,4 +46,4 @@ MECHANISMS = (
     RandomizedResponse,
     SmoothCauchy,
 )
-"""The mechanisms that have a proof, or that say that they have none: the passage takes no others."""
+"""The mechanisms with a proof, and `InTheClear`, which has none and costs infinity. The passage takes no others."""

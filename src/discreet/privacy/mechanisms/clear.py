@@ -1,4 +1,4 @@
-"""No mechanism: records that are read as they are, by algorithms that guarantee nothing."""
+"""No noise: records are read as they are, by algorithms that guarantee nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet.schema import Schema
 
 @dataclass(frozen=True, repr=False)
 class Everything:
-    """The records themselves: one record changes what is seen without bound."""
+    """The query for the records themselves, in words for a receipt."""
 
     words: str
 
@@ -19,18 +19,18 @@ class Everything:
         return self.words
 
     def distance(self, schema: Schema) -> int:
-        """One or two records; what it costs does not depend on it."""
+        """One or two records; the loss is infinite in either case."""
         return schema.adjacency.distance
 
 
 @dataclass(frozen=True)
 class InTheClear:
-    """Read the records as they are. The loss is infinite: a ledger with a limit refuses it."""
+    """Read the records as they are. The loss is infinite, so every ledger with a limit refuses it."""
 
     name: str = "none: read in the clear"
     scale: float = 0.0
     experimental = False
 
     def loss(self, distance: int) -> Epsilon:
-        """Infinite, whatever the distance."""
+        """Infinite at every distance."""
         return math.inf

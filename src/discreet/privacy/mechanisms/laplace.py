@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import ParameterError
+from discreet.privacy.draws import LARGEST_SCALE
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
-from discreet.queries.tables import Integers
-
-LARGEST_SCALE = 2**50
-"""Beyond it a draw could leave the 64-bit integers, where sums wrap around and would show what was hidden. Up to it the
-probability that one of a million draws does is below exp(-4000)."""
+from discreet.queries.arrays import Integers
 
 
 @dataclass(frozen=True)
@@ -21,8 +18,8 @@ class DiscreteLaplace:
     """Add two-sided geometric noise of the given scale to each integer.
 
     Guarantee  inputs at L1 distance d give outputs that are (d / scale)-DP.
-    Proof      P[Z = z] = c * exp(-|z| / scale), c free of the input (1). For each output o the ratio is
-               exp((|o - x'|_1 - |o - x|_1) / scale), at most exp(d / scale) by the triangle inequality;
+    Proof      P[Z = z] = c * exp(-|z| / scale), where c does not depend on the input (1). For each output o the ratio
+               is exp((|o - x'|_1 - |o - x|_1) / scale), at most exp(d / scale) by the triangle inequality;
                sum over o in any set.
     Rests on   (1), drawn exactly by OpenDP: tests/privacy/test_randomness.py::test_discrete_laplace_fits_its_law.
                The ratio, an equality on the exact law:
@@ -35,9 +32,7 @@ class DiscreteLaplace:
     experimental = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.scale <= 2 * LARGEST_SCALE:
-            raise ParameterError(f"scale={self.scale!r}; need a number from 0 (no noise) to 2^51")
-        object.__setattr__(self, "scale", float(self.scale))  # as it is drawn, and as it is priced
+        object.__setattr__(self, "scale", checked_scale(self.scale))
 
     @classmethod
     def calibrated(cls, epsilon: Epsilon, sensitivity: int) -> DiscreteLaplace:
@@ -56,6 +51,13 @@ class DiscreteLaplace:
     def perturb(self, table: Integers, rng: Randomness) -> Integers:
         """The table with independent noise in each cell."""
         return table.copy() if self.scale == 0 else table + rng.discrete_laplace(self.scale, table.shape)
+
+
+def checked_scale(scale: float) -> float:
+    """The scale as the float that is drawn with and priced; ParameterError if draws could leave the 64-bit integers."""
+    if not 0 <= scale <= 2 * LARGEST_SCALE:
+        raise ParameterError(f"scale={scale!r}; need a number from 0 (no noise) to 2^51")
+    return float(scale)
 
 
 def least_scale(epsilon: Epsilon, distance: int, word: str) -> float:

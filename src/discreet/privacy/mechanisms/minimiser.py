@@ -1,19 +1,19 @@
-"""The minimiser of a perturbed objective, with a certificate in exact arithmetic of how near it is.
+"""The minimiser of a perturbed objective, with a proof in exact arithmetic of how near the result is.
 
-F(w) = sum over records of l(y w.x) + (mu / 2) |w|^2 + b.w, with l the hinge max(0, 1 - z), rounded to a parabola
+F(w) = sum over records of l(y w.x) + (mu / 2) |w|^2 + b.w, where l is the hinge max(0, 1 - z), rounded to a parabola
 between 1 - h and 1 + h (Huber). Its second derivative is at most c = 1 / (2h).
 
-Guarantee  the result w is within tolerance / mu of the minimiser of F, in exact arithmetic, whatever the records and
-           their order; there is a result for all records.
+Guarantee  the result w is within tolerance / mu of the minimiser of F, in exact arithmetic, for all records in any
+           order; the search always ends.
 Proof      F is mu-strongly convex, so |w - w*| <= |grad F(w)| / mu. `ExactGradient` bounds |grad F(w)| for a
-           fixed-point w: margins are sums of integers, one rounding a column; the loss's slope
-           s = clip((1 + h - z) / 2h, 0, 1) is off by at most (columns + 2) / (2 * width) with width = 2h * 2**bits
-           (half a unit for each column, for 1 + h and for the width); sums over records are sums of integers, without
-           rounding and whatever their order; the rest is fractions. A vector x has length at most root(groups), so the
-           error of the gradient is at most rows * root(groups) * (columns + 2) / (2 * width), which is added to its
-           norm. `certified` returns only what passes. It ends: where Newton's step does not help, a step of -grad F / L
+           fixed-point w. Margins are sums of integers, rounded once per column. The slope of l,
+           s = clip((1 + h - z) / 2h, 0, 1), is off by at most (columns + 2) / (2 * width) with width = 2h * 2**bits
+           (half a unit for each column, for 1 + h and for the width). Sums over records are sums of integers, without
+           rounding and in any order; the rest is fractions. A vector x has length at most root(groups), so the error
+           of the gradient is at most rows * root(groups) * (columns + 2) / (2 * width), which is added to its norm.
+           `certified` returns only a point that passes. It ends: if Newton's step does not help, a step of -grad F / L
            with L = mu + c * groups * rows shrinks |grad F| by 1 - mu / L (grad F(w - g / L) = (I - A / L) g for some A
-           with mu <= A <= L), and where the rounding of 2**-bits would stop that, integers of any size are used.
+           with mu <= A <= L); if the rounding to 2**-bits would stop that, integers of any size are used.
 Test       tests/privacy/mechanisms/test_objective.py::test_the_certificate_holds and
            ::test_the_minimiser_is_found_whatever_the_records
 """
@@ -28,15 +28,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.privacy.mechanisms.problem import Objective, Problem, Vector
+from discreet.privacy.mechanisms.problem import SLACK, Objective, Problem, Vector
 from discreet.queries.hyperplanes import Feature
 
 SAMPLE = 1 << 12
-"""About so many records give the starting point where there are many more."""
+"""On larger tables, start from a sample of about this size. Chosen for speed, which benchmarks/svm.py measures."""
 ROUND = 2.0
-"""How round the corner of the loss is for the first steps."""
+"""Width of the rounded corner of the hinge in the first steps. Chosen for speed, which benchmarks/svm.py measures."""
 FAST, SURE = 50, 200
-"""Bits of the fixed point: with 64-bit integers, and with integers of any size."""
+"""Bits after the binary point: with 64-bit integers, whose sums must not overflow, and with integers of any size, where
+rounding stays far below every tolerance."""
 
 
 def minimise(problem: Problem, huber: float, mu: float, b: Sequence[Fraction], tolerance: float) -> list[Fraction]:
@@ -53,7 +54,7 @@ def minimise(problem: Problem, huber: float, mu: float, b: Sequence[Fraction], t
 
 
 def _sharpened(problem: Problem, first: float, huber: float, mu: float, b: Vector, weight: int, w: Vector) -> Vector:
-    """A start near the minimiser: that of a rounder loss, sharpened by steps. Sharp corners mislead Newton's step."""
+    """A start near the minimiser: minimise with a round corner, then with sharper ones, which mislead Newton's step."""
     width = first
     while width > huber:
         w = _descended(Objective(problem, width, mu, b, weight), w, 0.01 * mu, 20)
@@ -62,7 +63,7 @@ def _sharpened(problem: Problem, first: float, huber: float, mu: float, b: Vecto
 
 
 def _descended(objective: Objective, w: Vector, tolerance: float, steps: int) -> Vector:
-    """Newton's method with halved steps, in floating point: a good start, no more. Stops where it gains nothing."""
+    """Newton's method with halved steps, in floating point, until it gains nothing: only a good start."""
     margins = objective.margins(w)
     value = objective.value(w, margins)
     for _ in range(steps):
@@ -81,18 +82,18 @@ def _descended(objective: Objective, w: Vector, tolerance: float, steps: int) ->
             break
         gains, w, margins, value = trial_value < value, trial, trial_margins, trial_value
         if not gains:
-            break  # floats cannot tell: `certified` goes on with integers
+            break  # floats cannot improve it: `certified` continues with integers
     return w
 
 
 def certified(objective: Objective, b: Sequence[Fraction], w: Vector, tolerance: float) -> list[Fraction]:
-    """Steps from w until the exact gradient is within the tolerance; never returns before."""
+    """Take steps from w until the exact gradient is within the tolerance."""
     problem = objective.problem
     steepest = objective.mu + problem.groups * problem.rows / (2 * objective.huber)
     exact = ExactGradient(objective, b, fast_bits(w, objective.huber))
     point = exact.point(w if np.isfinite(w).all() else np.zeros_like(w))
     gradient, error = exact(point)
-    if not math.isfinite(_norm(gradient)):  # floats went astray: any start will do
+    if not math.isfinite(_norm(gradient)):  # floats failed: start from zero, any start will do
         point = [0] * len(point)
         gradient, error = exact(point)
     tried = 0
@@ -105,17 +106,17 @@ def certified(objective: Objective, b: Sequence[Fraction], w: Vector, tolerance:
             continue
         w = exact.floats(point)
         newton = objective.newton(objective.margins(w), gradient)
-        for step, share in (*((newton * share, share) for share in (1.0, 0.5, 0.25, 0.125)), (-gradient / steepest, 0)):
+        for step, part in (*((newton * part, part) for part in (1.0, 0.5, 0.25, 0.125)), (-gradient / steepest, 0)):
             trial = [value + move for value, move in zip(point, exact.point(step), strict=True)]
             trial_gradient, trial_error = exact(trial)
-            if _norm(trial_gradient) < (1 - share / 4) * _norm(gradient):
+            if _norm(trial_gradient) < (1 - part / 4) * _norm(gradient):
                 break
         point, gradient, error = trial, trial_gradient, trial_error
     return [Fraction(value, 1 << exact.bits) for value in point]
 
 
 def fast_bits(w: Vector, huber: float) -> int:
-    """Bits of a fixed point with which no sum leaves 64-bit integers, however w moves by up to 1 a coordinate."""
+    """Bits after the binary point such that no sum leaves the 64-bit integers, even if each coordinate moves by 1."""
     largest = float(np.abs(w).sum()) + 2 * len(w) + 2 + 2 * huber
     bits = min(FAST, 60 - math.ceil(math.log2(largest))) if largest < 2**30 else 0
     return bits if bits >= 30 else SURE
@@ -131,7 +132,7 @@ class ExactGradient:
         self._end, self._width = round((1 + huber) * 2**bits), round(2 * huber * 2**bits)
         columns = len(self._problem.features)
         slope_error = Fraction(columns + 2, 2 * (self._width - 1))
-        self._error = float(self._problem.rows * slope_error) * math.sqrt(self._problem.groups) * (1 + 1e-9)
+        self._error = float(self._problem.rows * slope_error) * math.sqrt(self._problem.groups) * (1 + SLACK)
 
     def point(self, w: Vector) -> list[int]:
         """The fixed-point vector nearest to a float vector."""
@@ -142,7 +143,7 @@ class ExactGradient:
         return np.array([_nearest(Fraction(value, 1 << self.bits)) for value in point])
 
     def __call__(self, point: Sequence[int]) -> tuple[Vector, float]:
-        """The gradient, each entry rounded once, and a bound on the norm of the error of its sum over records."""
+        """The gradient, each entry rounded once, and a bound on the norm of the error in its sum over records."""
         problem = self._problem
         # the sum of |w| bounds every margin: no sum of machine integers can wrap around
         fits = self.bits <= FAST and sum(map(abs, point)) + self._end + self._width < 2**62
@@ -165,8 +166,8 @@ class ExactGradient:
             units[offset : offset + feature.size] = [feature.unit] * feature.size
             cells = total.values()
             for place, weight in zip(feature.places.T.tolist(), feature.weights.T.tolist(), strict=True):
-                for coordinate, share, value in zip(place, weight, cells, strict=True):
-                    gathered[offset + coordinate] += share * value
+                for coordinate, factor, value in zip(place, weight, cells, strict=True):
+                    gathered[offset + coordinate] += factor * value
         gathered[-1] = constant.values()[0]
         gradient = [
             _nearest(Fraction(-total, unit * self._width) + self._mu * Fraction(value, 1 << self.bits) + noise)
@@ -213,7 +214,7 @@ class _Sums:
 
 
 def _nearest(value: Fraction) -> float:
-    """The nearest float; infinite beyond the largest, as a step that leads there is not taken."""
+    """The nearest float, or infinity if there is none: no step is taken to such a point."""
     try:
         return float(value)
     except OverflowError:
@@ -221,6 +222,6 @@ def _nearest(value: Fraction) -> float:
 
 
 def _norm(gradient: Vector) -> float:
-    """The norm, rounded up; infinite where it leaves the floats."""
+    """The norm, rounded up; infinite if it is too large for a float."""
     norm = float(np.linalg.norm(gradient))
-    return norm * (1 + 1e-9) if math.isfinite(norm) else math.inf
+    return norm * (1 + SLACK) if math.isfinite(norm) else math.inf

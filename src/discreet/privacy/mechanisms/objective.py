@@ -1,4 +1,4 @@
-"""Objective perturbation: the minimiser of a regularised loss plus a random linear term."""
+"""Objective perturbation: the minimiser of a regularised objective plus a random linear term."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.privacy.directed import log_above
+from discreet.privacy.draws import LARGEST_SCALE
 from discreet.privacy.epsilon import Epsilon
-from discreet.privacy.mechanisms.laplace import LARGEST_SCALE
-from discreet.privacy.mechanisms.logarithm import log_above
 from discreet.privacy.mechanisms.minimiser import minimise
-from discreet.privacy.mechanisms.problem import Problem
+from discreet.privacy.mechanisms.problem import SLACK, Problem
 from discreet.privacy.randomness import Randomness
 
 WORD = 62
-"""Bits of a uniform integer; two of them make a uniform number."""
+"""Bits of a uniform integer, the most that `Randomness.integers` draws; two of them make a uniform number."""
 LARGEST_WEIGHT = 2**60
-"""Lattice weights are cut here, so that they stay machine integers: it takes two of them to no greater distance."""
+"""Lattice weights are clamped to this size, so that they stay machine integers. Clamping never moves two weight vectors
+further apart."""
+
+LEAST_EPSILON = Fraction(1, 10**12)
+"""A smaller epsilon per hyperplane is refused: the regularisation that it needs leaves nothing of the weights."""
 
 
 @dataclass(frozen=True)
@@ -29,20 +33,20 @@ class ObjectivePerturbation:
     """Minimise sum l(y w.x) + (mu / 2) |w|^2 + b.w for a random b; answer w on the lattice of 2**-`bits`.
 
     l is the hinge, rounded within `huber` of its corner (minimiser.py); x has groups of coordinates with L1 norm at
-    most 1 each (queries/hyperplanes.py). Groups of one size form a block. b has the density proportional to
+    most 1 each (queries/hyperplanes.py). Groups of the same size form a block. b has the density proportional to
     exp(-sum over blocks of N(b_block) / t_block), N the largest L1 norm of the block's groups.
 
-    Guarantee  if `distance` records come or go (1 under add-remove, 2 under replace-one), there is a w* whose law
-               changes by a factor of at most exp(`loss(distance)`), and given w* each coordinate of the answer is one
-               of two neighbouring integers that depend on w* alone. So discrete Laplace noise for the L1 distance D,
-               the number of coordinates, makes the whole (`loss(distance)` + its loss at D)-DP. Without that noise
-               nothing is promised.
+    Guarantee  if `distance` records are added or removed (1 under add-remove, 2 under replace-one), there is a w* whose
+               law changes by a factor of at most exp(`loss(distance)`), and given w* each coordinate of the answer is
+               one of two neighbouring integers that depend on w* alone. So discrete Laplace noise for the L1 distance
+               D, the number of coordinates, makes the noisy answer (`loss(distance)` + its loss at D)-DP. Without that
+               noise nothing is guaranteed.
     Proof      1. *Density.* Let b have the density above and w* be the minimiser. grad F(w*) = 0 says b = b(w*) with
                b(w) = -mu w - sum of grad l. The map w -> b(w) is one-to-one, onto and Lipschitz both ways (F is
-               strongly convex with Lipschitz gradient), and differentiable but on finitely many hyperplanes y w.x =
-               1 +- h. So w* has the density p(b(w)) det(mu I + H(w)) almost everywhere, H the sum of l'' x x^T.
+               strongly convex with Lipschitz gradient), and differentiable except on finitely many hyperplanes
+               y w.x = 1 +- h. So w* has the density p(b(w)) det(mu I + H(w)) almost everywhere, H the sum of l'' x x^T.
                2. *Noise.* One record moves b(w) by l' y x, |l'| <= 1, with N at most 1 in each block; by the triangle
-               inequality log p changes by at most the sum of 1 / t_block, for each record that comes or goes.
+               inequality log p changes by at most the sum of 1 / t_block, for each record added or removed.
                3. *Determinant.* With A = mu I + (Hessian of the records in common), x in one of the tables and x' in
                the other: det(A + l'' x x^T) / det(A + l'' x' x'^T) <= det(A + l'' x x^T) / det(A) = 1 + l'' x^T A^-1 x
                <= 1 + c |x|^2 / mu <= 1 + c * groups / mu with c = 1 / (2 huber): once, for both adjacencies. `loss` is
@@ -51,10 +55,10 @@ class ObjectivePerturbation:
                law Gamma(D + 1, t) times a uniform point of the ball has the block's density (integrate over the
                radius). A Gamma is a sum of exponentials, which are rounded down to the grid 2**-`grid`: that makes
                them geometric, drawn exactly. A uniform point of a cross-polytope is the gaps between sorted uniform
-               numbers, with random signs; the numbers are cut after 2 * WORD bits. So what is drawn, b', is within
+               numbers, with random signs; the numbers are cut after 2 * WORD bits. So the drawn b' is within
                `rounding` of a b of exactly the law of 1, and |w - w*| <= (|grad F'(w)| + |b' - b|) / mu <= `radius`,
-               where minimiser.py bounds the first and `rounding` the second. That is half a step of the lattice, so
-               that the nearest lattice point is one of two neighbours in each coordinate, whatever w.
+               where minimiser.py bounds the first term and `rounding` the second. `radius` is half a step of the
+               lattice, so for every such w the nearest lattice point is one of two neighbours in each coordinate.
                5. *Composition.* P[answer in S] is the mean over w* of q(S | w), w near w*, q the lattice's noise. The
                density of w* costs the factor exp(`loss`), and q(S | w) <= exp(its loss at D) q(S | w') for all w, w'
                near the same w*.
@@ -76,32 +80,37 @@ class ObjectivePerturbation:
     def __post_init__(self) -> None:
         blocks = len(set(self.groups))
         if not (self.huber > 0 and 0 < self.mu < math.inf and len(self.scales) in (0, blocks)):
-            raise ParameterError("objective perturbation needs positive parameters, and a scale for each block or none")
+            raise ParameterError(
+                f"huber={self.huber}, mu={self.mu}, {len(self.scales)} scales for {blocks} blocks; need positive "
+                "numbers, and a scale per block or none"
+            )
         if not all(0 < scale <= 2 * LARGEST_SCALE for scale in self.scales):
-            raise ParameterError("the noise of an objective needs scales above 0, up to 2^51")
+            raise ParameterError(f"scales={self.scales}; need numbers above 0 and at most 2^51")
         if not self.rounding < Fraction(self.mu) * self.radius:
-            raise ParameterError("the noise of an objective is rounded more coarsely than its lattice allows")
+            raise ParameterError(
+                f"grid={self.grid} is too coarse for bits={self.bits}; need a finer grid or fewer bits"
+            )
 
     @classmethod
     def calibrated(
         cls, epsilon: Epsilon, distance: int, groups: Sequence[int], huber: float, strength: float, bits: int
     ) -> ObjectivePerturbation:
-        """The least noise whose loss is at most epsilon, in exact arithmetic; mu is `strength` a group, or more.
+        """The least noise whose loss is at most epsilon, in exact arithmetic; mu is at least `strength` per group.
 
-        With less than c / (exp(epsilon / 2) - 1) the determinant would cost more than half of epsilon.
+        mu is at least c / (exp(epsilon / 2) - 1) per group, so that the determinant costs at most half of epsilon.
         """
-        if epsilon < Fraction(1, 10**12):
+        if epsilon < LEAST_EPSILON:
             raise ParameterError(f"epsilon={float(epsilon):.3g} for one hyperplane is too small; use a larger one")
         curvature = 1 / (2 * huber)
         if epsilon == math.inf:
             return cls(tuple(groups), huber, strength * len(groups), bits, 0, ())
         least = curvature / math.expm1(min(float(epsilon) / 2, 700.0))
-        mu = max(strength, least * (1 + 1e-9)) * len(groups)
-        grid = math.floor(math.log2(4 * _reach(groups) / mu)) + bits + 2
+        mu = max(strength, least * (1 + SLACK)) * len(groups)
+        grid = math.floor(math.log2(4 * _rounding_steps(groups) / mu)) + bits + 2
         rate = (Fraction(epsilon) - log_above(1 + determinant(groups, huber, mu))) / distance
         scales = []
-        for share in shares(groups):
-            wanted = 1 / (rate * share) * Fraction(2) ** grid
+        for part in rate_parts(groups):
+            wanted = 1 / (rate * part) * Fraction(2) ** grid
             if not 0 < wanted <= LARGEST_SCALE:
                 raise ParameterError(f"epsilon={float(epsilon):.3g} for one hyperplane is too small; use a larger one")
             scale = float(wanted)
@@ -111,7 +120,7 @@ class ObjectivePerturbation:
         return cls(tuple(groups), huber, mu, bits, grid, tuple(scales))
 
     def loss(self, distance: int) -> Epsilon:
-        """The privacy loss when so many records come or go, rounded up (proof above)."""
+        """The privacy loss if `distance` records are added or removed, rounded up (proof above)."""
         if distance == 0:
             return Fraction(0)
         if not self.scales:
@@ -121,7 +130,7 @@ class ObjectivePerturbation:
 
     @property
     def scale(self) -> float:
-        """What stands for the scale of the noise on a receipt: the loss of the noise for one record is 1 / scale."""
+        """The scale on a receipt: the part of one record's loss that is due to the noise is 1 / scale."""
         rates = [2.0**self.grid / scale for scale in self.scales]
         return 1 / sum(rates) if rates else 0.0
 
@@ -132,18 +141,20 @@ class ObjectivePerturbation:
 
     @property
     def radius(self) -> Fraction:
-        """How near w is to w*: half a step of the lattice."""
+        """The largest distance of w from w*: half a step of the lattice."""
         return Fraction(1, 2 ** (self.bits + 1))
 
     @property
     def rounding(self) -> Fraction:
-        """A bound on the L2 distance of the noise that is drawn and noise of exactly the stated law.
+        """A bound on the L2 distance between the drawn noise and noise of exactly the stated law.
 
         Proof      a radius r is rounded down by less than (D + 1) * 2**-grid, and the uniform point u has |u|_2 at most
-                   the root of its number of groups; u is cut by less than 2**-124 a coordinate, and no r exceeds 2**63
-                   * (D + 1) grid steps: together less than (D + 2) * root(groups) steps a block.
+                   the root of its number of groups; u is cut by less than 2**-124 per coordinate, and no r exceeds
+                   2**63 * (D + 1) grid steps: together less than (D + 2) * root(groups) steps per block.
         """
-        return Fraction(math.ceil(_reach(self.groups))) / Fraction(2) ** self.grid if self.scales else Fraction(0)
+        return (
+            Fraction(math.ceil(_rounding_steps(self.groups))) / Fraction(2) ** self.grid if self.scales else Fraction(0)
+        )
 
     def draw(self, rng: Randomness) -> list[Fraction]:
         """The random linear term b."""
@@ -158,18 +169,18 @@ class ObjectivePerturbation:
         return [radii[size] * gap / unit for size in self.groups for gap in _cross_polytope(size, rng)]
 
     def perturb(self, problem: Problem, rng: Randomness) -> NDArray[np.int64]:
-        """Draw b, minimise, and answer the lattice point next to the minimiser."""
+        """Draw b, minimise, and answer the lattice point nearest to the minimiser."""
         tolerance = Fraction(self.mu) * self.radius - self.rounding
-        w = minimise(problem, self.huber, self.mu, self.draw(rng), float(tolerance) * (1 - 1e-9))
+        w = minimise(problem, self.huber, self.mu, self.draw(rng), float(tolerance) * (1 - SLACK))
         lattice = [math.floor(value * 2**self.bits + Fraction(1, 2)) for value in w]
         return np.array([max(-LARGEST_WEIGHT, min(value, LARGEST_WEIGHT)) for value in lattice], dtype=np.int64)
 
 
-def shares(groups: Sequence[int]) -> list[Fraction]:
-    """How the noise's rate is divided among blocks of groups of one size, smallest first: they sum to 1.
+def rate_parts(groups: Sequence[int]) -> list[Fraction]:
+    """How the rate of the noise is divided among blocks of groups of the same size, smallest first; the sum is 1.
 
-    A coordinate of a block with k groups of size v has a variance of about (k v)^2 q / rate^2, q = 2 / ((v+1)(v+2)),
-    and a record meets k of them: the sum over blocks is least with rates in proportion to k (v^2 q)^(1/3).
+    In a block with k groups of size v, a coordinate has a variance of about (k v)^2 q / rate^2, q = 2 / ((v+1)(v+2)),
+    and a record has k of them: the sum over blocks is least with rates in proportion to k (v^2 q)^(1/3).
     """
     weights = []
     for size in sorted(set(groups)):
@@ -179,19 +190,19 @@ def shares(groups: Sequence[int]) -> list[Fraction]:
 
 
 def determinant(groups: Sequence[int], huber: float, mu: float) -> Fraction:
-    """The most by which one record can raise the determinant, relatively: c * groups / mu."""
+    """The largest relative increase of the determinant by one record: c * groups / mu."""
     return Fraction(len(groups)) / (2 * Fraction(huber) * Fraction(mu))
 
 
-def _reach(groups: Sequence[int]) -> float:
+def _rounding_steps(groups: Sequence[int]) -> float:
     """The bound on the rounding of b, in grid steps."""
-    return (sum(groups) + 2 * len(set(groups))) * math.sqrt(len(groups)) * (1 + 1e-9)
+    return (sum(groups) + 2 * len(set(groups))) * math.sqrt(len(groups)) * (1 + SLACK)
 
 
 def _gamma(shape: int, scale: float, rng: Randomness) -> int:
-    """A sum of exponentials of this mean, each rounded down to an integer.
+    """A sum of `shape` exponential variables of mean `scale`, each rounded down to an integer.
 
-    A two-sided geometric z, folded to z or -z - 1, is a one-sided one: P[k] + P[-k - 1] = (1 - p) p^k.
+    Each is a two-sided geometric z, folded to z or -z - 1, which is one-sided: P[k] + P[-k - 1] = (1 - p) p^k.
     """
     draws = rng.discrete_laplace(scale, (shape,))
     return sum(value if value >= 0 else -value - 1 for value in draws.tolist())

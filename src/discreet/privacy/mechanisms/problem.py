@@ -14,17 +14,20 @@ from discreet.queries.hyperplanes import Feature
 
 Vector = NDArray[np.float64]
 
+SLACK = 1e-9
+"""Relative error that covers the rounding of many float operations; each one is off by at most 2**-52."""
 BLOCK = 1 << 15
-"""Rows that are looked at together: the working set stays in the processor's cache."""
+"""Number of records processed together: few enough to stay in the processor's cache (speed: benchmarks/svm.py)."""
 ENTRIES = 1 << 22
-"""The most entries of a dense block of records: memory stays flat."""
+"""The most numbers in a dense block of records: 32 MB of memory, however many records there are."""
 DIRECT = 1000
-"""Up to so many coordinates Newton's equation is solved by factoring, beyond by conjugate gradients."""
+"""With more coordinates, Newton's equation is solved by conjugate gradients instead of by factoring, whose time grows
+with their cube (speed: benchmarks/svm.py)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """Records as codes, each on one side (-1 or 1) of a hyperplane. Private, as exact rows are."""
+    """Coded records, each on one side (-1 or 1) of a hyperplane. Private: these are exact records."""
 
     features: tuple[Feature, ...]
     codes: tuple[NDArray[np.uint16], ...]
@@ -37,7 +40,7 @@ class Problem:
 
     @property
     def groups(self) -> int:
-        """Number of groups of coordinates, that of the constant included."""
+        """Number of groups of coordinates, including the constant."""
         return len(self.features) + 1
 
     @property
@@ -46,7 +49,7 @@ class Problem:
         return [0, *np.cumsum([each.size for each in self.features], dtype=int).tolist()]
 
     def compressed(self) -> Problem:
-        """The same records, with codes for the cells that occur: tables of cells become short."""
+        """The same records, with codes only for cells that occur, which makes tables of cells short."""
         features, codes = [], []
         for feature, code in zip(self.features, self.codes, strict=True):
             used = np.flatnonzero(np.bincount(code, minlength=len(feature.places)))
@@ -57,11 +60,11 @@ class Problem:
         return Problem(tuple(features), tuple(codes), self.sides)
 
     def thinned(self, step: int) -> Problem:
-        """Every so many of the records."""
+        """A sample: the first record, and every `step`-th after it."""
         return Problem(self.features, tuple(code[::step] for code in self.codes), self.sides[::step])
 
     def blocks(self, size: int = BLOCK) -> Iterator[tuple[list[NDArray[np.intp]], NDArray[np.int8]]]:
-        """Codes and sides, some rows at a time."""
+        """Codes and sides, `size` records at a time."""
         for start in range(0, self.rows, size):
             rows = slice(start, start + size)
             yield [code[rows].astype(np.intp) for code in self.codes], self.sides[rows]
@@ -70,17 +73,17 @@ class Problem:
         return "Problem(values hidden)"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("exact rows are private and cannot be pickled")
+        raise TypeError("exact records are private and cannot be pickled; pickle the fitted model")
 
 
 class Objective:
-    """F in floating point, good for searching; `weight` is how many records each record stands for."""
+    """F in floating point, good enough for searching. Each record of a sample counts as `weight` records."""
 
     def __init__(self, problem: Problem, huber: float, mu: float, b: Vector, weight: int = 1) -> None:
         self.problem, self.huber, self.mu, self.b, self.weight = problem, huber, mu, b, weight
 
     def margins(self, w: Vector) -> Vector:
-        """y w.x of each record."""
+        """The margin y w.x of each record."""
         problem = self.problem
         groups = zip(problem.features, problem.offsets[:-1], problem.offsets[1:], strict=True)
         tables = [feature.table(w[start:stop]) for feature, start, stop in groups]
@@ -98,8 +101,8 @@ class Objective:
         """F(w)."""
         h = self.huber
         gap = np.maximum(1 + h - margins, 0.0)
-        loss = np.where(gap > 2 * h, gap - h, gap * gap / (4 * h)).sum()
-        return float(self.weight * loss + self.mu / 2 * (w @ w) + self.b @ w)
+        hinges = np.where(gap > 2 * h, gap - h, gap * gap / (4 * h)).sum()
+        return float(self.weight * hinges + self.mu / 2 * (w @ w) + self.b @ w)
 
     def gradient(self, w: Vector, margins: Vector) -> Vector:
         """The gradient of F."""
@@ -109,8 +112,8 @@ class Objective:
     def newton(self, margins: Vector, gradient: Vector) -> Vector:
         """Newton's step -H^-1 gradient, H = mu + c * (sum of x x^T over records on the rounded part).
 
-        Always finite, and no exception depends on the records: where floats fail it is the step that ignores the
-        records' part of H, or none. Every step is checked anyway.
+        Always finite, and no exception depends on the records: if floats fail, the records' part of H is ignored, or
+        the step is zero. Every step is checked anyway.
         """
         active = np.abs(1 - margins) <= self.huber
         curvature = self.weight / (2 * self.huber)
@@ -141,8 +144,8 @@ class Objective:
                 sums[place] += np.bincount(code, part, minlength=len(sums[place]))
             start += len(sides)
         for feature, total, offset in zip(problem.features, sums, offsets, strict=False):
-            share = total[:, None] * feature.weights / feature.unit
-            np.add.at(result, offset + feature.places, share)
+            parts = total[:, None] * feature.weights / feature.unit
+            np.add.at(result, offset + feature.places, parts)
         result[-1] = values.sum()
         return result
 
@@ -166,7 +169,7 @@ class Objective:
         return gram
 
     def _conjugate_gradients(self, active: NDArray[np.bool_], curvature: float, target: Vector) -> Vector:
-        """An approximate solution, enough for a step; NaN where floats cannot follow, as with numbers too large."""
+        """An approximate solution, good enough for a step; NaN if floats fail, for instance with too large numbers."""
         sides = self.problem.sides
         x = np.zeros_like(target)
         residual, direction = target.copy(), target.copy()

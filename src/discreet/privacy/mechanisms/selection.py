@@ -6,25 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
-from discreet.privacy.mechanisms.laplace import LARGEST_SCALE, least_scale, loss_at
+from discreet.privacy.mechanisms.laplace import checked_scale, least_scale, loss_at
 from discreet.privacy.randomness import Randomness
-from discreet.queries.tables import Integers
+from discreet.queries.arrays import Integers
 
 
 @dataclass(frozen=True)
 class PermuteAndFlip:
     """Choose a candidate with a high integer score (McKenna and Sheldon 2020).
 
-    It looks at the candidates in random order and accepts j with probability exp((u_j - max u) / scale).
+    It goes through the candidates in random order and accepts candidate j with probability exp((u_j - max u) / scale).
 
     Guarantee  if neighbours move the lead of one score over another by at most a distance d, the choice is
                (d / scale)-DP. Scores that move by at most s, all the same way (monotone, as under add-remove), have
                d = s; scores that move by at most s either way have d = 2 s.
     Proof      the law is that of the largest of u_j + E_j, E_j exponential of mean `scale` (Ding et al. 2021). Fix the
-               other draws; j wins if E_j exceeds r = max_i (u_i - u_j + E_i) over i != j, which moves by at most d; and
-               P[E_j > r + d] >= exp(-d / scale) P[E_j > r], the exponential's tail. Average over the other draws.
+               other draws. Then j wins if E_j exceeds r = max_i (u_i - u_j + E_i) over i != j, and r moves by at most
+               d. For the exponential's tail P[E_j > r + d] >= exp(-d / scale) P[E_j > r]. Average over the other
+               draws.
     Rests on   exact coins (privacy/exponential_coins.py), and in tests/privacy/mechanisms/test_selection.py:
                test_choice_fits_its_law; the ratio on the exact law, attained in the limit:
                test_loss_bounds_the_worst_ratio.
@@ -36,9 +36,7 @@ class PermuteAndFlip:
     experimental = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.scale <= 2 * LARGEST_SCALE:
-            raise ParameterError(f"scale={self.scale!r}; need a number from 0 (no noise) to 2^51")
-        object.__setattr__(self, "scale", float(self.scale))  # as it is drawn, and as it is priced
+        object.__setattr__(self, "scale", checked_scale(self.scale))
 
     @classmethod
     def calibrated(cls, epsilon: Epsilon, distance: int) -> PermuteAndFlip:
@@ -46,9 +44,9 @@ class PermuteAndFlip:
         return cls(least_scale(epsilon, distance, "choice"))
 
     def loss(self, distance: int) -> Epsilon:
-        """The privacy loss if one score's lead over another moves by at most this distance (proof above)."""
+        """The privacy loss if the lead of one score over another moves by at most this distance (proof above)."""
         return loss_at(distance, self.scale)
 
     def choose(self, scores: Integers, rng: Randomness) -> int:
-        """The position of the chosen candidate; without noise the first of the best."""
+        """The position of the chosen candidate; without noise, the first of the best."""
         return int(np.argmax(scores)) if self.scale == 0 else rng.noisy_max(scores, self.scale)
