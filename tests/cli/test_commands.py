@@ -455,7 +455,7 @@ def test_models_that_are_damaged(here):
         ({**content, "hash": "0" * 64}, "altered or damaged"),
         ({**newer, "hash": content_hash(newer)}, "upgrade"),
         ({**odd, "hash": content_hash(odd)}, "get it again"),
-        ([], "JSON object"),
+        ([], "not an object"),
     ]:
         Path("broken.json").write_text(json.dumps(broken))
         for command in (["card", "broken.json"], ["predict", "broken.json", "new.csv"], ["explain", "broken.json"]):
@@ -582,7 +582,8 @@ def test_demo_in_a_real_process(tmp_path):
 
 
 def test_demo_without_matplotlib(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for name in ("matplotlib", "matplotlib.figure"):  # an earlier test may have loaded both
+        monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(demo, "NAMES", ("breast-cancer", "iris"))
     monkeypatch.setattr(demo, "DRAWS", 2)
     result = run("demo", "--out", tmp_path / "deep" / "er", "--json")
