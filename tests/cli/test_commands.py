@@ -237,7 +237,7 @@ def test_an_interrupted_training_says_what_it_cost(here, monkeypatch):
 
     monkeypatch.setattr("discreet.sources.csv.CsvSource.count", interrupt)
     result = train("--ledger", "l.jsonl", "--limit", "9", status=130)
-    assert "keeps the charge" in result.stderr
+    assert "and keeps it" in result.stderr
     assert not Path("m.json").exists()
     assert len(Path("l.jsonl").read_text().splitlines()) == 2
 

@@ -78,7 +78,7 @@ def test_columns_of_the_same_people(here):
     combine("clinic.msg", "survey.msg")
     assert load("m.json").receipt_.epsilon == 1
     assert "exactly one party" in invite("--force", parties=["a=age", "b=age,smoker"], status=2).stderr
-    assert "columns of each" in invite("--force", parties=["a=age", "b"], status=2).stderr
+    assert "--party NAME=a,b" in invite("--force", parties=["a=age", "b"], status=2).stderr
 
 
 def test_json_is_pure(here):

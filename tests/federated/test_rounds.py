@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.neighbours import ADJACENCIES, BASE, ODD, neighbours, schema
 
 from discreet import Ledger, NaiveBayes, Numeric, OneRule, Schema, load
 from discreet.doors.counts import release
@@ -23,6 +22,7 @@ from discreet.privacy.randomness import as_rng
 from discreet.queries.tables import sensitivity
 from discreet.sources.memory import MemorySource
 from support.clinic import CLINIC, ill
+from support.neighbours import ADJACENCIES, BASE, ODD, neighbours, schema
 from support.replay import replay
 
 NAMES = ["north", "south", "west"]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import typer
 from scipy import stats
-from support.records import split_target
 from typer.testing import CliRunner
 
 from discreet import Ledger, NaiveBayes, datasets
@@ -24,6 +23,7 @@ from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.randomness import as_rng
 from discreet.queries.tables import Counts, SoftCounts, SplineCounts
 from discreet.sources.memory import MemorySource
+from support.records import split_target
 
 NEARLY_EXACT = 10_000
 """An epsilon at which noise is zero but for one draw in e^100."""

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.records import draw_records, split_target
 
 from discreet import Ledger, NaiveBayes
 from discreet.errors import DataError, ParameterError
@@ -15,6 +14,7 @@ from discreet.federated.message import Message
 from discreet.federated.party import Party
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.sources.memory import MemorySource
+from support.records import draw_records, split_target
 from support.replay import exact_loss, recorded
 
 OWNED = {"clinic": ["age", "sex"], "laboratory": ["dose"], "registry": ["site"]}

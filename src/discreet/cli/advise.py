@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import inputs
+from discreet.cli import inputs, options
 from discreet.cli.explain import PICTURES
 from discreet.cli.outputs import advise as remark
 from discreet.cli.outputs import check_out, emit, say, tabulate
@@ -30,16 +30,14 @@ def advise(
     epsilon: Annotated[
         str | None, typer.Option(help="Privacy losses, such as 0.1,1.  [default: 0.01,0.1,1,5]", show_default=False)
     ] = None,
-    adjacency: Annotated[
-        str | None, typer.Option(help="add-remove or replace-one; default: as the schema says.")
-    ] = None,
+    adjacency: options.Adjacency = None,
     simulation: Annotated[
         bool, typer.Option("--simulation/--no-simulation", help="Try the models on made-up tables too.")
     ] = True,
     plot: Annotated[
         Path | None, typer.Option(help="A picture to write: .png, .svg or .pdf.", show_default=False)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Say which model to train at which epsilon, from public facts alone.
 
@@ -56,7 +54,7 @@ def advise(
     if plot is not None:
         if plot.suffix.lower() not in PICTURES:
             raise ParameterError(f"--plot={plot}; need a name that ends in {', '.join(PICTURES)}")
-        check_out(plot, Path(schema.partition("#")[0]))
+        check_out(plot, inputs.schema_file(schema))
     declared, public = inputs.load_schema(schema), inputs.load_schema(schema, adjacency)
     if not public.is_public:
         remark(

@@ -7,16 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli import options
 from discreet.cli.outputs import emit, say, tabulate
 from discreet.privacy.epsilon import shown_above, shown_below
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.ledger.account import Account
 
 File = Annotated[Path, typer.Argument(metavar="PATH", help="A ledger file.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def show(path: File, as_json: Json = False) -> None:
+def show(path: File, as_json: options.Json = False) -> None:
     """Show what was spent: every entry, as charged and as counted under the ledger's adjacency.
 
     \b
@@ -42,7 +42,7 @@ def show(path: File, as_json: Json = False) -> None:
     say(_told(account))
 
 
-def verify(path: File, as_json: Json = False) -> None:
+def verify(path: File, as_json: options.Json = False) -> None:
     """Check that nothing in a ledger was changed: every entry is chained to the one before by a hash.
 
     Whether the whole file is an older copy cannot be seen in it: note the head in a second place.
@@ -67,7 +67,7 @@ def adopt(
             help="Of all entries: add-remove, replace-one, or mixed (both, or not known).", show_default=False
         ),
     ],
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Take over a ledger of discreet 0.1, which did not note the adjacency; once.
 

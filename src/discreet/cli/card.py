@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from discreet.cli import inputs
+from discreet.cli import inputs, options
 from discreet.cli.outputs import emit, say, tabulate_charges
 
 
 def card(
-    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    model: options.Model,
+    as_json: options.Json = False,
 ) -> None:
     """Show what a model promises, to whom, and what it cost.
 

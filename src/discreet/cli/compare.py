@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet import __version__
-from discreet.cli.folder import as_folder
+from discreet.cli import options
 from discreet.cli.outputs import advise, emit, say, tabulate
 from discreet.cli.progress import progress_bars
 from discreet.errors import ParameterError
@@ -20,15 +20,10 @@ PUBLIC = (
 
 
 def compare(
+    out: options.FolderOut,
     grid: Annotated[
         Path | None, typer.Argument(help="A .toml file with data, models, epsilons, ...", show_default=False)
     ] = None,
-    out: Annotated[
-        Path,
-        typer.Option(
-            parser=as_folder, metavar="FOLDER", help="The folder for runs, tables and pictures.", show_default=False
-        ),
-    ] = ...,  # type: ignore[assignment]
     data: Annotated[str | None, typer.Option(help="Data sets, such as iris,wine.", show_default=False)] = None,
     models: Annotated[
         str | None, typer.Option(help="Models, such as naive-bayes,svm(huber=0.5).", show_default=False)
@@ -38,16 +33,14 @@ def compare(
     repeats: Annotated[int | None, typer.Option(help="Shuffles of the records.  [default: 1]")] = None,
     seed: Annotated[int | None, typer.Option(help="Of shuffles and noise.  [default: 0]")] = None,
     adjacency: Annotated[str | None, typer.Option(help="add-remove or replace-one.  [default: add-remove]")] = None,
-    directory: Annotated[
-        Path | None, typer.Option(help="A folder with schemas.json and data sets; default: DISCREET_DATA.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes; no more than there are processors.")] = 1,
+    directory: options.DataFolder = None,
+    jobs: options.Jobs = 1,
     beside: Annotated[
         list[Path] | None,
         typer.Option(help="A file of runs of other models on the same folds, to show beside; repeat for more."),
     ] = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write the runs as runs.parquet too.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Compare models on public data: accuracy by data set and epsilon, ranks and tests.
 

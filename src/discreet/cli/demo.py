@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from discreet.cli import options
 from discreet.cli.explain import save_picture
 from discreet.cli.outputs import advise, emit, notes, printable, say, shown, tabulate, tabulate_receipt
 from discreet.datasets import Columns, built_in
@@ -39,7 +40,7 @@ class Halves:
 
 def demo(
     out: Annotated[Path, typer.Option(help="The folder for picture, model, schema and data.")] = Path("discreet-demo"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Train, explain and plot on built-in public data: no files, no network.
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import inputs
+from discreet.cli import inputs, options
 from discreet.cli.outputs import advise, check_out, emit, printable
 from discreet.errors import ParameterError
 from discreet.storage.writing import whole_file
@@ -21,9 +21,9 @@ Top = Annotated[
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    model: options.Model,
     top: Top = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Show how a model decides: its attributes and values, rules, weights or tree.
 
@@ -40,7 +40,7 @@ def explain(
 
 
 def plot(
-    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    model: options.Model,
     out: Annotated[Path, typer.Option(help="The picture to write: .png, .svg or .pdf.", show_default=False)],
     top: Top = None,
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli import inputs, options
 from discreet.cli.outputs import advise, emit, notes, say, tabulate
 from discreet.datasets import DataSet, load
 from discreet.errors import FileError, MissingExtra, ParameterError
@@ -38,7 +39,7 @@ def simulate(
     ] = None,
     model: Annotated[str, typer.Option(help="naive-bayes or one-rule.")] = "naive-bayes",
     seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Simulate federated training on public data: local noise, secure sum and training at one place.
 
@@ -89,7 +90,6 @@ def _numbers(name: str, text: str, kind: Callable[[str], Any]) -> list[Any]:
 
 def _open(data: str, schema: str | None) -> DataSet:
     """A data set by name, or a file with its schema; labels are the schema's target column."""
-    from discreet.cli import inputs
     from discreet.records.files import read_columns
 
     if schema is None and not Path(data).suffix:

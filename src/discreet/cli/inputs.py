@@ -49,6 +49,11 @@ def load_schema(name: str, adjacency: str | None = None) -> Schema:
     return schema if adjacency is None else schema.replace(adjacency=adjacency)
 
 
+def schema_file(name: str) -> Path:
+    """The file of a schema that may be one of several in it: `schemas.json` for `schemas.json#adult`."""
+    return Path(name.partition("#")[0])
+
+
 def load_model(path: Path) -> Any:
     """A model file, ready to predict."""
     from discreet.models.loading import load

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import inputs
-from discreet.cli.accounts import as_dict, in_words, open_ledger, paying
+from discreet.cli import inputs, options
+from discreet.cli.accounts import Payment, as_dict, paying
 from discreet.cli.outputs import advise, check_out, emit, notes, say, tabulate_charges
 from discreet.cli.train import public_schema
 from discreet.errors import FileError, SchemaError
@@ -31,22 +31,22 @@ SEEDED = (
 
 
 def perturb(
-    data: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)],
-    schema: Annotated[str, typer.Option(help="What is public: a schema file.", show_default=False)],
+    data: options.DataInFile,
+    schema: options.Schema,
     epsilon: Annotated[str, typer.Option(help="The privacy loss of a record, its label included.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The CSV file to write.", show_default=False)],
     adjacency: Annotated[str | None, typer.Option(help="replace-one is needed; default: as the schema says.")] = None,
     components: Annotated[
-        int | None, typer.Option(help="Release the label and, of each record, so many values less one; default: all.")
+        int | None, typer.Option(help="Number of values released per record, label included; default: all.")
     ] = None,
-    ledger: Annotated[Path | None, typer.Option(help="A file that keeps what was spent on these data.")] = None,
-    limit: Annotated[str | None, typer.Option(help="The most that the ledger may ever spend; set once.")] = None,
+    ledger: options.OptionalLedger = None,
+    limit: options.Limit = None,
     seed: Annotated[
         int | None, typer.Option(help="Repeatable noise, for experiments: no guarantee, not to be published.")
     ] = None,
-    draft_ok: Annotated[bool, typer.Option("--draft-ok", help="Accept a draft schema: no guarantee.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    draft_ok: options.DraftOk = False,
+    force: options.Force = False,
+    as_json: options.Json = False,
 ) -> None:
     """Perturb every value of every record, so that the table itself can be published.
 
@@ -61,30 +61,37 @@ def perturb(
     from discreet.perturbation.local_perturbation import LocalPerturbation
     from discreet.perturbation.perturbed_table import receipt_path, save_receipt
 
-    loss = as_epsilon(epsilon)
-    public = public_schema(schema, adjacency, draft_ok)
-    perturbation = LocalPerturbation(public, epsilon=loss, components=components, random_state=seed)
-    perturbation.check_parameters()
-    check_out(out, data, Path(schema.partition("#")[0]), ledger, force=force)
-    check_out(receipt_path(out), data, Path(schema.partition("#")[0]), ledger, force=force)
-    _check_columns(data, public)
-    _check_texts(out, public)
-    account = open_ledger(ledger, limit, loss, public.adjacency)
-    with paying(account, ledger, "no table with a receipt was written"):
+    with paying(ledger, "no table was written") as payment:
+        loss = as_epsilon(epsilon)
+        public = public_schema(schema, adjacency, draft_ok)
+        perturbation = LocalPerturbation(public, epsilon=loss, components=components, random_state=seed)
+        perturbation.check_parameters()
+        for path in (out, receipt_path(out)):
+            check_out(path, data, inputs.schema_file(schema), ledger, force=force)
+        _check_columns(data, public)
+        _check_texts(out, public)
+        payment.open(limit, loss, public.adjacency)
         with whole_file(out) as file, notes.status("perturbing"):
-            blocks = perturbation.resample_blocks(read_blocks(data, names=public.all_names), ledger=account)
+            blocks = perturbation.resample_blocks(read_blocks(data, names=public.all_names), ledger=payment.ledger)
             rows = _write(_writer(file, out), blocks, public)
-        receipt = save_receipt(perturbation, out)
-    if as_json:
-        emit(_report(perturbation, out, rows, account))
-    else:
-        say(perturbation.guarantee_.statement(), style="bold")
-        tabulate_charges(perturbation.receipt_.charges)
-        if account is not None:
-            say(in_words(account, ledger))
-        say(f"{rows} records written to {out}, in random order; what is promised for them to {receipt}: keep both.")
-    if seed is not None:
-        advise(SEEDED)
+        payment.outcome = f"the table is in {out}, without its receipt"
+        save_receipt(perturbation, out)
+        payment.outcome = f"the table is in {out}, with its receipt"
+        if as_json:
+            emit(_report(perturbation, out, rows, payment.ledger))
+        else:
+            _show(perturbation, out, rows, payment)
+        if seed is not None:
+            advise(SEEDED)
+
+
+def _show(perturbation: Any, out: Path, rows: int, payment: Payment) -> None:
+    from discreet.perturbation.perturbed_table import receipt_path
+
+    say(perturbation.guarantee_.statement(), style="bold")
+    tabulate_charges(perturbation.receipt_.charges)
+    payment.say_state()
+    say(f"{rows} records written to {out}, in random order; their receipt to {receipt_path(out)}: keep both.")
 
 
 def _check_columns(data: Path, schema: Schema) -> None:

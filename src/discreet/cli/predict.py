@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import inputs
+from discreet.cli import inputs, options
 from discreet.cli.outputs import advise, check_out, emit, notes
 from discreet.errors import DataError, ParameterError
 from discreet.records.csv_columns import delimiter_of
@@ -20,7 +20,7 @@ from discreet.storage.writing import whole_file
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    model: options.Model,
     data: Annotated[Path, typer.Argument(help="A .csv or .parquet file of new records.", show_default=False)],
     out: Annotated[Path | None, typer.Option(help="The CSV file to write; default: standard output.")] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet import __version__
-from discreet.cli.folder import as_folder
+from discreet.cli import options
 from discreet.cli.outputs import advise, emit, say, tabulate
 from discreet.cli.progress import progress_bars
 from discreet.errors import ParameterError
@@ -19,20 +19,13 @@ PAPERS = ("lopuhaa2021", "zorarpaci2019", "vaidya2013", "zafarani2020", "marchio
 
 def reproduce(
     paper: Annotated[str, typer.Argument(help=f"One of: {', '.join(PAPERS)}.", show_default=False)],
-    out: Annotated[
-        Path,
-        typer.Option(
-            parser=as_folder, metavar="FOLDER", help="The folder for runs, report and pictures.", show_default=False
-        ),
-    ] = ...,  # type: ignore[assignment]
+    out: options.FolderOut,
     full: Annotated[
         bool, typer.Option("--full", help="All that the paper has: 10 to 40 minutes on two cores.")
     ] = False,
-    directory: Annotated[
-        Path | None, typer.Option(help="A folder with schemas.json and data sets; default: DISCREET_DATA.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes; no more than there are processors.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    directory: options.DataFolder = None,
+    jobs: options.Jobs = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Make the tables and figures of a paper again, as published and with our guarantees, beside its printed figures.
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import inputs
+from discreet.cli import inputs, options
 from discreet.cli.outputs import advise, check_out, emit, say, tabulate
 from discreet.errors import DataError
 from discreet.records.files import Block, checked, is_text, open_quotes, read_columns
@@ -23,11 +23,11 @@ MOST_SHOWN = 8
 
 
 def draft(
-    data: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)],
+    data: options.DataInFile,
     target: Annotated[str, typer.Option(help="The column that holds the class.", show_default=False)],
     ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given often.")] = None,
     out: Annotated[Path | None, typer.Option(help="The file to write; default: standard output.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
+    force: options.Force = False,
 ) -> None:
     """Draft a schema from a data file, for a person to complete.
 
@@ -101,8 +101,8 @@ def drafted(columns: Block, target: str, ignore: list[str]) -> Schema:
 def check(
     schema: Annotated[str, typer.Argument(help="A schema file; schemas.json#adult picks one of several.")],
     data: Annotated[Path | None, typer.Argument(help="A data file whose columns have to fit.")] = None,
-    table: Annotated[str | None, typer.Option(help="The table, if the data file is a .duckdb file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    table: options.DataTable = None,
+    as_json: options.Json = False,
 ) -> None:
     """Check a schema, and that a data file has its columns; no value of the data is read.
 

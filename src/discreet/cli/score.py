@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import inputs
-from discreet.cli.accounts import as_dict, in_words, open_ledger, paying
+from discreet.cli import inputs, options
+from discreet.cli.accounts import Payment, as_dict, paying
 from discreet.cli.outputs import advise, emit, notes, say, tabulate_receipt
 from discreet.privacy.epsilon import as_epsilon
 from discreet.records.files import checked, structure
@@ -20,17 +20,15 @@ VAGUE = 0.2
 
 
 def score(
-    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    model: options.Model,
     data: Annotated[Path, typer.Argument(help="A .csv or .parquet file of records with labels.", show_default=False)],
-    epsilon: Annotated[str, typer.Option(help="The privacy loss, for instance 1, 0.3 or 1/3.", show_default=False)],
-    adjacency: Annotated[
-        str | None, typer.Option(help="add-remove or replace-one; default: as the model's schema says.")
-    ] = None,
-    confidence: Annotated[float, typer.Option(help="Of the interval around the accuracy.")] = 0.95,
-    ledger: Annotated[Path | None, typer.Option(help="A file that keeps what was spent on these data.")] = None,
-    limit: Annotated[str | None, typer.Option(help="The most that the ledger may ever spend; set once.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Repeatable noise, for experiments: no guarantee.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    epsilon: options.Epsilon,
+    adjacency: options.Adjacency = None,
+    confidence: Annotated[float, typer.Option(help="Confidence of the interval around the accuracy.")] = 0.95,
+    ledger: options.OptionalLedger = None,
+    limit: options.Limit = None,
+    seed: options.Seed = None,
+    as_json: options.Json = False,
 ) -> None:
     """Publish how good a model is on private records: a noisy accuracy with a charge of its own.
 
@@ -44,26 +42,25 @@ def score(
     """
     from discreet.evaluation import check_options, evaluate_file
 
-    loss = as_epsilon(epsilon)
-    trained = inputs.load_model(model)
-    schema: Schema = trained.schema_ if adjacency is None else trained.schema_.replace(adjacency=adjacency)
-    options: dict[str, Any] = {
-        "epsilon": loss,
-        "adjacency": schema.adjacency,
-        "confidence": confidence,
-        "random_state": seed,
-    }
-    _check_columns(data, schema)
-    check_options(trained, **options)
-    account = open_ledger(ledger, limit, loss, schema.adjacency)
-    with paying(account, ledger, "no accuracy was released"), notes.status("counting, adding noise"):
-        found = evaluate_file(trained, data, ledger=account, **options)
-    if as_json:
-        emit({**found.to_dict(), "ledger": as_dict(account)})
-        return
-    _show(found)
-    if account is not None:
-        say(in_words(account, ledger))
+    with paying(ledger, "no accuracy was shown") as payment:
+        loss = as_epsilon(epsilon)
+        trained = inputs.load_model(model)
+        schema: Schema = trained.schema_ if adjacency is None else trained.schema_.replace(adjacency=adjacency)
+        given: dict[str, Any] = {
+            "epsilon": loss,
+            "adjacency": schema.adjacency,
+            "confidence": confidence,
+            "random_state": seed,
+        }
+        _check_columns(data, schema)
+        check_options(trained, **given)
+        payment.open(limit, loss, schema.adjacency)
+        with notes.status("counting, adding noise"):
+            found = evaluate_file(trained, data, ledger=payment.ledger, **given)
+        if as_json:
+            emit({**found.to_dict(), "ledger": as_dict(payment.ledger)})
+        else:
+            _show(found, payment)
 
 
 def _check_columns(data: Path, schema: Schema) -> None:
@@ -76,14 +73,16 @@ def _check_columns(data: Path, schema: Schema) -> None:
     )
 
 
-def _show(found: Any) -> None:
+def _show(found: Any, payment: Payment) -> None:
     bounds = f"between {found.lower:.3f} and {found.upper:.3f}"
     say(f"Accuracy {found.value:.3f}, {bounds} (confidence {found.confidence:g}).")
+    payment.outcome = "the accuracy was shown"
     say(
         f"Noisy numbers: {found.right} right, {found.wrong} wrong, both within {found.margin} of the truth with that "
         "confidence. The interval is for these records and their noise; how far they stand for others is not in it."
     )
     say(found.guarantee.statement(), style="bold")
     tabulate_receipt(found.receipt.charges)
+    payment.say_state()
     if found.upper - found.lower > VAGUE:
         advise("The interval is wide: too few records for this epsilon. A larger epsilon, or more records, narrow it.")

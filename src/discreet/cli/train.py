@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import inputs
-from discreet.cli.accounts import as_dict, in_words, open_ledger, paying
+from discreet.cli import inputs, options
+from discreet.cli.accounts import Payment, as_dict, paying
 from discreet.cli.outputs import check_out, emit, notes, say, tabulate_receipt
 from discreet.errors import ParameterError, SchemaError
 from discreet.privacy.epsilon import as_epsilon
@@ -21,28 +21,24 @@ KINDS = ("naive-bayes", "one-rule", "decision-tree", "random-forest", "svm", "be
 
 
 def train(
-    data: Annotated[Path, typer.Argument(help="A .csv, .parquet or .duckdb file.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="The model file to write.", show_default=False)],
-    schema: Annotated[str | None, typer.Option(help="What is public: a schema file.", show_default=False)] = None,
-    epsilon: Annotated[
-        str | None, typer.Option(help="The privacy loss, for instance 1, 0.3 or 1/3.", show_default=False)
-    ] = None,
+    data: options.Data,
+    out: options.ModelOut,
+    schema: options.OptionalSchema = None,
+    epsilon: options.OptionalEpsilon = None,
     model: Annotated[str, typer.Option(help=f"The kind of model: {', '.join(KINDS)}.")] = "naive-bayes",
-    adjacency: Annotated[
-        str | None, typer.Option(help="add-remove or replace-one; default: as the schema says.")
-    ] = None,
+    adjacency: options.Adjacency = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--with", metavar="NAME=VALUE", help="A parameter of the model, such as bins=4; repeat for more."),
     ] = None,
-    table: Annotated[str | None, typer.Option(help="The table, if the data file is a .duckdb file.")] = None,
-    ledger: Annotated[Path | None, typer.Option(help="A file that keeps what was spent on these data.")] = None,
-    limit: Annotated[str | None, typer.Option(help="The most that the ledger may ever spend; set once.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Repeatable noise, for experiments: no guarantee.")] = None,
-    draft_ok: Annotated[bool, typer.Option("--draft-ok", help="Accept a draft schema: no guarantee.")] = False,
-    clear: Annotated[bool, typer.Option("--clear", help="Search bee-rules on data as they are: no guarantee.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a model file that exists.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    table: options.DataTable = None,
+    ledger: options.OptionalLedger = None,
+    limit: options.Limit = None,
+    seed: options.Seed = None,
+    draft_ok: options.DraftOk = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Search bee-rules on unperturbed data: no guarantee.")] = False,
+    force: options.Force = False,
+    as_json: options.Json = False,
 ) -> None:
     """Train a differentially private model from a file or a database table.
 
@@ -72,24 +68,28 @@ def train(
     if schema is None or epsilon is None or clear:
         missing = "--clear is for --model bee-rules" if clear else "add --schema FILE and --epsilon NUMBER"
         raise ParameterError(f"--model {model} needs a schema and an epsilon; {missing}")
-    loss = as_epsilon(epsilon)
-    public = public_schema(schema, adjacency, draft_ok)
-    estimator = _estimator(model, settings or [], seed, schema=public, epsilon=loss)
-    check_out(out, data, Path(schema.partition("#")[0]), ledger, force=force)
-    source = open_file(data, table)
-    inputs.check_structure(source, data, public)
-    account = open_ledger(ledger, limit, loss, public.adjacency)
-    with paying(account, ledger, "no model was written"):
+    with paying(ledger, "no model was written") as payment:
+        loss = as_epsilon(epsilon)
+        public = public_schema(schema, adjacency, draft_ok)
+        estimator = _estimator(model, settings or [], seed, schema=public, epsilon=loss)
+        check_out(out, data, inputs.schema_file(schema), ledger, force=force)
+        source = open_file(data, table)
+        inputs.check_structure(source, data, public)
+        payment.open(limit, loss, public.adjacency)
         with notes.status("counting, adding noise"):
-            estimator.fit_from(source, ledger=account)
+            estimator.fit_from(source, ledger=payment.ledger)
         estimator.save(out)
-    if as_json:
-        emit(_report(estimator, out, account))
-        return
+        payment.outcome = f"the model is in {out}"
+        if as_json:
+            emit(_report(estimator, out, payment.ledger))
+        else:
+            _show(estimator, out, payment)
+
+
+def _show(estimator: Any, out: Path, payment: Payment) -> None:
     say(estimator.guarantee_.statement(), style="bold")
     tabulate_receipt(estimator.receipt_.charges)
-    if account is not None:
-        say(in_words(account, ledger))
+    payment.say_state()
     say(f"Model written to {out}. Next: discreet card {out}")
 
 
@@ -121,7 +121,7 @@ def _train_rules(
 
     if any(each is not None for each in unwanted):
         raise ParameterError(PRICELESS)
-    check_out(out, data, None if schema is None else Path(schema.partition("#")[0]), force=force)
+    check_out(out, data, None if schema is None else inputs.schema_file(schema), force=force)
     estimator = fit_rules(_estimator("bee-rules", settings, seed), data, schema, clear)
     estimator.save(out)
     if as_json:
