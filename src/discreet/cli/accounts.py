@@ -35,7 +35,7 @@ def open_ledger(
     """
     if path is None:
         if limit is not None:
-            raise ParameterError(f"--limit={limit} needs a file that keeps what was spent; add --ledger FILE")
+            raise ParameterError(f"--limit={limit} needs a ledger file; add --ledger FILE")
         return None
     most = None if limit is None else _limit(limit)
     if os.path.lexists(path):
@@ -66,7 +66,7 @@ def _check_cost(account: Account, asked: Entry, path: Path, cost: str, remedy: s
     if account.has_no_bound_for(asked):
         raise BudgetError(
             f"{cost}{shown_above(asked.epsilon)} under {asked.adjacency} bounds no loss under {own}, the adjacency of "
-            f"ledger {path}; release under {own}, or name a ledger of its own"
+            f"ledger {path}; release under {own}, or name another ledger"
         )
     price = f"{cost}{shown_above(asked.epsilon)}"
     if counted != asked.epsilon:
@@ -145,7 +145,7 @@ def paying(path: Path | None, outcome: str) -> Iterator[Payment]:
 
 
 def in_words(ledger: Ledger, path: Path | None) -> str:
-    """One sentence for people: what was spent, and what is left."""
+    """One sentence for people: how much is spent, and how much is left."""
     account = ledger.account
     left = shown_below(account.remaining).replace("inf", "∞")
     return f"Ledger {path}: {_spent(account)}, {left} left."

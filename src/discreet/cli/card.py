@@ -1,4 +1,4 @@
-"""`discreet card`: what was promised, to whom, at what price."""
+"""`discreet card`: what a model promises, to whom, and what it cost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def card(
     noise = "repeatable from a seed" if promise["seeded"] else "secure"
     say(f"Noise           {'none' if promise['epsilon'] == 'inf' else noise}")
     say(f"Classes         {', '.join(map(str, content['classes']))}")
-    say(f"Attributes      {', '.join(content['attributes'])}")
+    say(f"Columns         {', '.join(content['attributes'])}")
     if content["not_asked"]:
         say(f"Not asked       {', '.join(content['not_asked'])}")
     say(f"Schema          {content['schema_hash']}")

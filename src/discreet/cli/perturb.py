@@ -1,4 +1,4 @@
-"""`discreet perturb`: a table that can be published. All that can be checked is checked before anything is charged."""
+"""`discreet perturb`: write a table that can be published. Every check comes before the charge."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ from discreet.errors import FileError, SchemaError
 from discreet.privacy.epsilon import as_epsilon
 from discreet.privacy.ledger import Ledger
 from discreet.records.csv_columns import delimiter_of
-from discreet.records.files import checked, names_in, read_blocks, structure
-from discreet.records.tables import Table
+from discreet.records.files import names_in, read_blocks
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, text_of
 from discreet.storage.writing import whole_file
 
 SEEDED = (
-    "--seed was set: whoever guesses it can undo the noise. Do not publish this table; perturb the data again without "
-    "--seed for that."
+    "--seed was set: whoever guesses it can undo the noise. Do not publish this table; for one that can be published, "
+    "perturb the data again without --seed."
 )
 
 
 def perturb(
     data: options.DataInFile,
     schema: options.Schema,
-    epsilon: Annotated[str, typer.Option(help="The privacy loss of a record, its label included.", show_default=False)],
+    epsilon: Annotated[str, typer.Option(help="The privacy loss per record, label included.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The CSV file to write.", show_default=False)],
-    adjacency: Annotated[str | None, typer.Option(help="replace-one is needed; default: as the schema says.")] = None,
+    adjacency: Annotated[str | None, typer.Option(help="Must be replace-one; default: as the schema says.")] = None,
     components: Annotated[
         int | None, typer.Option(help="Number of values released per record, label included; default: all.")
     ] = None,
@@ -50,8 +49,8 @@ def perturb(
 ) -> None:
     """Perturb every value of every record, so that the table itself can be published.
 
-    Any learner may be used on the result; a model of discreet on the data themselves needs far less noise. The rows
-    are written in random order, since the order of a file may tell something. The number of rows is published.
+    Any learner may be used on the result; a model of discreet that is trained on the data themselves needs far less
+    noise. Rows are written in random order, since their order could tell something. The number of rows is published.
 
     \b
     Example, after `discreet demo`:
@@ -68,7 +67,7 @@ def perturb(
         perturbation.check_parameters()
         for path in (out, receipt_path(out)):
             check_out(path, data, inputs.schema_file(schema), ledger, force=force)
-        _check_columns(data, public)
+        inputs.check_labelled(data, public)
         _check_texts(out, public)
         payment.open(limit, loss, public.adjacency)
         with whole_file(out) as file, notes.status("perturbing"):
@@ -94,32 +93,25 @@ def _show(perturbation: Any, out: Path, rows: int, payment: Payment) -> None:
     say(f"{rows} records written to {out}, in random order; their receipt to {receipt_path(out)}: keep both.")
 
 
-def _check_columns(data: Path, schema: Schema) -> None:
-    """Raise unless the file has the schema's columns, the target included; no record is read."""
-    checked(data)
-    inputs.check_header(data, schema)
-    Table(structure(data), schema).check(schema, target=True)
-
-
 def _check_texts(out: Path, schema: Schema) -> None:
-    """Raise unless the public names and values can stand in a CSV file, and are read from it as they are."""
+    """Raise unless the public names and values can be written to a CSV file and read back unchanged."""
     labels = {column.name: column.categories for column in schema.columns if isinstance(column, Categorical)}
     for name, listed in {**labels, schema.target: schema.classes}.items():
         if any(mark in text_of(label) for label in listed for mark in "\r\n"):
             raise SchemaError(
-                f"column {name!r}: one of its public values holds a line break, which cannot stand in a CSV file; "
-                "write it in another way, in the schema and in the data"
+                f"column {name!r}: one of its public values holds a line break, which a CSV file cannot hold; change "
+                "it in the schema and in the data"
             )
     names = [*schema.names, schema.target]
     for name in names:
         if not _is_read_back([name], out):
-            raise SchemaError(f"column {name!r}: its name cannot stand in the first line of a CSV file; rename it")
+            raise SchemaError(f"column {name!r}: its name cannot be written to the first line of a CSV file; rename it")
     if not _is_read_back(names, out):
-        raise SchemaError("two columns have names that differ in case only; rename one of them")
+        raise SchemaError("the names of two columns differ in case only; rename one of them")
 
 
 def _is_read_back(names: list[str], out: Path) -> bool:
-    """Whether these names, as the first line of a file, are read as they are."""
+    """Whether these names, written as the first line of a file, are read back unchanged."""
     heading = io.StringIO(newline="")
     _writer(heading, out).writerow(names)
     line = heading.getvalue().encode("utf-8", "replace").removesuffix(b"\n")
@@ -130,12 +122,12 @@ def _is_read_back(names: list[str], out: Path) -> bool:
 
 
 def _writer(file: Any, out: Path) -> Any:
-    """Writes what a file by this name is read as: commas between the columns, tabs in a .tsv file."""
+    """A CSV writer with the delimiter that this file is read with: a comma, or a tab in a .tsv file."""
     return csv.writer(file, delimiter=delimiter_of(out).decode(), lineterminator="\n")
 
 
 def _write(writer: Any, blocks: Iterator[tuple[Any, Any]], schema: Schema) -> int:
-    """Write a header and the records, columns in the schema's order, the target last; returns how many."""
+    """Write a header and the records, target column last; returns the number of records."""
     from discreet.perturbation.local_perturbation import as_texts
 
     writer.writerow([*schema.names, schema.target])
@@ -147,7 +139,7 @@ def _write(writer: Any, blocks: Iterator[tuple[Any, Any]], schema: Schema) -> in
 
 
 def _report(perturbation: Any, out: Path, rows: int, ledger: Ledger | None) -> dict[str, Any]:
-    """What a script wants to know."""
+    """The result for scripts."""
     return {
         "out": str(out),
         "receipt": f"{out}.receipt.json",

@@ -1,4 +1,4 @@
-"""`discreet train`: a model file from a data file. All that can be checked is checked before anything is charged."""
+"""`discreet train`: make a model file from a data file. Every check comes before the charge."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.schema import Schema
 from discreet.sources.file import open_file
 
 KINDS = ("naive-bayes", "one-rule", "decision-tree", "random-forest", "svm", "bee-rules")
-"""The models by name, so that help does not have to load them."""
+"""The names of the models, written here so that --help does not load them."""
 
 
 def train(
@@ -42,11 +42,11 @@ def train(
 ) -> None:
     """Train a differentially private model from a file or a database table.
 
-    The data stay where they are; only noisy numbers go into the model. bee-rules are searched on a table that
-    `discreet perturb` wrote, with its receipt beside it, and keep its guarantee.
+    Only noisy numbers go into the model; the data stay where they are. bee-rules are searched on a table that
+    `discreet perturb` wrote, with its receipt beside it; they keep the guarantee of that table.
 
     \b
-    Parameters by --with, for instance (a wrong name lists all of a model's):
+    Parameters for --with, for instance (a wrong name lists all parameters of a model):
       naive-bayes    select=auto, numeric=gaussian, bins=8
       one-rule       bins=8
       decision-tree  structure=random, max_depth=3, thresholds=15
@@ -94,12 +94,12 @@ def _show(estimator: Any, out: Path, payment: Payment) -> None:
 
 
 def public_schema(name: str, adjacency: str | None, draft_ok: bool) -> Schema:
-    """The schema of a file; a draft is refused unless it is asked for."""
+    """The schema of a file; a draft is refused unless `draft_ok` is set."""
     schema = inputs.load_schema(name, adjacency)
     if not schema.is_public and not draft_ok:
         some = ", ".join(schema.from_data[:3]) + (", ..." if len(schema.from_data) > 3 else "")
         raise SchemaError(
-            f"{name} is a draft: {len(schema.from_data)} entries were read off the data ({some}); confirm or replace "
+            f"{name} is a draft: {len(schema.from_data)} entries were read from the data ({some}); confirm or replace "
             'each and remove it from "from_data", or give --draft-ok if the data are public (no guarantee)'
         )
     return schema
@@ -116,7 +116,7 @@ def _train_rules(
     as_json: bool,
     unwanted: tuple[object, ...],
 ) -> None:
-    """Rules of a perturbed table, or of clear data: they have no price of their own."""
+    """Train rules on a perturbed table, or on unperturbed data; this costs no epsilon."""
     from discreet.cli.train_rules import PRICELESS, fit_rules
 
     if any(each is not None for each in unwanted):
@@ -132,7 +132,7 @@ def _train_rules(
 
 
 def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -> Any:
-    """The model, its parameters checked as far as they are given."""
+    """The model with its parameters, which are checked."""
     from discreet.models import MODELS
     from discreet.models.settings import read_settings
 
@@ -149,7 +149,7 @@ def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -
 
 
 def _report(model: Any, out: Path, ledger: Ledger | None) -> dict[str, Any]:
-    """What a script wants to know."""
+    """The result for scripts."""
     from discreet.models.saving import card
 
     return {"out": str(out), **card(model), "ledger": as_dict(ledger)}
