@@ -217,10 +217,12 @@ def test_an_interruption_without_a_ledger_says_nothing_of_one(command, here, mon
 @pytest.mark.parametrize("command", PAYING)
 def test_a_write_that_fails_states_the_ledger(command, here, monkeypatch):
     break_the_write(command, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), monkeypatch)
-    result = paying(command, "replace-one", "--limit", "3", status=1 if command == "score" else 2)
+    result = paying(command, "replace-one", "--limit", "3", status=2)
     assert stated(result.stderr) == true_state() == (1, 1, 3)
     if command == "score":
-        assert result.stderr.startswith(f"{LOST[command]}; ledger l.jsonl was charged 1")
+        first, last = result.stderr.splitlines()
+        assert first.startswith(f"{LOST[command]}; ledger l.jsonl was charged 1")
+        assert last == "error: cannot write the output: No space left on device; free some space"
     else:
         refused(result, f"error: cannot write {OUT[command]}: No space left on device", "ledger l.jsonl was charged 1")
         assert not Path(OUT[command]).exists()
@@ -280,6 +282,7 @@ def test_an_output_that_is_full_states_the_ledger(extra, here):
             text=True,
             check=False,
         )
-    assert done.returncode != 0
+    assert done.returncode == 2
+    assert "cannot write the output: No space left on device" in done.stderr
     assert "no accuracy was shown; ledger l.jsonl was charged 1 and keeps it (1 of 3 spent)" in done.stderr
     assert true_state() == (1, 1, 3)

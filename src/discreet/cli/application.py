@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
@@ -74,6 +75,8 @@ def explanation(error: Exception) -> tuple[str, int] | None:
         return f"{error.format_message().rstrip('.')}; see `{command} --help`", 2
     if isinstance(error, OSError) and error.filename is not None:
         return f"cannot use {error.filename}: {error.strerror}; check the path", 2
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return f"cannot write the output: {os.strerror(errno.ENOSPC)}; free some space", 2
     return None
 
 

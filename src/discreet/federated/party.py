@@ -75,7 +75,7 @@ class Party:
 
         Guarantee  trust="nobody": the message is ε-DP for one record of this party, under the schema's adjacency
                    (`release`). trust="sum": the sum of all messages is, for whoever sees that sum and the secrets
-                   of all but `honest` parties (`share`). Parties with different columns of the same people: all
+                   of all but `honest` parties (`share`). Parties with different columns about the same people: all
                    messages together are, since the questions' shares sum to ε and each is asked of one party.
         """
         schema, steps = invitation.schema_of(self.name), invitation.steps(self.name)

@@ -32,7 +32,7 @@ RULES = ("trimmed-mean", "median", "clip")
 SAMPLING = 1 / 3
 """Approximate variance of a cell's proportion per record, in the precision weights."""
 ABSTAIN = 3
-"""A party has no say about a class of which it counts fewer records than this many standard deviations of its noise."""
+"""A party has no say about a class if it counts fewer of its records than this many standard deviations of noise."""
 TOGETHER = 4
 """Approximate variance inflation from shared records: the same records are in all tables of a party."""
 CAP = 0.3
@@ -74,7 +74,7 @@ def combine(
     trim: float = 0.35,
     most_records: int | None = None,
 ) -> Robust:
-    """Combine answers of which some may be hostile.
+    """Combine answers, some of which may come from hostile parties.
 
     Guarantee  for each cell the trimmed mean and the median lie between two honest parties' values if the hostile
                parties that the filter kept have less than `trim` (for the median: half) of the capped weight. With
@@ -197,7 +197,7 @@ class _Answers:
         return apart.reshape(len(own), -1), (self.variances / whole).reshape(len(own), -1)
 
     def _spread(self, weights: Floats) -> Floats:
-        """For each class, the variance of its combined shares for each unit of the variance of a cell's noise."""
+        """The variance of each class's combined proportions, per unit of the variance of a cell's noise."""
         return np.asarray(((weights / self.floors) ** 2).sum(axis=0) / weights.sum(axis=0) ** 2)
 
 
