@@ -85,11 +85,8 @@ def compare(
     written = [out / "runs.csv", *_write(wanted, families, found, remarks, out, place)]
     if parquet:
         written.append(_parquet(out))
-    for remark in found.remarks(out / "runs.csv", jobs):
-        advise(remark)
-    for message, count in _counted(found.failures).items():
-        advise(f"{count} runs failed: {message}")
-    for remark in remarks:
+    failed = [f"{count} runs failed: {message}" for message, count in _counted(found.failures).items()]
+    for remark in [*found.remarks(out / "runs.csv", jobs), *failed, *remarks]:
         advise(remark)
     if as_json:
         emit(_report(cells, found.failures, written))
