@@ -136,8 +136,8 @@ def nested(cases: tuple[Case, ...], worlds: dict[str, list[Case]]) -> tuple[dict
         if which != WEIGHTS[0]:
             alike = np.isin(np.arange(len(others)), peers(case.facts, others))
             weight = np.where(alike, weight, 0.0)
-        lost = np.array([np.minimum(advisor.losses(others, signal), cap) for signal in case.signals])
-        made_up = np.array([np.minimum(advisor.losses(worlds[case.name], signal), cap) for signal in case.signals])
+        lost = np.array([np.minimum(advisor.shortfalls(others, signal), cap) for signal in case.signals])
+        made_up = np.array([np.minimum(advisor.shortfalls(worlds[case.name], signal), cap) for signal in case.signals])
         loss = (1 - say) * np.einsum("o,eom->em", weight / weight.sum(), lost) + say * made_up.mean(axis=1)
         own = case.accuracies.max(axis=0) - case.accuracies
         return np.asarray(own[loss.argmin(axis=1), np.arange(len(loss))])
@@ -178,7 +178,7 @@ def settings_text(cases: tuple[Case, ...], worlds: dict[str, list[Case]]) -> lis
 
 
 def _best_simulated(worlds: list[Case], signal: float) -> str:
-    lost = advisor.losses(worlds, signal).mean(axis=0)
+    lost = advisor.shortfalls(worlds, signal).mean(axis=0)
     return ADVISED[int(lost.argmin())]
 
 

@@ -41,7 +41,7 @@ def test_one_epsilon():
     assert text.startswith("At epsilon 1 with about 12,000 records, train ")
     assert f"expect {first.low:.0%} to {first.high:.0%} of records right; ".replace("%", " %") in text
     assert f"in {first.close_in} of the 10 most comparable cases it was the best or within one percentage point" in text
-    assert f"in about {10 * track_record(committed()).share:.0f} of 10 trials" in text
+    assert f"in about {10 * track_record(committed()).fraction:.0f} of 10 trials" in text
     assert "guess" not in text
 
 
@@ -58,7 +58,7 @@ def test_each_model_has_one_paragraph():
 def test_noise_is_said_to_leave_little_only_where_it_does():
     text = sentences(made(0.6, 0.7, 0.8, low=0.5, high=5))[0]
     assert text.startswith(
-        "Do not train at epsilon 0.1: always answering the largest class is expected to do as well. "
+        "Do not train at epsilon 0.1: always predicting the largest class is expected to do as well. "
         "At epsilon 1 and 10 with about 5,000 records, train a decision tree"
     )
     assert "50 % to 70 % of records right at epsilon 0.1," in text
@@ -86,9 +86,9 @@ def test_where_nothing_should_be_trained_nothing_is_said_to_be():
 @pytest.mark.parametrize(
     ("strange", "words"),
     [
-        ("few records", "fewer records than in any case that is known, so that accuracies may well be lower than this"),
-        ("many classes", "more classes than in any case that is known"),
-        ("far", "unlike all cases that are known"),
+        ("few records", "fewer records than in any known case, so accuracies may well be lower than this"),
+        ("many classes", "more classes than in any known case"),
+        ("far", "unlike all known cases"),
     ],
 )
 def test_a_guess_is_said_to_be_one_and_why(strange, words):

@@ -5,7 +5,7 @@ import pytest
 
 from discreet import Categorical, DecisionTree, NaiveBayes, Numeric, OneRule, Schema
 from discreet.advice import worlds
-from discreet.advice.worlds import WORLDS, drawn, numbered, shares, unrelated
+from discreet.advice.worlds import WORLDS, drawn, numbered, proportions, unrelated
 
 SCHEMA = Schema(
     [*(Numeric(f"x{i}", -5, 70) for i in range(4)), *(Categorical(f"c{i}", list("abc")) for i in range(4))],
@@ -46,12 +46,12 @@ def test_tables_fit_the_schema_and_are_the_same_each_time(world):
 @pytest.mark.parametrize("world", [*WORLDS, unrelated])
 def test_the_largest_class_is_as_large_as_is_said(world):
     table = drawn(world, ALIKE, 4000, 1)
-    assert np.bincount(table.y).max() / 4000 == pytest.approx(shares(3)[0], abs=0.07)
+    assert np.bincount(table.y).max() / 4000 == pytest.approx(proportions(3)[0], abs=0.07)
 
 
-def test_shares_sum_to_one():
+def test_proportions_sum_to_one():
     for classes in (2, 3, 10):
-        found = shares(classes)
+        found = proportions(classes)
         assert len(found) == classes
         assert found.sum() == pytest.approx(1)
         assert found.max() == found[0] > 1 / classes
@@ -60,12 +60,12 @@ def test_shares_sum_to_one():
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_class_can_be_told(world):
     scores = [accuracy(NaiveBayes, drawn(world, ALIKE, 2000, seed)) for seed in range(3)]
-    assert np.mean(scores) > shares(3)[0] + 0.15
+    assert np.mean(scores) > proportions(3)[0] + 0.15
 
 
 def test_nothing_can_be_told_where_nothing_is_related():
     for family in (NaiveBayes, DecisionTree):
-        assert accuracy(family, drawn(unrelated, ALIKE, 2000, 0)) < shares(3)[0] + 0.05
+        assert accuracy(family, drawn(unrelated, ALIKE, 2000, 0)) < proportions(3)[0] + 0.05
 
 
 def test_each_world_suits_its_model():

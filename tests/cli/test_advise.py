@@ -57,7 +57,7 @@ def test_a_table_and_a_sentence():
     assert " with about 4,000 records, train " in shown
     assert "discreet train DATA --schema s.json --epsilon 0.1 --out M --model" in shown
     assert "--adjacency" not in shown
-    assert "* the first choice: the least average loss" in " ".join(shown.split())
+    assert "* the first choice: on average the least below the best model" in " ".join(shown.split())
     assert "range in four of five cases" in shown
     assert "No data were read" in shown
     for model in ADVISED:
@@ -124,7 +124,9 @@ def test_no_data_are_read(monkeypatch):
 def test_a_draft_is_not_public_and_that_is_said():
     assert "draft" in run("draft.json", QUICK).stderr
     assert "draft" not in run("s.json", QUICK).stderr
-    assert "This command read no data; the draft's entries were read off the data." in run("draft.json", QUICK).stdout
+    assert (
+        "This command read no data, but the draft's entries were read from the data." in run("draft.json", QUICK).stdout
+    )
     assert "No data were read." not in run("draft.json", QUICK).stdout
     assert content("draft.json", QUICK)["draft"] is True
     assert content("s.json", QUICK)["draft"] is False

@@ -59,7 +59,7 @@ def test_a_secure_sum_by_mail(here):
     assert "--key" in result.stderr
     assert not Path("north.jsonl").exists()
     assert "does not fit" in answer("north", "--key", "south.key", status=2).stderr
-    assert "know the keys" in answer("north", "--key", "north.key", status=2).stderr
+    assert "give the keys" in answer("north", "--key", "north.key", status=2).stderr
     for name in NAMES:
         answer(name, "--key", f"{name}.key", "--checked")
     result = combine("north.msg", "south.msg", status=2)
@@ -78,7 +78,7 @@ def test_columns_of_the_same_people(here):
     combine("clinic.msg", "survey.msg")
     assert load("m.json").receipt_.epsilon == 1
     assert "exactly one party" in invite("--force", parties=["a=age", "b=age,smoker"], status=2).stderr
-    assert "columns of each" in invite("--force", parties=["a=age", "b"], status=2).stderr
+    assert "--party NAME=a,b" in invite("--force", parties=["a=age", "b"], status=2).stderr
 
 
 def test_json_is_pure(here):
@@ -114,8 +114,8 @@ def test_nothing_is_answered_twice_or_overwritten(here):
     [
         (lambda sent: sent[:-20], "cut off"),
         (lambda sent: sent.replace(b'"no "', b'"yes"'), "altered"),
-        (lambda sent: b"\xff" * 30, "no answer"),
-        (lambda sent: b"", "no answer"),
+        (lambda sent: b"\xff" * 30, "not an answer"),
+        (lambda sent: b"", "not an answer"),
         (lambda sent: sent * 40, "longer"),
     ],
 )

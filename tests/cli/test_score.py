@@ -165,7 +165,7 @@ def test_an_interruption_is_paid_and_says_so(here, monkeypatch):
     monkeypatch.setattr(MarkedSource, "count", interrupted)
     result = run("--ledger", "l.jsonl", "--limit", "2", status=130)
     assert result.stdout == ""
-    assert "keeps the charge" in result.stderr
+    assert "was charged 1 and keeps it" in result.stderr
     assert Ledger(2, "l.jsonl").spent == 1
 
 

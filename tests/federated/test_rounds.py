@@ -225,7 +225,7 @@ def test_a_secure_sum_needs_a_ledger_that_lasts_and_the_known_keys():
     with pytest.raises(ParameterError, match="outlives"):
         Party("north", MemorySource(ill(9, 0)), Ledger(5), key=pairs["north"], checked=True).answer(invitation)
     ledger, known = kept(), {name: pair.public for name, pair in pairs.items() if name != "north"}
-    with pytest.raises(ParameterError, match="know the keys of 1"):
+    with pytest.raises(ParameterError, match="give the keys of 1"):
         Party("north", MemorySource(ill(9, 0)), ledger, key=pairs["north"]).answer(invitation)
     for wrong in ({**known, "south": KeyPair.generate().public}, {**known, "east": known["south"]}):
         with pytest.raises(ParameterError, match="do not take part"):

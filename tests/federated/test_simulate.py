@@ -187,7 +187,7 @@ def test_wrong_settings_are_named(table, wrong, match):
 
 def test_wrong_tables_are_named(schema, records):
     X, y = split_target(records)
-    with pytest.raises(DataError, match="one label a row"):
+    with pytest.raises(DataError, match="one label per row"):
         PublicTable(X, y[1:], schema)
     with pytest.raises(ParameterError, match="held_out="):
         PublicTable(X, y, schema, held_out=1.0)

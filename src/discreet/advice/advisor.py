@@ -1,4 +1,4 @@
-"""Which model at which epsilon: an answer from public facts alone, by nearest cases and by simulation."""
+"""Which model to train at which epsilon, from public facts alone: by the nearest cases and by simulation."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from discreet.privacy.epsilon import as_epsilon
 from discreet.schema import Schema
 
 EPSILONS = (0.01, 0.1, 1, 5)
-"""What is asked about if nothing is said."""
+"""Privacy losses to advise on, if none are given."""
 CLOSE = 0.01
-"""A model is as good as the best if it is so close to it."""
+"""A model counts as good if its accuracy is at most this far below the best; `benchmarks/advise.py` measures by it."""
 COMPARABLE = 10
-"""At most so many cases, the nearest of as many classes (two, or more), are counted."""
+"""At most this many of the nearest comparable cases are counted and named."""
 FAR = 2.0
-"""A table is unlike all cases if the nearest is so far."""
+"""A table is unlike all cases if the nearest one is farther away than this; chosen by hand."""
 
 Strange = Literal["few records", "many classes", "far"]
-"""Ways to be unlike all cases: fewer records than any has, more classes than any has, or another shape."""
+"""Ways to be unlike all cases: fewer records than any case has, more classes than any has, or a different shape."""
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """What to expect of a model at an epsilon.
+    """What to expect of a model at one epsilon.
 
     Parameters
     ----------
     accuracy, low, high : the middle and the ends of a range that holds the accuracy in about four of five tables.
-    loss : how far below the best model it is expected.
-    close : in which share of the cases with as many classes it was the best or within one percentage point of it.
-    close_in : in how many of the nearest cases it was that.
+    loss : how far its accuracy is expected to be below that of the best model; not a privacy loss.
+    close : the fraction of comparable cases in which it was the best or within one percentage point of the best.
+    close_in : the number of such cases among the nearest ones.
     """
 
     model: str
@@ -54,10 +54,10 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Useful:
-    """The epsilon from which a model is useful: the middle of cases and worlds, and the range of four of five of them.
+    """The epsilon from which on a model is useful: the median over cases and worlds, and the range of four in five.
 
-    Useful is a model that has come half of the way from the largest class to the best that any model does without
-    noise. Infinity where it never does.
+    A model is useful if its accuracy is at least halfway between that of the largest class and the best accuracy of any
+    model without noise. The epsilon is infinite if it never is.
     """
 
     model: str
@@ -68,14 +68,14 @@ class Useful:
 
 @dataclass(frozen=True)
 class Choice:
-    """The models at one epsilon, the one to train first.
+    """The models at one epsilon, in the order in which to try them.
 
     Parameters
     ----------
-    expectations : of all models, best first.
-    cases : how many cases were counted, the nearest.
-    apart : how far the nearest of them is.
-    strange : in which ways the table is unlike all cases.
+    expectations : what to expect of each model, best first.
+    cases : the number of nearest cases that were counted.
+    apart : the distance to the nearest case.
+    strange : the ways in which the table is unlike all cases.
     """
 
     epsilon: float
@@ -91,23 +91,23 @@ class Choice:
 
     @property
     def is_guess(self) -> bool:
-        """Whether the table is unlike all cases, so that they say little about it."""
+        """Whether the table is unlike all cases: then the advice is a guess."""
         return bool(self.strange)
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What to train, from public facts: a choice for each epsilon, and from where on each model is useful."""
+    """What to train, from public facts: a choice per epsilon, and the epsilon from which on each model is useful."""
 
     facts: Facts
     choices: tuple[Choice, ...]
     useful: tuple[Useful, ...]
     nearest: tuple[str, ...]
-    """The cases that count most, the nearest first."""
+    """Names of the cases that count most, nearest first."""
     cases: tuple[Case, ...]
-    """All cases that were listened to."""
+    """All cases that were used."""
     hindered: str = ""
-    """Why nothing was simulated, if that was wanted."""
+    """Why nothing was simulated although it was asked for; empty otherwise."""
 
 
 def advise(
@@ -118,15 +118,15 @@ def advise(
     simulated: bool = True,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Advice:
-    """Which model to train, and what to expect of it, from public facts alone: no data is read.
+    """Which model to train, and what to expect of it, from public facts alone: no data are read.
 
     Parameters
     ----------
     schema : columns, classes and adjacency.
     epsilons : privacy losses to choose among.
     records : the nominal number of records; default: as the schema declares.
-    simulated : whether to try the models on made-up tables as well, which takes some seconds.
-    progress : is told how much of that is done, and of how much.
+    simulated : whether to try the models on made-up tables too, which takes some seconds.
+    progress : called with the number of simulations that are done, and their total.
 
     Examples
     --------
@@ -137,11 +137,11 @@ def advise(
     True
     """
     facts = Facts.of(schema, records)
-    losses = [float(as_epsilon(each)) for each in epsilons]
-    if not losses or len(set(losses)) < len(losses):
-        raise ParameterError("epsilons: need at least one, and each once")
+    asked = [float(as_epsilon(each)) for each in epsilons]
+    if not asked or len(set(asked)) < len(asked):
+        raise ParameterError(f"{len(asked)} epsilons, {len(set(asked))} different; need at least one, and each once")
     worlds = simulate(schema, facts, progress) if simulated else []
-    advice = consider(facts, sorted(losses), committed(), worlds, schema.replace(records=facts.records))
+    advice = consider(facts, sorted(asked), committed(), worlds, schema.replace(records=facts.records))
     return replace(advice, hindered=hindrance(schema, facts)) if simulated else advice
 
 
@@ -152,7 +152,7 @@ def consider(
     worlds: Sequence[Case] = (),
     schema: Schema | None = None,
 ) -> Advice:
-    """Advice from given cases and simulated worlds; the schema tells which models are one and the same."""
+    """Advice from given cases and simulated worlds; the schema tells which models are the same (`twins`)."""
     alike = peers(facts, cases)
     order = alike[np.argsort(distances(facts, [cases[place] for place in alike]), kind="stable")]
     return Advice(
@@ -164,16 +164,16 @@ def consider(
     )
 
 
-def losses(cases: Sequence[Case], signal: float) -> Values:
-    """How far each model (columns) was below the best in each case."""
+def shortfalls(cases: Sequence[Case], signal: float) -> Values:
+    """How far the accuracy of each model (columns) was below the best one in each case (rows)."""
     accuracies = np.array([case.at(signal) for case in cases])
     return np.asarray(accuracies.max(axis=1, keepdims=True) - accuracies)
 
 
 class Standing(NamedTuple):
-    """How the models stand at a signal: losses, shares and numbers of cases in which each was close to the best."""
+    """How the models compare at one signal: mean shortfalls, and how often each was close to the best."""
 
-    loss: Values
+    shortfall: Values
     close: Values
     close_in: Values
     cases: int
@@ -181,19 +181,19 @@ class Standing(NamedTuple):
 
 
 def standing(facts: Facts, signal: float, cases: Sequence[Case], worlds: Sequence[Case] = ()) -> Standing:
-    """How the models stand: the mean loss over the cases of as many classes (two, or more) at the same signal.
+    """How the models compare: by their mean shortfall, at the same signal, over the comparable cases (`peers`).
 
-    The simulated worlds together count as one more case: made-up tables tell less than real ones. Nothing else is
-    weighed, as there are too few cases to learn weights from.
+    All simulated worlds together count as one more case, since made-up tables tell less than real ones. All cases weigh
+    the same: there are too few of them to learn weights from (`benchmarks/advise.py` tried 36 settings).
     """
     alike = [cases[place] for place in peers(facts, cases)]
-    apart, lost = distances(facts, alike), losses(alike, signal)
-    is_close = lost <= CLOSE + 1e-9
-    loss = lost.mean(axis=0)
+    apart, below = distances(facts, alike), shortfalls(alike, signal)
+    is_close = below <= CLOSE + 1e-9
+    shortfall = below.mean(axis=0)
     if worlds:
-        loss = (len(alike) * loss + losses(worlds, signal).mean(axis=0)) / (len(alike) + 1)
+        shortfall = (len(alike) * shortfall + shortfalls(worlds, signal).mean(axis=0)) / (len(alike) + 1)
     nearest = np.argsort(apart, kind="stable")[:COMPARABLE]
-    return Standing(loss, is_close.mean(axis=0), is_close[nearest].sum(axis=0), len(nearest), float(apart.min()))
+    return Standing(shortfall, is_close.mean(axis=0), is_close[nearest].sum(axis=0), len(nearest), float(apart.min()))
 
 
 def _same(schema: Schema | None, epsilon: float) -> dict[str, str]:
@@ -205,23 +205,23 @@ def _choice(
 ) -> Choice:
     signal = facts.signal(epsilon)
     found, range_of = standing(facts, signal, cases, worlds), expected(facts, signal, cases)
-    for model, simpler in same.items():  # the simpler stands before its twin in `MODELS`, and so in what follows
-        for values in (found.loss, found.close, found.close_in, range_of):
+    for model, simpler in same.items():  # at equal shortfall the simpler model comes first, as in `ADVISED`
+        for values in (found.shortfall, found.close, found.close_in, range_of):
             values[ADVISED.index(model)] = values[ADVISED.index(simpler)]
     low, middle, high = range_of.T.tolist()
-    loss, close, close_in = found.loss.tolist(), found.close.tolist(), found.close_in.tolist()
-    order = np.argsort(found.loss, kind="stable").tolist()
+    below, close, close_in = found.shortfall.tolist(), found.close.tolist(), found.close_in.tolist()
+    order = np.argsort(found.shortfall, kind="stable").tolist()
     expectations = tuple(
-        Expectation(ADVISED[each], middle[each], low[each], high[each], loss[each], close[each], close_in[each])
+        Expectation(ADVISED[each], middle[each], low[each], high[each], below[each], close[each], close_in[each])
         for each in order
     )
     return Choice(epsilon, expectations, found.cases, found.apart, strangeness(facts, cases, found.apart))
 
 
 def strangeness(facts: Facts, cases: Sequence[Case], apart: float) -> tuple[Strange, ...]:
-    """In which ways a table is unlike all cases, the nearest of which is so far.
+    """In which ways a table is unlike all cases, if the nearest one is `apart` away.
 
-    Few records are harder than n times epsilon tells: what noise leaves is not all, a model also has to generalise.
+    A small table is harder than its signal (records times epsilon) suggests: a model also has to generalise.
     """
     found: list[Strange] = []
     if facts.records < min(case.facts.records for case in cases):
@@ -234,13 +234,13 @@ def strangeness(facts: Facts, cases: Sequence[Case], apart: float) -> tuple[Stra
 
 
 def useful(facts: Facts, cases: Sequence[Case], worlds: Sequence[Case]) -> tuple[Useful, ...]:
-    """From which epsilon on each model is useful, the earliest first."""
+    """From which epsilon on each model is useful, the smallest epsilon first."""
     signals = np.array([each.useful_from() for each in (*cases, *worlds)])
-    share = 1 / (len(peers(facts, cases)) + 1) if worlds else 0.0
-    weight = np.append((1 - share) * weights(facts, cases), np.full(len(worlds), share / max(1, len(worlds))))
+    simulated = 1 / (len(peers(facts, cases)) + 1) if worlds else 0.0
+    weight = np.append((1 - simulated) * weights(facts, cases), np.full(len(worlds), simulated / max(1, len(worlds))))
     told = ~np.isnan(signals[:, 0])
     ends = [
-        [quantile(signals[told, place], weight[told], share) / facts.signal(1.0) for share in (0.5, 0.1, 0.9)]
+        [quantile(signals[told, place], weight[told], level) / facts.signal(1.0) for level in (0.5, 0.1, 0.9)]
         for place in range(len(ADVISED))
     ]
     found = [Useful(model, *each) for model, each in zip(ADVISED, ends, strict=True)]

@@ -1,7 +1,7 @@
-"""Cases to learn from: how well each model did, at which signal, on tables whose public facts are known.
+"""Cases to learn from: how accurate each model was, at which signal, on tables whose public facts are known.
 
-The committed cases are public data sets, measured once (`cases.csv` holds their facts, `cells.csv` the accuracies);
-a simulated world is a case as well.
+The committed cases are public data sets that `benchmarks/advise_cells.py` measured once (`cases.csv` holds their facts,
+`cells.csv` the accuracies). A simulated world is a case too.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from discreet.advice.facts import Facts
 Values = NDArray[np.float64]
 
 ADVISED = ("naive-bayes", "naive-bayes(select=auto)", "one-rule", "decision-tree", "random-forest", "svm")
-"""The models that are advised, in the order of all arrays here."""
+"""The models that can be advised, in the order of all arrays here."""
 
 MAJORITY = "majority"
 NOTHING = 0.3
-"""A signal at which nothing is left: noise is larger than the whole table."""
+"""A signal at which no model can do better than guess: the noise is larger than the whole table."""
 CLEAR = 0.02
-"""By how much a model without noise must be above the largest class to be of use at all."""
+"""A model without noise must be this far above the largest class to be useful at all; chosen by hand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +36,10 @@ class Case:
 
     Parameters
     ----------
-    signals : the signals of the measurements, increasing.
-    accuracies : of each model (rows) at each signal.
-    noiseless : of each model without noise.
-    largest : the accuracy of always answering the largest class.
+    signals : the signals at which accuracy was measured, increasing.
+    accuracies : the accuracy of each model (rows) at each signal.
+    noiseless : the accuracy of each model without noise.
+    largest : the accuracy of always predicting the largest class.
     """
 
     name: str
@@ -50,9 +50,9 @@ class Case:
     largest: float
 
     def at(self, signal: float) -> Values:
-        """The accuracy of each model at a signal, between measurements in proportion to its logarithm.
+        """The accuracy of each model at a signal, interpolated linearly in the logarithm of the signal.
 
-        Where noise is all, a model guesses: at the signal `NOTHING` the accuracy is that of guessing among the classes.
+        At the signal `NOTHING` a model can only guess: its accuracy is that of a random class.
         """
         if signal == math.inf:
             return self.noiseless
@@ -60,7 +60,7 @@ class Case:
         return np.array([np.interp(math.log(signal), np.log(whole.signals), row) for row in whole.accuracies])
 
     def from_nothing(self) -> Case:
-        """The same with the accuracy of guessing at the signal `NOTHING`, if no smaller one was measured."""
+        """The same case with the accuracy of guessing added at `NOTHING`, unless a smaller signal was measured."""
         if self.signals[0] <= NOTHING:
             return self
         guessing = np.full(len(self.accuracies), 1 / self.facts.classes)
@@ -68,8 +68,8 @@ class Case:
         return replace(self, signals=np.append(NOTHING, self.signals), accuracies=curves)
 
     def useful_from(self) -> Values:
-        """The signal from which each model is useful: it has come half of the way from the largest class to the best
-        accuracy without noise, and does not fall back. Infinity if it never does, NaN if nothing is to be gained."""
+        """The signal from which on each model stays useful: its accuracy is at least halfway between the largest class
+        and the best accuracy without noise. Infinity if it never is, NaN if no model is above the largest class."""
         half = (self.largest + self.noiseless.max()) / 2
         if self.noiseless.max() < self.largest + CLEAR:
             return np.full(len(ADVISED), np.nan)
@@ -78,7 +78,7 @@ class Case:
 
 @lru_cache(maxsize=256)
 def rising(case: Case) -> Case:
-    """The same with curves that never fall (least squares): more epsilon is worse only by luck, or a rule or two."""
+    """The same case with curves that never fall (isotonic least squares): a larger epsilon is worse by chance only."""
     from sklearn.isotonic import isotonic_regression
 
     whole = case.from_nothing()
@@ -86,7 +86,7 @@ def rising(case: Case) -> Case:
 
 
 def _crossing(places: Values, above: Values) -> float:
-    """Where a curve comes above zero for good, as a signal; its first point if it is always there."""
+    """The signal from which on a curve stays above zero; its first point if it always is."""
     below = np.flatnonzero(above < 0)
     if not len(below):
         return float(np.exp(places[0]))
@@ -121,6 +121,6 @@ def _case(row: Mapping[str, str], cells: Mapping[tuple[str, float], float]) -> C
 
 
 def rows(name: str) -> Iterator[dict[str, str]]:
-    """The rows of a table that comes with the package."""
+    """The rows of a CSV file that comes with the package."""
     text = resources.files("discreet.advice").joinpath(name).read_text(encoding="utf-8")
     yield from csv.DictReader(text.splitlines())

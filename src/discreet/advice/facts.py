@@ -1,4 +1,4 @@
-"""What is public about a table that nobody has looked at: its size and shape, and the noise that its owner allows."""
+"""What is public about a table before anyone looks at it: its size, its shape and its adjacency."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from discreet.schema import Schema
 from discreet.schema.columns import Categorical, is_integer
 
 MOST_RECORDS = 10**12
-"""More than any table has; beyond it a number of records is taken for a slip of the pen."""
+"""No table has more records: a larger number is taken for a typing error."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """The public facts that advice is made of.
+    """The public facts that advice is based on.
 
     Parameters
     ----------
     records : the nominal number of records.
-    classes, numeric, categorical : how many classes and columns there are.
-    categories : of all categorical columns together.
-    distance : 1 if a record is added or removed, 2 if one is replaced: what every noise of discreet is a multiple of.
+    classes, numeric, categorical : the number of classes, of numeric and of categorical columns.
+    categories : the number of categories of all categorical columns together.
+    distance : 1 under add-remove, 2 under replace-one; every noise of discreet is a multiple of it.
     """
 
     records: int
@@ -37,7 +37,7 @@ class Facts:
 
     @classmethod
     def of(cls, schema: Schema, records: int | None = None) -> Facts:
-        """The facts of a schema; `records` counts before the number that the schema declares.
+        """The facts of a schema; `records` overrides the number that the schema declares.
 
         >>> schema = Schema([Categorical("smoker", ["no", "yes"], unlisted=False)], "ill", ["no", "yes"], records=900)
         >>> Facts.of(schema).signal(0.1)
@@ -51,7 +51,7 @@ class Facts:
         if not is_integer(records) or not 1 <= records <= MOST_RECORDS:
             raise ParameterError(f"records={records!r}; need an integer from 1 to 10**12")
         if len(schema.classes) < 2:
-            raise ParameterError("the schema has one class: every model answers it, and there is nothing to advise")
+            raise ParameterError("the schema has one class, which every model predicts; need at least two classes")
         categorical = [column for column in schema.columns if isinstance(column, Categorical)]
         return cls(
             records,
@@ -64,18 +64,18 @@ class Facts:
 
     @property
     def columns(self) -> int:
-        """Attributes of both kinds."""
+        """The number of columns of both kinds."""
         return self.numeric + self.categorical
 
     def signal(self, epsilon: float) -> float:
-        """Records for each unit of noise: what a table's size and epsilon amount to together."""
+        """Records per unit of noise: the number of records times epsilon, halved under replace-one."""
         return self.records * epsilon / self.distance
 
     def coordinates(self) -> NDArray[np.float64]:
-        """Where the table stands among others: sizes as logarithms, and how much of it is numbers.
+        """A point that places the table among others: sizes as logarithms, and the fraction of numeric columns.
 
-        A factor e in the number of classes or columns counts as much as the whole way from numbers to categories;
-        a factor e in the number of records a third of that, since records already count in the signal.
+        A factor of e in the number of classes or columns counts as much as the step from all numeric to all categorical
+        columns. A factor of e in the number of records counts a third of that: records are already in the signal.
         """
         shape = [math.log(self.records) / 3, math.log(self.classes), math.log(self.columns)]
         return np.array([*shape, self.numeric / self.columns])

@@ -1,4 +1,4 @@
-"""Expected accuracy against epsilon: a panel for each model, with its range."""
+"""A picture of the advice: expected accuracy against epsilon, one panel per model."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from discreet.pictures.figure import COLOURS, MARKERS, new_figure
 
 
 def draw(advice: Advice) -> Any:
-    """A matplotlib figure: the middle and the range of each model, over those of all others in grey."""
+    """A matplotlib figure: in each panel one model's accuracy with its range, and all other models in grey."""
     choices = [choice for choice in advice.choices if choice.epsilon != math.inf]
     if not choices:
-        raise ParameterError("nothing to draw: every epsilon is infinite; give a finite one")
+        raise ParameterError("every epsilon is infinite; a picture needs at least one that is finite")
     epsilons = [choice.epsilon for choice in choices]
     curves = {
         model: [next(each for each in choice.expectations if each.model == model) for choice in choices]

@@ -1,10 +1,10 @@
-"""The accuracy to expect: what comparable cases had, made as wide as it takes to be right four times in five.
+"""The range of accuracy to expect: quantiles over the cases, widened until they hold four times in five.
 
-Accuracies are compared on a scale from 0, what guessing among the classes gets, to 1, no mistakes.
+Accuracies are compared on a scale from 0 (as good as guessing a random class) to 1 (no mistakes).
 
-Ranges from cases alone would be too narrow, since the next table may be unlike all of them. How much too narrow is
-measured by leaving out one case after another: the widening is the least that would have made the ranges hold in four
-of five (conformalised quantiles: Romano, Patterson and Candès 2019; with so few cases a guide, not a guarantee).
+Quantiles alone would be too narrow, since the next table may be unlike all cases. Leaving out one case after another
+shows how much too narrow: the widening is the smallest one with which the ranges would have held four times in five
+(conformalised quantiles: Romano, Patterson and Candès 2019; with this few cases a guide, not a guarantee).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from discreet.advice.facts import Facts
 from discreet.advice.neighbours import Values, quantile, weights
 
 NOMINAL = 0.8
-"""How often a range should hold the accuracy."""
+"""The fraction of tables whose accuracy a range should hold."""
 
 
 def expected(facts: Facts, signal: float, cases: Sequence[Case]) -> Values:
-    """Low end, middle and high end of the accuracy of each model (rows)."""
+    """The low end, the middle and the high end of the accuracy of each model (rows)."""
     wider = widening(tuple(cases))
     ranges = quantiles(facts, signal, cases) + np.array([-wider, 0.0, wider])
     floor = 1 / facts.classes
@@ -31,11 +31,11 @@ def expected(facts: Facts, signal: float, cases: Sequence[Case]) -> Values:
 
 
 def quantiles(facts: Facts, signal: float, cases: Sequence[Case]) -> Values:
-    """The same on the scale from 0 to 1, as the cases have it."""
+    """The same without widening, on the scale from 0 to 1."""
     weight = weights(facts, cases)
     scaled = np.array([_scaled(case, rising(case).at(signal)) for case in cases])
-    shares = ((1 - NOMINAL) / 2, 0.5, (1 + NOMINAL) / 2)
-    return np.array([[quantile(scaled[:, model], weight, share) for share in shares] for model in range(len(ADVISED))])
+    levels = ((1 - NOMINAL) / 2, 0.5, (1 + NOMINAL) / 2)
+    return np.array([[quantile(scaled[:, model], weight, level) for level in levels] for model in range(len(ADVISED))])
 
 
 def _scaled(case: Case, accuracies: Values) -> Values:
@@ -45,7 +45,7 @@ def _scaled(case: Case, accuracies: Values) -> Values:
 
 @lru_cache(maxsize=64)
 def widening(cases: tuple[Case, ...]) -> float:
-    """How far both ends have to move for the ranges to hold as often as they should, were each case the next table."""
+    """How far both ends of a range have to move, measured on each case in turn, for ranges to hold often enough."""
     missed: list[float] = []
     for place, left_out in enumerate(cases):
         others = [*cases[:place], *cases[place + 1 :]]

@@ -1,4 +1,4 @@
-"""How often such advice was good: each case in turn is advised on by all others, and what was measured decides."""
+"""How often advice was good: each case in turn is advised on by all others, and compared with what was measured."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from discreet.advice.cases import Case
 
 
 class Record(NamedTuple):
-    """How many choices were the best or within one percentage point of it, and of how many."""
+    """The number of first choices that were the best model or within one percentage point of it, and of all."""
 
     good: int
     of: int
 
     @property
-    def share(self) -> float:
-        """Good ones among all; 0 if there were none."""
+    def fraction(self) -> float:
+        """The fraction of choices that were good; 0 if there were none."""
         return self.good / max(1, self.of)
 
 
@@ -28,6 +28,6 @@ def track_record(cases: tuple[Case, ...]) -> Record:
     for case in cases:
         others = [other for other in cases if other is not case]
         for signal, measured in zip(case.signals.tolist(), case.accuracies.T, strict=True):
-            first = int(standing(case.facts, signal, others).loss.argmin())
+            first = int(standing(case.facts, signal, others).shortfall.argmin())
             good.append(bool(measured.max() - measured[first] <= CLOSE + 1e-9))
     return Record(sum(good), len(good))

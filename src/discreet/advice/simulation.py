@@ -1,7 +1,7 @@
-"""Simulation from the noise model: the real models, with their real noise, on made-up tables of the same schema.
+"""Simulation: the real models, with their real noise, on made-up tables of the same schema.
 
-What noise does to a model depends on the signal, the number of records times epsilon: so a smaller table will do, with
-an epsilon that is larger by as much.
+What noise does to a model depends on the signal, the number of records times epsilon. A smaller table with an epsilon
+that is larger by the same factor therefore stands for the whole one.
 """
 
 from __future__ import annotations
@@ -24,33 +24,30 @@ from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Column
 
 SIGNALS = tuple(float(signal) for signal in np.geomspace(1, 30_000, 8))
-"""Where curves are simulated: from noise alone to hardly any."""
+"""The signals that are simulated: from nothing but noise to hardly any noise."""
 TABLES = 2
-"""Tables of each world."""
+"""Number of tables per world. This and the limits below keep a simulation within some seconds."""
 DRAWS, WEAK = 5, 100.0
-"""So many draws of the noise where the signal is weak and the noise decides; else one, as for the SVM everywhere."""
+"""Number of noise draws where the signal is below `WEAK`, since noise decides there; 1 elsewhere and for `SLOW`."""
 ROWS, TESTED = 600, 500
-"""A table has so many rows at most, and so many more are tested on."""
+"""A table has at most `ROWS` rows to train on, and `TESTED` more to test on."""
 COLUMNS, CELLS = 20, 60
-"""So many columns at most, spread evenly over the schema; and so many columns times classes, which take time."""
+"""At most `COLUMNS` columns, spread evenly over the schema, and at most `CELLS` columns times classes."""
 SLOW = "svm"
-"""Takes ten times as long as any other: it is tried at every second signal, and between these lies in the middle."""
+"""Takes ten times as long as any other model: it runs at every second signal, and is interpolated between them."""
 MOST_CLASSES = 40
 """With more classes nothing is simulated."""
 MOST_CATEGORIES, LEVELS = 200, 2000
-"""So many categories of a column at most, and of all columns times classes: more would take minutes."""
+"""At most this many categories per column, and at most `LEVELS` categories in all times classes."""
 
 
 def families() -> dict[str, Any]:
-    """How each advised model is made."""
+    """The constructor of each model that can be advised."""
     return {name: configured(name, FAMILIES) for name in ADVISED}
 
 
 def simulate(schema: Schema, facts: Facts, progress: Callable[[int, int], None] = lambda done, of: None) -> list[Case]:
-    """A case for each world, with curves that never fall, the same each time.
-
-    None where something hinders it.
-    """
+    """One case per world, with curves that never fall; the same at each call. Empty if `hindrance` names a reason."""
     if hindrance(schema, facts):
         return []
     rows = min(facts.records, ROWS)
@@ -66,13 +63,13 @@ def simulate(schema: Schema, facts: Facts, progress: Callable[[int, int], None] 
     progress(len(WORLDS) * TABLES, len(WORLDS) * TABLES)
     means = curves.mean(axis=1)
     return [
-        rising(Case(world.__name__, facts, np.array(SIGNALS), mean[:, :-1], mean[:, -1], float(share)))
-        for world, mean, share in zip(WORLDS, means, largest.mean(axis=1), strict=True)
+        rising(Case(world.__name__, facts, np.array(SIGNALS), mean[:, :-1], mean[:, -1], float(majority)))
+        for world, mean, majority in zip(WORLDS, means, largest.mean(axis=1), strict=True)
     ]
 
 
 def hindrance(schema: Schema, facts: Facts) -> str:
-    """Why nothing is simulated; empty if it is."""
+    """Why nothing can be simulated; empty if it can."""
     if facts.classes > MOST_CLASSES:
         return f"there are more than {MOST_CLASSES} classes"
     if facts.records < 2:
@@ -81,7 +78,7 @@ def hindrance(schema: Schema, facts: Facts) -> str:
 
 
 def spread(schema: Schema, classes: int) -> list[str]:
-    """The columns that are simulated: all that have not very many categories, or some of these, spread evenly."""
+    """The columns to simulate: those with at most `MOST_CATEGORIES` categories, or some of them, spread evenly."""
     quick = [each.name for each in schema.columns if _categories(each) <= MOST_CATEGORIES]
     width = min(len(quick), COLUMNS, max(1, CELLS // classes))
     chosen = [quick[(2 * place + 1) * len(quick) // (2 * width)] for place in range(width)]
@@ -95,7 +92,7 @@ def _categories(column: Column) -> int:
 
 
 def _curves(schema: Schema, table: Sample, rows: int, epsilons: list[float], noise: int) -> Values:
-    """The accuracy of each model (rows) at each epsilon; twins have one run for both."""
+    """The accuracy of each model (rows) at each epsilon; a twin gets the accuracy of the simpler model."""
     found = np.full((len(ADVISED), len(epsilons)), np.nan)
     for column, epsilon in enumerate(epsilons):
         same = twins(schema, as_epsilon(epsilon))
@@ -119,10 +116,10 @@ def _accuracy(schema: Schema, table: Sample, rows: int, model: str, epsilon: flo
 
 
 def _allowed(epsilon: float) -> float:
-    """Models take no finite epsilon beyond 10,000."""
+    """The epsilon, or infinity if it is larger than any finite one that models accept."""
     return epsilon if epsilon <= MOST_EPSILON else math.inf
 
 
 def seed(*numbers: int) -> int:
-    """A seed of its own for each combination."""
+    """A different seed for each combination of numbers."""
     return zlib.crc32(repr(numbers).encode())

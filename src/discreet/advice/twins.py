@@ -1,7 +1,7 @@
-"""Models that are one and the same: by their own public rules, some do what a simpler one does where epsilon is small.
+"""Twins: models that, at a small epsilon, do by their own public rules what a simpler model does.
 
-A random forest that can feed one tree is a decision tree, and a naive Bayes that cannot pay for a choice of columns
-makes none. Their accuracies have the same law, so that one is run for both, or their runs count together.
+A random forest with records for one tree only is a decision tree, and a naive Bayes that cannot pay for a choice of
+columns makes none. The accuracies of twins have the same distribution, so only the simpler model is run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from discreet.schema import Schema
 
 
 def twins(schema: Schema, epsilon: Epsilon) -> dict[str, str]:
-    """The models that are the same as a simpler one, and which; the schema declares its number of records."""
+    """Each model that is the same as a simpler one, with that one; uses the number of records in the schema."""
     records, classes = schema.records or 1, len(schema.classes)
     found = {}
     if tree_plan.of_a_class(tree_plan.signal(epsilon, records), classes) < 2 * tree_plan.STRONG:

@@ -19,31 +19,30 @@ NAMES = {
     "random-forest": "a random forest",
     "svm": "a linear SVM",
 }
-"""What the models are called."""
+"""The models' names in sentences."""
 STRANGE: dict[Strange, str] = {
-    "few records": "There are fewer records than in any case that is known, so that accuracies may well be lower than "
-    "this range",
-    "many classes": "There are more classes than in any case that is known",
-    "far": "The table is unlike all cases that are known",
+    "few records": "There are fewer records than in any known case, so accuracies may well be lower than this range",
+    "many classes": "There are more classes than in any known case",
+    "far": "The table is unlike all known cases",
 }
-"""In which ways a table is unlike all cases."""
+"""What is said of a table that is unlike all cases."""
 WITHIN = "within one percentage point"
 WIDE = 0.4
-"""A range that is wider says little."""
+"""A range that is wider than this says little."""
 SAME = 0.005
-"""Accuracies that are closer are as good."""
+"""Accuracies that differ by less than this count as equal."""
 
 
 def options(model: str) -> str:
-    """What to add to `discreet train`."""
+    """The options of `discreet train` that choose this model."""
     name, _, settings = model.removesuffix(")").partition("(")
     return f"--model {name}" + "".join(f" --with {each}" for each in split_names(settings))
 
 
 def command(advice: Advice, model: str, schema: str, adjacency: str | None = None) -> str:
-    """How to train a model of the advice, to be pasted up to DATA and M; empty where it is advised not to train.
+    """The command that trains a model of the advice, to paste once DATA and M are filled in; empty if none should be.
 
-    Of the epsilons it is advised for, it takes the least; infinity, which is not private, only if there is no other.
+    It takes the smallest epsilon that the model is advised for; infinity, which is not private, only if that is all.
     """
     epsilons = [each.epsilon for each in advice.choices if each.first.model == model and not hopeless(advice, each)]
     if not epsilons:
@@ -56,20 +55,20 @@ def command(advice: Advice, model: str, schema: str, adjacency: str | None = Non
 
 
 def sentences(advice: Advice) -> list[str]:
-    """A paragraph for each model that is a first choice, about all epsilons at which it is, and what holds besides."""
+    """One paragraph per model that is a first choice, about all its epsilons; then general remarks."""
     models = dict.fromkeys(choice.first.model for choice in advice.choices)
     found = [sentence(advice, [each for each in advice.choices if each.first.model == model]) for model in models]
     return [*found, *_enough(advice)]
 
 
 def sentence(advice: Advice, group: Sequence[Choice]) -> str:
-    """Whether and what to train at epsilons that have one first choice, what to expect, and how sure that is."""
+    """For epsilons that share a first choice: whether to train it, what to expect, and how sure that is."""
     never = [each for each in group if hopeless(advice, each)]
     rest = [each for each in group if not hopeless(advice, each)]
     name, records = NAMES[group[0].first.model], amount(advice.facts.records)
     parts = []
     if never:
-        parts.append(f"Do not train {_at(never)}: always answering the largest class is expected to do as well.")
+        parts.append(f"Do not train {_at(never)}: always predicting the largest class is expected to do as well.")
     where = f"{_at(rest)} with {records}, train {name}" if rest else f"With {records}, the least bad is {name}"
     parts.append(f"{where[0].upper()}{where[1:]}: expect {_expected(group)}{_counted(group)}.")
     parts += [_record(advice, group[0]), *_little_said(group), *_little_left(advice, rest)]
@@ -79,7 +78,7 @@ def sentence(advice: Advice, group: Sequence[Choice]) -> str:
 
 
 def hopeless(advice: Advice, choice: Choice) -> bool:
-    """Whether the first choice is below the low end of where it is useful: then nothing should be trained."""
+    """Whether the epsilon is below the range from which on the first choice is useful: then do not train."""
     return choice.epsilon < _useful(advice, choice).low
 
 
@@ -88,7 +87,7 @@ def _useful(advice: Advice, choice: Choice) -> Useful:
 
 
 def amount(records: int) -> str:
-    """How many records there are, in words.
+    """The number of records in words.
 
     >>> amount(1), amount(12000)
     ('1 record', 'about 12,000 records')
@@ -97,7 +96,7 @@ def amount(records: int) -> str:
 
 
 def _at(choices: Sequence[Choice]) -> str:
-    """Where something holds: "at epsilon 0.1 and 1"."""
+    """The epsilons in words: "at epsilon 0.1 and 1"."""
     return f"at epsilon {_listed([f'{each.epsilon:g}' for each in choices])}"
 
 
@@ -115,7 +114,7 @@ def _expected(group: Sequence[Choice]) -> str:
 
 
 def _counted(group: Sequence[Choice]) -> str:
-    """In how many cases the model was good; of a guess they say nothing."""
+    """In how many cases the model was good; empty for a guess."""
     if group[0].is_guess:
         return ""
     numbers = [str(each.first.close_in) for each in group]
@@ -124,21 +123,21 @@ def _counted(group: Sequence[Choice]) -> str:
 
 
 def _record(advice: Advice, choice: Choice) -> str:
-    """How sure that is: how often first choices were good on data sets that they were made without."""
+    """How sure the advice is: how often first choices were good on data sets that were left out."""
     if choice.is_guess:
         return f"{'. '.join(STRANGE[each] for each in choice.strange)}: this is a guess."
-    share = f"about {10 * track_record(advice.cases).share:.0f} of 10 trials on public data sets"
-    return f"How sure is that? First choices were the best or {WITHIN} of it in {share}."
+    trials = f"about {10 * track_record(advice.cases).fraction:.0f} of 10 trials on public data sets"
+    return f"How sure is that? First choices were the best or {WITHIN} of it in {trials}."
 
 
 def _little_said(group: Sequence[Choice]) -> list[str]:
-    """Where a range is so wide that it says little."""
+    """A remark on ranges that are too wide to say much."""
     wide = [each for each in group if each.first.high - each.first.low > WIDE]
     return [f"Little can be said {_at(wide)}: the range is wider than {100 * WIDE:.0f} points."] if wide else []
 
 
 def _little_left(advice: Advice, choices: Sequence[Choice]) -> list[str]:
-    """Where noise leaves little in most of the cases."""
+    """A remark on epsilons at which the model is not useful in most cases."""
     some = [each for each in choices if each.epsilon < _useful(advice, each).epsilon and each.epsilon != math.inf]
     if not some:
         return []
@@ -151,7 +150,7 @@ def _little_left(advice: Advice, choices: Sequence[Choice]) -> list[str]:
 
 
 def _enough(advice: Advice) -> list[str]:
-    """The least epsilon that is expected to do as well as the largest that was asked about."""
+    """A remark on the smallest epsilon that is expected to do as well as the largest one."""
     worth = [each for each in advice.choices if not hopeless(advice, each)]
     as_good = list(takewhile(lambda each: abs(each.first.accuracy - worth[-1].first.accuracy) < SAME, reversed(worth)))
     if len(as_good) < 2:
@@ -160,7 +159,7 @@ def _enough(advice: Advice) -> list[str]:
 
 
 def from_where(each: Useful) -> str:
-    """From which epsilon on a model is useful."""
+    """From which epsilon on a model is useful, in words."""
     return "not expected" if each.epsilon == math.inf else f"{rounded(each.epsilon)} ({_range(each)})"
 
 
@@ -169,7 +168,7 @@ def _range(each: Useful) -> str:
 
 
 def rounded(epsilon: float) -> str:
-    """An epsilon with two digits: more would pretend.
+    """An epsilon with two digits; more digits would suggest a precision that is not there.
 
     >>> rounded(0.01234), rounded(12.3), rounded(1234.5)
     ('0.012', '12', '1200')

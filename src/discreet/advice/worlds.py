@@ -1,6 +1,6 @@
-"""Made-up tables with a given schema: what the private one might be like, without a look at it.
+"""Made-up tables with a given schema: what a private table might be like, without looking at it.
 
-Each world is a way in which columns may tell the class. A table of a world follows from the schema, a number of rows
+Each world is one way in which columns may tell the class. A table of a world follows from the schema, a number of rows
 and a seed. Nothing in it comes from records.
 """
 
@@ -22,29 +22,29 @@ from discreet.schema.columns import Categorical, Column, Numeric
 Matrix = NDArray[np.float64]
 Labels = NDArray[np.intp]
 Draws: TypeAlias = Any
-"""A generator of `randomness.search_generator`: what it draws protects no record."""
+"""A generator of `randomness.search_generator`; its draws protect no record."""
 
 SEPARATION = 4.0
-"""The least distance of two classes, in deviations, all columns together: one record in forty is misread at best."""
+"""Smallest distance of two classes over all columns, in standard deviations: one record in forty is misread at best."""
 READING = 0.5
-"""Deviation of a reading from what it reads. So small that the best column alone is nearly as good as all together,
-which is how it is with most data sets that models are tried on (Holte 1993)."""
+"""Standard deviation of a column around the hidden quantity that it measures. It is small: on most public data sets the
+best column alone is nearly as good as all together (Holte 1993)."""
 MISLABELLED = 0.05
-"""The share of records whose class a rule does not tell, in the worlds with rules."""
+"""The fraction of records whose class does not follow the rule, in the worlds with rules."""
 IMBALANCE = 0.15
-"""How far the largest class is from an even share to all records."""
+"""How large the largest class is, from 0 (all classes are equal) to 1 (it has all records)."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of a made-up world: attributes in the order of the schema, and classes by number."""
+    """Rows of a made-up world: columns in the order of the schema, and classes by number."""
 
     X: Matrix
     y: Labels
 
 
 def numbered(schema: Schema, names: Sequence[str], records: int) -> Schema:
-    """A schema of the same shape: columns between 0 and 1 or with categories 0, 1, ..., and numbered classes."""
+    """A schema of the same shape: numbers between 0 and 1, categories 0, 1, ..., and classes 0, 1, ..."""
     columns: list[Column] = []
     for name in names:
         column = schema[name]
@@ -55,21 +55,21 @@ def numbered(schema: Schema, names: Sequence[str], records: int) -> Schema:
     return Schema(columns, schema.target, range(len(schema.classes)), schema.adjacency.value, records)
 
 
-def shares(classes: int) -> Matrix:
-    """The share of each class: the largest moderately more than even, the others alike."""
+def proportions(classes: int) -> Matrix:
+    """The fraction of records in each class: the first is moderately larger, all others are equal."""
     first = 1 / classes + IMBALANCE * (1 - 1 / classes)
     return np.array([first, *[(1 - first) / max(1, classes - 1)] * (classes - 1)])
 
 
 def independent(schema: Schema, y: Labels, rng: Draws) -> Sample:
-    """Every column tells something, some more, each by itself: the world of naive Bayes."""
+    """Every column tells something by itself, some more than others: the world of naive Bayes."""
     strengths = rng.exponential(size=len(schema.columns))
     centres = _apart(rng.normal(size=(len(schema.classes), len(schema.columns))) * strengths)
     return Sample(_readings(schema, centres[y] + _noise(y, schema, rng), rng), y)
 
 
 def redundant(schema: Schema, y: Labels, rng: Draws) -> Sample:
-    """Columns are readings of two hidden quantities that tell the class: what one says, others say again."""
+    """All columns measure the same two hidden quantities, which tell the class: columns repeat each other."""
     centres = _apart(rng.normal(size=(len(schema.classes), 2)))
     hidden = centres[y] + rng.normal(size=(len(y), 2))
     angles = rng.uniform(0, 2 * np.pi, size=len(schema.columns))
@@ -78,7 +78,7 @@ def redundant(schema: Schema, y: Labels, rng: Draws) -> Sample:
 
 
 def dominant(schema: Schema, y: Labels, rng: Draws) -> Sample:
-    """One column tells nearly all, the others nothing: the world of one rule."""
+    """One column tells nearly everything, the others nothing: the world of one rule."""
     scores = _noise(y, schema, rng)
     places = rng.permutation(len(schema.classes))
     scores[:, rng.integers(len(schema.columns))] += SEPARATION * places[_mistaken(y, schema, rng)]
@@ -95,37 +95,37 @@ def ruled(schema: Schema, y: Labels, rng: Draws) -> Sample:
     for _ in range(depth):
         leaves = 2 * leaves + answers[np.arange(len(y)), asked[leaves]]
     order = rng.permutation(2**depth)
-    rule = np.sort(y)[(order * len(y)) >> depth]  # as many leaves for each class as its share asks for
+    rule = np.sort(y)[(order * len(y)) >> depth]  # each class gets leaves in proportion to its records
     return Sample(X, _mistaken(rule[leaves - 2**depth], schema, rng))
 
 
 def _answers(values: Matrix, column: Column) -> Labels:
-    """A question to a column: above its middle, or its most frequent category."""
+    """The answers (0 or 1) to one question per column: is it above its median, or in its most frequent category?"""
     if isinstance(column, Categorical):
         return np.asarray(values == np.bincount(values.astype(np.intp)).argmax(), dtype=np.intp)
     return np.asarray(values > np.median(values), dtype=np.intp)
 
 
 def _apart(centres: Matrix) -> Matrix:
-    """Centres of classes, stretched until the nearest two are `SEPARATION` apart."""
+    """The centres of the classes, scaled until the nearest two are `SEPARATION` apart."""
     gaps = [np.linalg.norm(first - second) for first, second in combinations(centres, 2)]
     return np.asarray(centres * SEPARATION / max(min(gaps, default=1.0), 1e-9))
 
 
 def unrelated(schema: Schema, y: Labels, rng: Draws) -> Sample:
-    """No column tells anything: nothing can be better than the largest class."""
+    """No column tells anything: no model can be better than the largest class."""
     return Sample(_readings(schema, _noise(y, schema, rng), rng), y)
 
 
 World = Callable[[Schema, Labels, Draws], Sample]
 WORLDS: tuple[World, ...] = (independent, redundant, dominant, ruled)
-"""The worlds in which the class can be told."""
+"""The worlds in which columns tell the class."""
 
 
 def drawn(world: World, schema: Schema, rows: int, seed: int) -> Sample:
-    """A table of a world."""
+    """Draw a table of a world."""
     rng = search_generator(seed)
-    y = np.asarray(rng.choice(len(schema.classes), size=rows, p=shares(len(schema.classes))), dtype=np.intp)
+    y = np.asarray(rng.choice(len(schema.classes), size=rows, p=proportions(len(schema.classes))), dtype=np.intp)
     return world(schema, y, rng)
 
 
@@ -134,12 +134,12 @@ def _noise(y: Labels, schema: Schema, rng: Draws) -> Matrix:
 
 
 def _mistaken(y: Labels, schema: Schema, rng: Draws) -> Labels:
-    """The classes, some of them exchanged for any."""
+    """The classes, a fraction `MISLABELLED` of them replaced by a random class."""
     return np.where(rng.random(len(y)) < MISLABELLED, rng.integers(len(schema.classes), size=len(y)), y)
 
 
 def _readings(schema: Schema, scores: Matrix, rng: Draws) -> Matrix:
-    """Scores as values of the columns: a part of the range of numbers, or categories, some of them rare."""
+    """Turn scores into values of the columns: numbers in part of the range, or categories, some of them rare."""
     scores = (scores - scores.mean(axis=0)) / np.maximum(scores.std(axis=0), 1e-9)
     for place, column in enumerate(schema.columns):
         if isinstance(column, Categorical):

@@ -1,4 +1,4 @@
-"""The ledger of a command: opened before anything is read, told after it, and also if the command ends early."""
+"""The ledger of a command: opened before data are read, and reported when the command ends, early or not."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from pathlib import Path
 
 import typer
 
-from discreet.cli.outputs import advise
+from discreet.cli.outputs import advise, say
 from discreet.errors import BudgetError, DiscreetError, FileError, ParameterError
-from discreet.privacy.epsilon import Epsilon, as_epsilon, shown_above, shown_below
+from discreet.privacy.epsilon import Epsilon, as_epsilon, shown_above, shown_below, total
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.ledger.account import Account, Entry
 from discreet.schema import Adjacency
+
+COST = "--epsilon="
+REMEDY = "use a smaller epsilon"
 
 
 def open_ledger(
@@ -23,13 +26,16 @@ def open_ledger(
     limit: str | None,
     epsilon: Epsilon,
     adjacency: Adjacency,
-    cost: str = "--epsilon=",
-    remedy: str = "use a smaller epsilon",
+    cost: str = COST,
+    remedy: str = REMEDY,
 ) -> Ledger | None:
-    """The ledger, if a loss under this adjacency fits in it; a new file is made only then, and under it."""
+    """The ledger, if it has room for `epsilon` under this adjacency; only then is a new file made, with this adjacency.
+
+    `cost` and `remedy` are words of the refusal: what asks for the epsilon, and how to ask for less.
+    """
     if path is None:
         if limit is not None:
-            raise ParameterError(f"--limit={limit} needs a file that keeps what was spent; add --ledger FILE")
+            raise ParameterError(f"--limit={limit} needs a ledger file; add --ledger FILE")
         return None
     most = None if limit is None else _limit(limit)
     if os.path.lexists(path):
@@ -37,10 +43,10 @@ def open_ledger(
         if most not in (None, ledger.limit):
             raise FileError(f"ledger {path} has limit {ledger.limit}, got {limit}; leave --limit out")
         _check_cost(ledger.account, Entry("", epsilon, adjacency), path, cost, remedy)
-        ledger.check(epsilon, adjacency)  # and whether it can be written
+        ledger.check(epsilon, adjacency)  # also raises if the file cannot be written
         return ledger
     if most is None:
-        raise ParameterError(f"ledger {path} is new; set the most that it may ever spend, for instance --limit 2")
+        raise ParameterError(f"ledger {path} does not exist; set the most that it may ever spend, such as --limit 2")
     _check_cost(Account(most, adjacency), Entry("", epsilon, adjacency), path, cost, remedy)
     return Ledger(most, path, adjacency=adjacency)
 
@@ -60,7 +66,7 @@ def _check_cost(account: Account, asked: Entry, path: Path, cost: str, remedy: s
     if account.has_no_bound_for(asked):
         raise BudgetError(
             f"{cost}{shown_above(asked.epsilon)} under {asked.adjacency} bounds no loss under {own}, the adjacency of "
-            f"ledger {path}; release under {own}, or name a ledger of its own"
+            f"ledger {path}; release under {own}, or name another ledger"
         )
     price = f"{cost}{shown_above(asked.epsilon)}"
     if counted != asked.epsilon:
@@ -71,51 +77,88 @@ def _check_cost(account: Account, asked: Entry, path: Path, cost: str, remedy: s
     )
 
 
+class Payment:
+    """What a command pays for: the ledger that it charges, and what has become of its result.
+
+    Attributes
+    ----------
+    ledger : None until `open` is called, and if no ledger file was named.
+    outcome : what the user is told about the result if the command ends early; the command updates it.
+    """
+
+    def __init__(self, path: Path | None, outcome: str) -> None:
+        self.ledger: Ledger | None = None
+        self.outcome = outcome
+        self._path, self._before = path, 0
+
+    def open(
+        self, limit: str | None, epsilon: Epsilon, adjacency: Adjacency, cost: str = COST, remedy: str = REMEDY
+    ) -> Ledger | None:
+        """Open the ledger, if one was named and `epsilon` fits in it. Everything that costs nothing comes before."""
+        ledger = open_ledger(self._path, limit, epsilon, adjacency, cost, remedy)
+        self._before = 0 if ledger is None else len(ledger.entries)
+        self.ledger = ledger
+        return ledger
+
+    def say_state(self) -> None:
+        """Print what is spent and left, if there is a ledger."""
+        if self.ledger is not None:
+            say(in_words(self.ledger, self._path))
+
+    def state(self) -> str:
+        """What the ledger was charged since it was opened, as the rest of a sentence."""
+        if self._path is None:
+            return ""
+        if self.ledger is None:
+            return f"; ledger {self._path} was not charged"
+        try:
+            account = self.ledger.account
+        except DiscreetError:
+            return f"; ledger {self._path} cannot be read now, and may have been charged"
+        charged = [epsilon for _, epsilon in account.losses[self._before :]]
+        if not charged:
+            return f"; ledger {self._path} was not charged ({_spent(account)})"
+        return f"; ledger {self._path} was charged {shown_above(total(charged))} and keeps it ({_spent(account)})"
+
+
 @contextlib.contextmanager
-def paying(account: Ledger | None, path: Path | None, lost: str) -> Iterator[None]:
-    """Around what is paid for: if it ends early, say so, that `lost` did not come of it, and what the ledger keeps."""
-    before = 0 if account is None else len(account.entries)
+def paying(path: Path | None, outcome: str) -> Iterator[Payment]:
+    """Around a whole command that charges a ledger: if it ends early, say what it made and what the ledger was charged.
+
+    Everything belongs inside, from the first check to the last printed line: Ctrl-C or a full disk may come at any
+    time. `outcome` says what has become of the result if the command ends before it changes that text.
+    """
+    payment = Payment(path, outcome)
     try:
-        yield
+        yield payment
     except KeyboardInterrupt:
-        advise(f"interrupted; {lost}{_kept(account, path, before)}")
+        advise(f"interrupted; {payment.outcome}{payment.state()}")
         raise typer.Exit(130) from None
     except DiscreetError as error:
-        kept = _kept(account, path, before)
-        if not kept:
+        if payment.ledger is None:
             raise
-        raise DiscreetError(f"{error}{kept}") from None
-    except Exception:
-        if kept := _kept(account, path, before):
-            advise(f"{lost}{kept}")
+        raise DiscreetError(f"{error}{payment.state()}") from None
+    except BaseException:  # a defect, or a terminal that nobody reads any more
+        if payment.ledger is not None:
+            advise(f"{payment.outcome}{payment.state()}")
         raise
 
 
-def _kept(account: Ledger | None, path: Path | None, before: int) -> str:
-    """What the ledger has of a command that ended early, as the rest of a sentence."""
-    if account is None:
-        return ""
-    try:
-        if len(account.entries) == before:
-            return ""
-        return f"; ledger {path} keeps the charge ({_spent(account)})"
-    except DiscreetError:
-        return f"; ledger {path} cannot be read now, and may have the charge"
-
-
-def in_words(account: Ledger, path: Path | None) -> str:
-    """One sentence for people: what was spent, and what is left."""
+def in_words(ledger: Ledger, path: Path | None) -> str:
+    """One sentence for people: how much is spent, and how much is left."""
+    account = ledger.account
     left = shown_below(account.remaining).replace("inf", "∞")
     return f"Ledger {path}: {_spent(account)}, {left} left."
 
 
-def _spent(account: Ledger) -> str:
+def _spent(account: Account) -> str:
     of = "without limit" if account.limit == math.inf else f"of {shown_below(account.limit)}"
     return f"{shown_above(account.spent)} {of} spent"
 
 
-def as_dict(account: Ledger | None) -> dict[str, str] | None:
-    """The account for scripts, exact."""
-    if account is None:
+def as_dict(ledger: Ledger | None) -> dict[str, str] | None:
+    """The account for scripts, as exact fractions."""
+    if ledger is None:
         return None
+    account = ledger.account
     return {"limit": str(account.limit), "spent": str(account.spent), "remaining": str(account.remaining)}

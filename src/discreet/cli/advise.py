@@ -1,8 +1,7 @@
-"""`discreet advise`: which model at which epsilon, before anything is spent and without the data."""
+"""`discreet advise`: which model to train at which epsilon, before anything is spent and without the data."""
 
 from __future__ import annotations
 
-import io
 import math
 from functools import partial
 from pathlib import Path
@@ -10,41 +9,36 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import inputs
-from discreet.cli.explain import PICTURES
+from discreet.cli import inputs, options
 from discreet.cli.outputs import advise as remark
-from discreet.cli.outputs import check_out, emit, say, tabulate
+from discreet.cli.outputs import check_out, check_picture, emit, save_figure, say, tabulate
 from discreet.cli.progress import progress_bars
-from discreet.errors import ParameterError
-from discreet.storage.writing import whole_file
 
-STAR = "* the first choice: the least average loss against the best model in comparable cases"
-DRAFTED = "This command read no data; the draft's entries were read off the data."
+STAR = "* the first choice: on average the least below the best model in comparable cases"
+DRAFTED = "This command read no data, but the draft's entries were read from the data."
 
 
 def advise(
     schema: Annotated[str, typer.Argument(help="A schema file, or schemas.json#name.", show_default=False)],
     records: Annotated[
-        int | None, typer.Option(help="About how many records there are; default: as the schema says.")
+        int | None, typer.Option(help="The number of records, roughly; default: as the schema says.")
     ] = None,
     epsilon: Annotated[
         str | None, typer.Option(help="Privacy losses, such as 0.1,1.  [default: 0.01,0.1,1,5]", show_default=False)
     ] = None,
-    adjacency: Annotated[
-        str | None, typer.Option(help="add-remove or replace-one; default: as the schema says.")
-    ] = None,
+    adjacency: options.Adjacency = None,
     simulation: Annotated[
         bool, typer.Option("--simulation/--no-simulation", help="Try the models on made-up tables too.")
     ] = True,
     plot: Annotated[
-        Path | None, typer.Option(help="A picture to write: .png, .svg or .pdf.", show_default=False)
+        Path | None, typer.Option(help="The picture to write: .png, .svg or .pdf.", show_default=False)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Say which model to train at which epsilon, from public facts alone.
 
-    Reads a schema and numbers, and no data: the advice costs no privacy. It rests on how the models did on public
-    data sets of similar size and shape, and on made-up tables with your schema; it says how sure it is.
+    Reads a schema and no data, so it costs no privacy. The advice rests on the accuracy of the models on public data
+    sets of similar size and shape, and on made-up tables with your schema. It says how sure it is.
 
     \b
     Examples, after `discreet demo`:
@@ -54,14 +48,13 @@ def advise(
     from discreet.advice import advisor
 
     if plot is not None:
-        if plot.suffix.lower() not in PICTURES:
-            raise ParameterError(f"--plot={plot}; need a name that ends in {', '.join(PICTURES)}")
-        check_out(plot, Path(schema.partition("#")[0]))
+        check_picture("--plot", plot)
+        check_out(plot, inputs.schema_file(schema))
     declared, public = inputs.load_schema(schema), inputs.load_schema(schema, adjacency)
     if not public.is_public:
         remark(
-            f"{schema} is a draft: {len(public.from_data)} of its entries came from the data. Until a person has "
-            "confirmed them, neither it nor this advice is public."
+            f"{schema} is a draft: {len(public.from_data)} of its entries were read from the data. Until a person has "
+            "confirmed them, neither the draft nor this advice is public."
         )
     wanted = advisor.EPSILONS if epsilon is None else [part.strip() for part in epsilon.split(",") if part.strip()]
     with progress_bars() as told:
@@ -73,31 +66,24 @@ def advise(
             progress=partial(told, "simulating"),
         )
     if plot is not None:
-        _save(advice, plot)
+        from discreet.advice.picture import draw
+
+        save_figure(draw(advice), plot)
     if as_json:
         emit(report(advice, public.adjacency.value, not public.is_public))
         return
     _show(advice)
     _advise_commands(advice, schema, None if public.adjacency is declared.adjacency else public.adjacency.value)
     if advice.hindered:
-        say(f"Nothing was simulated, since {advice.hindered}: the public data sets alone speak.")
+        say(f"Nothing was simulated, since {advice.hindered}: the advice rests on public data sets alone.")
     drafted = "No data were read." if public.is_public else DRAFTED
     say(f"Cases that count most: {', '.join(advice.nearest[:5])}. {drafted}")
     if plot is not None:
         remark(f"Picture written to {plot}")
 
 
-def _save(advice: Any, path: Path) -> None:
-    from discreet.advice.picture import draw
-
-    content = io.BytesIO()
-    draw(advice).savefig(content, format=path.suffix.lower().removeprefix("."), dpi=150)
-    with whole_file(path, binary=True) as file:
-        file.write(content.getvalue())
-
-
 def report(advice: Any, adjacency: str, draft: bool) -> dict[str, Any]:
-    """The advice as plain data; null stands for an infinite epsilon."""
+    """The advice as plain data; an infinite epsilon becomes null."""
     from discreet.advice.record import track_record
     from discreet.advice.wording import hopeless, options, sentence
 
@@ -120,7 +106,7 @@ def report(advice: Any, adjacency: str, draft: bool) -> dict[str, Any]:
         ],
         "useful_from": [{name: _finite(value) for name, value in vars(each).items()} for each in advice.useful],
         "nearest_cases": list(advice.nearest),
-        "record": {**record._asdict(), "share": record.share},
+        "record": {**record._asdict(), "share": record.fraction},
     }
 
 
@@ -141,13 +127,13 @@ def _show(advice: Any) -> None:
     body = [[model, *(found[choice.epsilon, model] for choice in advice.choices)] for model in ADVISED]
     tabulate(f"Expected accuracy in per cent, with a range\n{STAR}", heads, body, right=heads[1:])
     where = [[each.model, from_where(each)] for each in advice.useful]
-    tabulate("Useful from about which ε", ["model", "ε (range in four of five cases)"], where)
+    tabulate("Useful from about this ε on", ["model", "ε (range in four of five cases)"], where)
     for text in sentences(advice):
         say(text)
 
 
 def _advise_commands(advice: Any, schema: str, adjacency: str | None) -> None:
-    """A command for each model of the advice."""
+    """Print a command for each model of the advice."""
     from discreet.advice.wording import command
 
     chosen = dict.fromkeys(choice.first.model for choice in advice.choices)

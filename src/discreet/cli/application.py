@@ -1,14 +1,15 @@
 """The application: its commands, and what happens to errors.
 
-An error that discreet raises on purpose, a wrong option and an unreadable file are one line and status 2. Anything
-else is a defect: its message may hold a value of the data, so it is not shown (status 1) unless --debug is given.
+An error that discreet raises on purpose, a wrong option or an unreadable file is reported on one line, with status 2.
+Any other error is a defect: its message may quote data, so it is shown with --debug only (status 1).
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import typer
@@ -66,7 +67,7 @@ def _in_one_line(debug: bool) -> Iterator[None]:
 
 
 def explanation(error: Exception) -> tuple[str, int] | None:
-    """Message and exit status of an error that is the user's to mend, or None."""
+    """Message and exit status of an error that the user can correct; None for any other error."""
     if isinstance(error, DiscreetError):
         return str(error), 2
     if hasattr(error, "format_message"):
@@ -74,18 +75,20 @@ def explanation(error: Exception) -> tuple[str, int] | None:
         return f"{error.format_message().rstrip('.')}; see `{command} --help`", 2
     if isinstance(error, OSError) and error.filename is not None:
         return f"cannot use {error.filename}: {error.strerror}; check the path", 2
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return f"cannot write the output: {os.strerror(errno.ENOSPC)}; free some space", 2
     return None
 
 
 def _unexpected(error: Exception) -> str:
     return (
-        f"something unexpected went wrong ({type(error).__name__}). The message is held back, as it may quote data; "
+        f"something unexpected went wrong ({type(error).__name__}). Its message is not shown, since it may quote data; "
         "`discreet --debug ...` shows it"
     )
 
 
 def _is_for_the_framework(error: Exception) -> bool:
-    """A closed pipe (`discreet ... | head`), or a group called without a command, which shows its help."""
+    """Whether typer handles this error: a closed pipe (`discreet ... | head`), or a group called without a command."""
     closed = isinstance(error, OSError) and error.errno == errno.EPIPE
     return closed or type(error).__name__ == "NoArgsIsHelpError"
 
@@ -113,7 +116,7 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show what went wrong inside; this may show values of the data.")
+        bool, typer.Option("--debug", help="Show the details of an unexpected error; they may quote data.")
     ] = False,
 ) -> None:
     """Train classifiers that can be published: differentially private, with a guarantee that holds.
@@ -123,36 +126,32 @@ def options(
     """
 
 
-schemas = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-schemas.command("draft")(schema.draft)
-schemas.command("check")(schema.check)
+def _add(group: typer.Typer, *commands: Callable[..., None]) -> typer.Typer:
+    """Add commands to a group, each under the name of its function."""
+    for command in commands:
+        group.command(command.__name__)(command)
+    return group
 
-ledgers = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-ledgers.command("show")(budget.show)
-ledgers.command("verify")(budget.verify)
-ledgers.command("adopt")(budget.adopt)
 
-parties = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-parties.command("key")(federated.key)
-parties.command("invite")(federated.invite)
-parties.command("answer")(federated.answer)
-parties.command("combine")(federated.combine)
-parties.command("simulate")(federated_simulate.simulate)
+def _add_group(name: str, words: str, *commands: Callable[..., None]) -> None:
+    """Add a group of commands to the application."""
+    group = _add(typer.Typer(no_args_is_help=True, rich_markup_mode=None), *commands)
+    app.add_typer(group, name=name, help=words)
 
-app.command("demo")(demo.demo)
-app.add_typer(schemas, name="schema", help="Write and check what is public about a table.")
-app.command("train")(train.train)
-app.command("predict")(predict.predict)
-app.command("perturb")(perturb.perturb)
-app.add_typer(parties, name="federated", help="Train one model with parties that share no rows.")
-app.command("score")(score.score)
-app.add_typer(ledgers, name="budget", help="Look at what was spent: ledger files.")
-app.command("advise")(advise.advise)
-app.command("compare")(compare.compare)
-app.command("reproduce")(reproduce.reproduce)
-app.command("card")(card.card)
-app.command("explain")(explain.explain)
-app.command("plot")(explain.plot)
+
+_add(app, demo.demo, train.train, predict.predict, perturb.perturb, score.score)
+_add(app, advise.advise, compare.compare, reproduce.reproduce, card.card, explain.explain, explain.plot)
+_add_group("schema", "Write and check what is public about a table.", schema.draft, schema.check)
+_add_group(
+    "federated",
+    "Train one model with parties that share no rows.",
+    federated.key,
+    federated.invite,
+    federated.answer,
+    federated.combine,
+    federated_simulate.simulate,
+)
+_add_group("budget", "Look at what was spent: ledger files.", budget.show, budget.verify, budget.adopt)
 
 
 def main() -> None:

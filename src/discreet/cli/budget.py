@@ -1,4 +1,4 @@
-"""`discreet budget`: look at a ledger, verify it, and take over one of discreet 0.1. No data are read."""
+"""`discreet budget`: show a ledger, verify it, or adopt one of discreet 0.1. No data are read."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli import options
 from discreet.cli.outputs import emit, say, tabulate
 from discreet.privacy.epsilon import shown_above, shown_below
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.ledger.account import Account
 
 File = Annotated[Path, typer.Argument(metavar="PATH", help="A ledger file.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def show(path: File, as_json: Json = False) -> None:
+def show(path: File, as_json: options.Json = False) -> None:
     """Show what was spent: every entry, as charged and as counted under the ledger's adjacency.
 
     \b
@@ -42,10 +42,10 @@ def show(path: File, as_json: Json = False) -> None:
     say(_told(account))
 
 
-def verify(path: File, as_json: Json = False) -> None:
-    """Check that nothing in a ledger was changed: every entry is chained to the one before by a hash.
+def verify(path: File, as_json: options.Json = False) -> None:
+    """Check that nothing in a ledger was changed: a hash chains every entry to the one before.
 
-    Whether the whole file is an older copy cannot be seen in it: note the head in a second place.
+    The file cannot show whether it is an older copy of itself: note the head, which this command prints, elsewhere.
 
     \b
     Example:
@@ -64,16 +64,16 @@ def adopt(
     adjacency: Annotated[
         str,
         typer.Option(
-            help="Of all entries: add-remove, replace-one, or mixed (both, or not known).", show_default=False
+            help="Adjacency of all entries: add-remove, replace-one, or mixed (both, or not known).", show_default=False
         ),
     ],
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Take over a ledger of discreet 0.1, which did not note the adjacency; once.
+    """Adopt a ledger of discreet 0.1, which did not note the adjacency. This is done once per ledger.
 
-    State under which adjacency its releases were made: that of their schemas, or what --adjacency said. With mixed
-    the ledger is of replace-one and every entry counts twice, which is the most that it can cost. The old file is
-    kept beside the new one, as PATH.v1.
+    State the adjacency of its releases: that of their schemas, or what --adjacency said. With mixed the ledger gets the
+    adjacency replace-one and every entry counts twice, which is the most that it can cost. The old file is kept beside
+    the new one, as PATH.v1.
 
     \b
     Example:

@@ -1,19 +1,14 @@
-"""`discreet card`: what was promised, to whom, at what price."""
+"""`discreet card`: what a model promises, to whom, and what it cost."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from discreet.cli import inputs
+from discreet.cli import inputs, options
 from discreet.cli.outputs import emit, say, tabulate_charges
 
 
 def card(
-    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    model: options.Model,
+    as_json: options.Json = False,
 ) -> None:
     """Show what a model promises, to whom, and what it cost.
 
@@ -38,7 +33,7 @@ def card(
     noise = "repeatable from a seed" if promise["seeded"] else "secure"
     say(f"Noise           {'none' if promise['epsilon'] == 'inf' else noise}")
     say(f"Classes         {', '.join(map(str, content['classes']))}")
-    say(f"Attributes      {', '.join(content['attributes'])}")
+    say(f"Columns         {', '.join(content['attributes'])}")
     if content["not_asked"]:
         say(f"Not asked       {', '.join(content['not_asked'])}")
     say(f"Schema          {content['schema_hash']}")

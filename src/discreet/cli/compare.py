@@ -1,4 +1,4 @@
-"""`discreet compare`: models side by side on public data, on the same folds."""
+"""`discreet compare`: compare models on public data, on the same folds."""
 
 from __future__ import annotations
 
@@ -8,52 +8,46 @@ from typing import Annotated, Any
 import typer
 
 from discreet import __version__
-from discreet.cli.folder import as_folder
+from discreet.cli import options
 from discreet.cli.outputs import advise, emit, say, tabulate
-from discreet.cli.progress import progress_bars
+from discreet.cli.progress import progress_bars, resumable
 from discreet.errors import ParameterError
 
 PUBLIC = (
-    "For public data only: records are counted in the clear, the noise is seeded, and these scores are not private. "
-    "On private data use `discreet score`, which pays for what it shows."
+    "For public data only: records are counted without protection, the noise is seeded, and these scores are not "
+    "private. On private data use `discreet score`, which pays for what it shows."
 )
 
 
 def compare(
+    out: options.FolderOut,
     grid: Annotated[
         Path | None, typer.Argument(help="A .toml file with data, models, epsilons, ...", show_default=False)
     ] = None,
-    out: Annotated[
-        Path,
-        typer.Option(
-            parser=as_folder, metavar="FOLDER", help="The folder for runs, tables and pictures.", show_default=False
-        ),
-    ] = ...,  # type: ignore[assignment]
     data: Annotated[str | None, typer.Option(help="Data sets, such as iris,wine.", show_default=False)] = None,
     models: Annotated[
         str | None, typer.Option(help="Models, such as naive-bayes,svm(huber=0.5).", show_default=False)
     ] = None,
     epsilons: Annotated[str | None, typer.Option(help="Privacy losses, such as 0.1,1.", show_default=False)] = None,
-    folds: Annotated[int | None, typer.Option(help="Of the cross-validation.  [default: 10]")] = None,
+    folds: Annotated[int | None, typer.Option(help="Folds of the cross-validation.  [default: 10]")] = None,
     repeats: Annotated[int | None, typer.Option(help="Shuffles of the records.  [default: 1]")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of shuffles and noise.  [default: 0]")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of shuffles and noise.  [default: 0]")] = None,
     adjacency: Annotated[str | None, typer.Option(help="add-remove or replace-one.  [default: add-remove]")] = None,
-    directory: Annotated[
-        Path | None, typer.Option(help="A folder with schemas.json and data sets; default: DISCREET_DATA.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes; no more than there are processors.")] = 1,
+    directory: options.DataFolder = None,
+    jobs: options.Jobs = 1,
     beside: Annotated[
         list[Path] | None,
-        typer.Option(help="A file of runs of other models on the same folds, to show beside; repeat for more."),
+        typer.Option(help="A file with runs of other models on the same folds, to compare with; repeat for more."),
     ] = None,
-    parquet: Annotated[bool, typer.Option("--parquet", help="Write the runs as runs.parquet too.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Also write the runs as runs.parquet.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Compare models on public data: accuracy by data set and epsilon, ranks and tests.
 
-    Each run is written to runs.csv as it ends; started again, the command goes on where it was stopped. Writes
-    report.html (one file that needs no network) and report.md and, if matplotlib is there, pictures: accuracy against
-    epsilon, ranks, p-values, the spread at each epsilon, budget and noise of each query. For public data only.
+    Each run is written to runs.csv as soon as it ends; if the command is stopped and started again, it goes on from
+    there. Writes report.html (one file that needs no network), report.md and, if matplotlib is installed, pictures:
+    accuracy against epsilon, ranks, p-values, the spread at each epsilon, budget and noise of each query. For public
+    data only.
 
     \b
     Examples:
@@ -73,21 +67,17 @@ def compare(
     place = None if directory is None else str(directory)
     _check_data(wanted.data, place)
     advise(PUBLIC)
-    try:
-        with progress_bars() as told:
-            found = run_grid(
-                wanted,
-                families,
-                ResultsFile(out / "runs.csv"),
-                version=__version__,
-                directory=place,
-                jobs=jobs,
-                others=beside or [],
-                progress=lambda done, of: told("runs", done, of),
-            )
-    except KeyboardInterrupt:
-        advise(f"interrupted; what was run is in {out / 'runs.csv'}: the same command goes on from there")
-        raise typer.Exit(130) from None
+    with resumable(out / "runs.csv"), progress_bars() as told:
+        found = run_grid(
+            wanted,
+            families,
+            ResultsFile(out / "runs.csv"),
+            version=__version__,
+            directory=place,
+            jobs=jobs,
+            others=beside or [],
+            progress=lambda done, of: told("runs", done, of),
+        )
     cells = summary.cells(found.measured)
     remarks = _remarks(families)
     if found.failures:
@@ -95,11 +85,8 @@ def compare(
     written = [out / "runs.csv", *_write(wanted, families, found, remarks, out, place)]
     if parquet:
         written.append(_parquet(out))
-    for remark in found.remarks(out / "runs.csv", jobs):
-        advise(remark)
-    for message, count in _counted(found.failures).items():
-        advise(f"{count} runs failed: {message}")
-    for remark in remarks:
+    failed = [f"{count} runs failed: {message}" for message, count in _counted(found.failures).items()]
+    for remark in [*found.remarks(out / "runs.csv", jobs), *failed, *remarks]:
         advise(remark)
     if as_json:
         emit(_report(cells, found.failures, written))
@@ -109,7 +96,7 @@ def compare(
 
 
 def catalogue() -> dict[str, Any]:
-    """The models that can be compared, by name: ours that take an epsilon, and the classifiers of the papers."""
+    """The models that can be compared, by name: our models that take an epsilon, and the papers' classifiers."""
     from discreet.models import MODELS
     from discreet.models.classifier import PrivateClassifier
     from discreet.research import papers
@@ -122,7 +109,7 @@ def catalogue() -> dict[str, Any]:
 
 
 def _remarks(families: dict[str, Any]) -> list[str]:
-    """What has to be said of models that only claim an epsilon."""
+    """A remark on models whose epsilon is only claimed."""
     claimed = [name for name, family in families.items() if hasattr(getattr(family, "func", family), "honest_epsilon")]
     if not claimed:
         return []
@@ -130,7 +117,7 @@ def _remarks(families: dict[str, Any]) -> list[str]:
 
 
 def _grid(path: Path | None, flags: dict[str, Any]) -> Any:
-    """The grid of a file or of the options, not of both: nobody could say which counts."""
+    """The grid of a file or of the options; both together are refused, since they may contradict each other."""
     from discreet.research.comparison import Grid, read_grid
 
     if path is not None:
@@ -139,19 +126,19 @@ def _grid(path: Path | None, flags: dict[str, Any]) -> Any:
         return read_grid(path)
     missing = [name for name in ("data", "models", "epsilons") if name not in flags]
     if missing:
-        raise ParameterError(f"nothing says which {missing[0]} to compare; name a .toml file, or add --{missing[0]}")
+        raise ParameterError(f"no {missing[0]} to compare; name a .toml file, or add --{missing[0]}")
     return Grid(**flags)
 
 
 def _check_data(names: Any, directory: str | None) -> None:
-    """An unknown data set is told in the words of the command line."""
+    """Raise ParameterError, in the words of the command line, if a data set is not known."""
     from discreet import datasets
 
     known = datasets.known(directory)
     for name in names:
         if name not in known:
             raise ParameterError(
-                f"data set {name!r} is not known; need some of: {', '.join(known)}; for others name a folder with "
+                f"data set {name!r} is not known; need one of: {', '.join(known)}; for others name a folder with "
                 "schemas.json by --directory or DISCREET_DATA"
             )
 
@@ -159,7 +146,7 @@ def _check_data(names: Any, directory: str | None) -> None:
 def _write(
     grid: Any, families: dict[str, Any], found: Any, remarks: list[str], out: Path, directory: str | None
 ) -> list[Path]:
-    """The report, with pictures if matplotlib is there."""
+    """Write the report, with pictures if matplotlib is installed; returns the files."""
     from discreet.research.comparison import describe, engine, summary
     from discreet.research.report.folder import write_report
 

@@ -11,15 +11,19 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.outputs import advise, emit, notes, say, tabulate
+from discreet.cli import inputs, options
+from discreet.cli.folder import make_folder
+from discreet.cli.outputs import advise, emit, save_figure, say, tabulate
+from discreet.cli.progress import progress_bars
 from discreet.datasets import DataSet, load
-from discreet.errors import FileError, MissingExtra, ParameterError
+from discreet.datasets.collection import read_labelled
+from discreet.errors import MissingExtra, ParameterError
 from discreet.pictures.figure import colours_of, new_figure
 from discreet.storage.writing import whole_file
 
 PUBLIC = (
-    "For public data only: rows are counted in the clear, the noise is seeded, and these scores are not private. "
-    "On private data a simulation would be a release that nobody paid for."
+    "For public data only: rows are counted without protection, the noise is seeded, and these scores are not private. "
+    "On private data a simulation would be a release that is not paid for."
 )
 
 
@@ -27,30 +31,29 @@ def simulate(
     data: Annotated[
         str, typer.Argument(help="A data set by name, such as iris, or a file of public data.", show_default=False)
     ],
-    out: Annotated[Path, typer.Option(help="The folder for table and figure.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="The folder to write into: table and figure.", show_default=False)],
     schema: Annotated[str | None, typer.Option(help="A schema file, if the data are a file.")] = None,
     parties: Annotated[str, typer.Option(help="Numbers of parties.")] = "1,10,100,1000",
     epsilons: Annotated[str, typer.Option(help="Privacy losses.")] = "0.01,0.0316,0.1,0.316,1,3.16,10",
-    repeats: Annotated[int, typer.Option(min=1, help="Draws of test rows, partition and noise.")] = 20,
-    sizes: Annotated[str, typer.Option(help="Rows of the parties: equal, uniform or exponential.")] = "equal",
+    repeats: Annotated[int, typer.Option(min=1, help="How often to draw test rows, partition and noise.")] = 20,
+    sizes: Annotated[str, typer.Option(help="Numbers of rows per party: equal, uniform or exponential.")] = "equal",
     skew: Annotated[
-        float | None, typer.Option(help="Dirichlet concentration of the labels, 0.1 for a strong skew; default: none.")
+        float | None,
+        typer.Option(help="Dirichlet concentration of the labels: 0.1 is a strong skew; default: no skew."),
     ] = None,
     model: Annotated[str, typer.Option(help="naive-bayes or one-rule.")] = "naive-bayes",
-    seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn.")] = 0,
+    as_json: options.Json = False,
 ) -> None:
     """Simulate federated training on public data: local noise, secure sum and training at one place.
 
-    Writes simulation.csv, and simulation.png if matplotlib is there: accuracy against ε, a line for each number of
+    Writes simulation.csv and, if matplotlib is installed, simulation.png: accuracy against ε, one line per number of
     parties. For public data only.
 
     \b
     Example:
       discreet federated simulate iris --parties 1,10 --epsilons 0.1,1,10 --repeats 5 --out simulation
     """
-    from rich.progress import Progress
-
     from discreet.federated.simulate import PublicTable, grid
 
     settings = list(
@@ -59,15 +62,14 @@ def simulate(
     X, y, public = _open(data, schema)
     table = PublicTable(X, y, public, model=model, seed=seed)
     for setting in settings:
-        table.invitation(setting)  # what is wrong with a setting is said before an hour of work
-    _make(out)
+        table.invitation(setting)  # a wrong setting is found before an hour of work
+    make_folder(out)
     advise(PUBLIC)
     lines = []
-    with Progress(console=notes, transient=True, disable=not notes.is_terminal) as progress:
-        task = progress.add_task("simulating", total=len(settings))
-        for setting in settings:
+    with progress_bars() as told:
+        for done, setting in enumerate(settings):
+            told("simulating", done, len(settings))
             lines.append(table.run(setting, repeats).to_dict())
-            progress.advance(task)
     files = _write(lines, Path(data).stem, out)
     if as_json:
         plain = [{key: None if value != value else value for key, value in line.items()} for line in lines]
@@ -83,37 +85,23 @@ def _numbers(name: str, text: str, kind: Callable[[str], Any]) -> list[Any]:
     except ValueError:
         numbers = []
     if not numbers or not all(0 < each < math.inf for each in numbers):
-        raise ParameterError(f"--{name}={text!r}; need numbers > 0 with commas between them, such as 1,10,100")
+        raise ParameterError(f"--{name}={text!r}; need numbers > 0, separated by commas, such as 1,10,100")
     return sorted(set(numbers))
 
 
 def _open(data: str, schema: str | None) -> DataSet:
-    """A data set by name, or a file with its schema; labels are the schema's target column."""
-    from discreet.cli import inputs
-    from discreet.records.files import read_columns
-
+    """A data set by name, or a file with its schema, whose target column holds the labels."""
     if schema is None and not Path(data).suffix:
         return load(data)
     if schema is None:
         raise ParameterError(f"{data} is a file; say what is public about it: --schema FILE (`discreet schema draft`)")
     public = inputs.load_schema(schema)
     inputs.check_header(Path(data), public)
-    columns = read_columns(Path(data))
-    if public.target not in columns:
-        raise FileError(f"{data} has no column {public.target!r}, the target of {schema}; name another file or schema")
-    labels = columns.pop(public.target)
-    return columns, labels, public
-
-
-def _make(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot make folder {out}: {error.strerror}; choose another with --out") from None
+    return read_labelled(Path(data), public, f"the target of {schema}; name another file or schema")
 
 
 def _write(lines: Sequence[dict[str, Any]], name: str, out: Path) -> list[Path]:
-    """Table and figure; without matplotlib the table alone."""
+    """Write the table and, if matplotlib is installed, the figure; returns the files."""
     files = [out / "simulation.csv"]
     text = io.StringIO()
     writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
@@ -122,23 +110,20 @@ def _write(lines: Sequence[dict[str, Any]], name: str, out: Path) -> list[Path]:
     with whole_file(files[0]) as file:
         file.write(text.getvalue())
     try:
-        picture = io.BytesIO()
-        draw(lines, name).savefig(picture, format="png", dpi=150)
+        figure = draw(lines, name)
     except MissingExtra as error:
         advise(f"No figure: {error}")
         return files
-    files.append(out / "simulation.png")
-    with whole_file(files[1], binary=True) as file:
-        file.write(picture.getvalue())
-    return files
+    save_figure(figure, out / "simulation.png")
+    return [*files, out / "simulation.png"]
 
 
 TITLES = {"local-noise": "local noise", "secure-sum": "secure sum", "published": "as published: no guarantee"}
-"""Panels of the figure, for those protocols that the lines have; results of others' programs may be among them."""
+"""Titles of the panels, one per protocol in the results; these may include results of other programs."""
 
 
 def draw(lines: Sequence[dict[str, Any]], name: str) -> Any:
-    """A figure: accuracy against ε, a panel for each protocol among parties, a line for each number of them."""
+    """A figure of accuracy against ε: one panel per protocol, one line per number of parties."""
     central = [line for line in lines if line["protocol"] == "central"]
     protocols = [each for each in TITLES if any(line["protocol"] == each for line in lines)]
     figure = new_figure(figsize=(1.5 + 4.2 * max(1, len(protocols)), 4))

@@ -1,4 +1,4 @@
-"""Opening what a command is given: data files, schemas, models and ledgers. Nothing is charged or written here."""
+"""Opening and checking a command's inputs: data files, schemas and models. Nothing is charged or written here."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 
 from discreet.errors import DiscreetError, FileError
 from discreet.records import files
+from discreet.records.tables import Table
 from discreet.schema import Schema
 from discreet.sources import Source
 
 STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
-"""What a JSON file of another shape can raise in a reader that expects ours."""
+"""What our readers can raise on a JSON file that is not ours."""
 
 
 def check_structure(source: Source, path: Path, schema: Schema) -> None:
@@ -26,16 +27,27 @@ def check_structure(source: Source, path: Path, schema: Schema) -> None:
         raise
     except Exception:
         pass  # an engine's message may quote a row
-    raise FileError(f"cannot read {path}; check that it is whole and what its name says it is")
+    raise FileError(f"cannot read {path}; check that it is complete, and of the format that its name says")
 
 
 def check_header(path: Path, schema: Schema) -> None:
-    """Raise if a CSV file has no header row: its first record must not be taken for names and quoted."""
+    """Raise if a CSV file has no header row: its first record must not be taken for column names, which are quoted."""
     if path.suffix.lower() in files.TEXT_FILES and not {*schema.names, schema.target} & {*files.header(path)}:
         raise FileError(
             f"the first line of {path} names no column of the schema; need a header row, for instance with "
             f"{schema.names[0]!r}, and commas between the columns (tabs in a .tsv file)"
         )
+
+
+def check_labelled(path: Path, schema: Schema, *, others_allowed: bool = False) -> None:
+    """Raise unless the file has the schema's columns and its target; no record is read.
+
+    `others_allowed`: columns that the schema does not name are passed over, not refused.
+    """
+    check_header(files.checked(path), schema)
+    wanted = {*schema.names, schema.target}
+    columns = {name: values for name, values in files.structure(path).items() if name in wanted or not others_allowed}
+    Table(columns, schema).check(schema, target=True)
 
 
 def load_schema(name: str, adjacency: str | None = None) -> Schema:
@@ -47,6 +59,11 @@ def load_schema(name: str, adjacency: str | None = None) -> Schema:
     except STRANGE:
         raise FileError(f"{name} is not a schema of discreet; write one with `discreet schema draft`") from None
     return schema if adjacency is None else schema.replace(adjacency=adjacency)
+
+
+def schema_file(name: str) -> Path:
+    """The file of a schema that may be one of several in it: `schemas.json` for `schemas.json#adult`."""
+    return Path(name.partition("#")[0])
 
 
 def load_model(path: Path) -> Any:

@@ -1,7 +1,8 @@
-"""Where text goes: people read rich text on standard output, scripts read JSON, advice goes to standard error."""
+"""Where output goes: results to standard output (text for people, JSON for scripts), remarks to standard error."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -14,9 +15,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from discreet.errors import FileError
+from discreet.errors import FileError, ParameterError
 from discreet.privacy.epsilon import Epsilon, shown_above, total
 from discreet.privacy.receipt import Charge
+from discreet.storage.writing import whole_file
+
+PICTURES = (".png", ".svg", ".pdf")
 
 paper = Console(highlight=False, markup=False, emoji=False)
 """Standard output, for results."""
@@ -30,7 +34,7 @@ def say(text: str = "", *, style: str | None = None) -> None:
 
 
 def advise(text: str) -> None:
-    """Print a remark that is no part of the result."""
+    """Print a remark that is not part of the result."""
     notes.print(printable(text), soft_wrap=not notes.is_terminal)
 
 
@@ -39,7 +43,7 @@ def emit(content: Any) -> None:
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
     try:
         text.encode()
-    except UnicodeEncodeError:  # half a character, which a name in a file may hold
+    except UnicodeEncodeError:  # a name in a file may hold half of a surrogate pair
         text = json.dumps(content, allow_nan=False, indent=1)
     typer.echo(text)
 
@@ -57,7 +61,7 @@ def tabulate(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], ri
 def tabulate_charges(charges: Sequence[Charge]) -> None:
     """Print a receipt: every charge as an exact fraction, and their sum."""
     rows = [
-        [_asked(each), each.mechanism, shown(each.epsilon), str(each.epsilon), str(each.sensitivity), f"{each.scale:g}"]
+        [_query(each), each.mechanism, shown(each.epsilon), str(each.epsilon), str(each.sensitivity), f"{each.scale:g}"]
         for each in charges
     ]
     whole = total([each.epsilon for each in charges])
@@ -66,14 +70,14 @@ def tabulate_charges(charges: Sequence[Charge]) -> None:
     tabulate("Charges", heads, rows, right=heads[2:])
 
 
-def _asked(charge: Charge) -> str:
-    """What was asked, the column first: "SplineCounts(column='age', bins=4)" becomes "age: SplineCounts, bins=4"."""
+def _query(charge: Charge) -> str:
+    """The query, column first: "SplineCounts(column='age', bins=4)" becomes "age: SplineCounts, bins=4"."""
     parts = re.fullmatch(r"(\w+)\(column='(.*?)'(.*)\)", charge.query)
     return f"{parts[2]}: {parts[1]}{parts[3]}" if parts else charge.query
 
 
 def tabulate_receipt(charges: Sequence[Charge]) -> None:
-    """Print a receipt in short: one line for all charges of one kind."""
+    """Print a short receipt: one line per kind of charge."""
     groups: dict[tuple[str, str], list[Epsilon]] = {}
     for each in charges:
         groups.setdefault((each.query.partition("(")[0], each.mechanism), []).append(each.epsilon)
@@ -86,13 +90,27 @@ def tabulate_receipt(charges: Sequence[Charge]) -> None:
     tabulate("Receipt", heads, rows, right=["tables", "ε each", "ε together"])
 
 
+def check_picture(option: str, path: Path) -> None:
+    """Raise ParameterError unless the file's name ends like a picture that can be written."""
+    if path.suffix.lower() not in PICTURES:
+        raise ParameterError(f"{option}={path}; need a name that ends in {', '.join(PICTURES)}")
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a matplotlib figure, whole or not at all, in the format that the file's name ends in."""
+    picture = io.BytesIO()
+    figure.savefig(picture, format=path.suffix.lower().removeprefix("."), dpi=150)
+    with whole_file(path, binary=True) as file:
+        file.write(picture.getvalue())
+
+
 def shown(epsilon: Epsilon) -> str:
     """An epsilon for people: six digits, never below the true one."""
     return "∞" if epsilon == float("inf") else shown_above(epsilon)
 
 
 def printable(text: str) -> str:
-    """The text without characters that steer a terminal: names in a file may come from anyone."""
+    """The text with control characters escaped: names in a file may come from anyone, and could steer a terminal."""
     return "".join(char if char.isprintable() or char == "\n" else _escaped(char) for char in text)
 
 
@@ -106,9 +124,9 @@ def _escaped(char: str) -> str:
 
 
 def check_out(out: Path, *inputs: Path | None, force: bool = True) -> None:
-    """Raise FileError unless a file can be written there and is none of the command's own inputs.
+    """Raise FileError unless a file can be written at `out` and is not one of the command's own inputs.
 
-    With force=False neither may the file exist: it may have cost budget, or an hour of work.
+    With force=False the file must not exist either: it may have cost budget, or an hour of work.
     """
     if out.is_dir():
         raise FileError(f"{out} is a folder; name a file in it")
@@ -123,7 +141,7 @@ def check_out(out: Path, *inputs: Path | None, force: bool = True) -> None:
         raise FileError(f"cannot write {out}: permission denied; choose another place")
     for path in inputs:
         if path is not None and out.resolve() == path.resolve():
-            raise FileError(f"{out} would overwrite a file that is read; choose another name")
+            raise FileError(f"{out} would overwrite an input of this command; choose another name")
     if out.is_file() and _is_ledger(out):
         raise FileError(f"{out} is a ledger, which is never overwritten; choose another name")
     if out.exists() and not force:

@@ -1,20 +1,23 @@
-"""How far long work is, and how long it will take; on a terminal only, and never in the result."""
+"""How far long work has come, shown on a terminal only; and what is said if it is interrupted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from discreet.cli.outputs import notes
+import typer
+
+from discreet.cli.outputs import advise, notes
 
 Told = Callable[[str, int, int], None]
-"""Is told what is being done, how many steps are done, and of how many."""
+"""Called with the name of the work, the number of steps that are done, and their total."""
 
 
 @contextmanager
 def progress_bars() -> Iterator[Told]:
-    """A bar for each piece of work, from when it is first heard of."""
+    """Show one bar per piece of work, from the first call that names it."""
     from rich import progress
 
     columns = (
@@ -34,3 +37,13 @@ def progress_bars() -> Iterator[Told]:
             shown.update(bars[work], completed=done, total=of)
 
         yield told
+
+
+@contextmanager
+def resumable(place: Path) -> Iterator[None]:
+    """Around work that keeps each run as it ends: an interruption says where the runs are and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        advise(f"interrupted; what was run is in {place}: the same command goes on from there")
+        raise typer.Exit(130) from None

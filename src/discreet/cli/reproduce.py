@@ -1,4 +1,4 @@
-"""`discreet reproduce`: the tables and figures of a paper, ours beside them."""
+"""`discreet reproduce`: make the tables and figures of a paper again, and compare."""
 
 from __future__ import annotations
 
@@ -8,38 +8,31 @@ from typing import Annotated, Any
 import typer
 
 from discreet import __version__
-from discreet.cli.folder import as_folder
+from discreet.cli import options
 from discreet.cli.outputs import advise, emit, say, tabulate
-from discreet.cli.progress import progress_bars
+from discreet.cli.progress import progress_bars, resumable
 from discreet.errors import ParameterError
 
 PAPERS = ("lopuhaa2021", "zorarpaci2019", "vaidya2013", "zafarani2020", "marchioro2022")
-"""The studies by name, so that help does not have to load them."""
+"""The names of the studies, written here so that --help does not load them."""
 
 
 def reproduce(
     paper: Annotated[str, typer.Argument(help=f"One of: {', '.join(PAPERS)}.", show_default=False)],
-    out: Annotated[
-        Path,
-        typer.Option(
-            parser=as_folder, metavar="FOLDER", help="The folder for runs, report and pictures.", show_default=False
-        ),
-    ] = ...,  # type: ignore[assignment]
+    out: options.FolderOut,
     full: Annotated[
-        bool, typer.Option("--full", help="All that the paper has: 10 to 40 minutes on two cores.")
+        bool, typer.Option("--full", help="Everything in the paper: 10 to 40 minutes on two cores.")
     ] = False,
-    directory: Annotated[
-        Path | None, typer.Option(help="A folder with schemas.json and data sets; default: DISCREET_DATA.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes; no more than there are processors.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    directory: options.DataFolder = None,
+    jobs: options.Jobs = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Make the tables and figures of a paper again, as published and with our guarantees, beside its printed figures.
 
-    Without --full it is the quick part: fewer repeats on small data, under two minutes for each paper. With --full it
-    takes 10 to 40 minutes on two cores (--jobs 2). Needs matplotlib: pip install 'discreet[plot]'. Each run is kept
-    as it ends; started again, the command goes on where it was stopped. Writes report.html (one file that needs no
-    network), report.md and pictures. On public data only.
+    Without --full only the quick part is run: fewer repeats on small data, under two minutes per paper. With --full it
+    takes 10 to 40 minutes on two cores (--jobs 2). Needs matplotlib: pip install 'discreet[plot]'. Each run is kept as
+    soon as it ends; if the command is stopped and started again, it goes on from there. Writes report.html (one file
+    that needs no network), report.md and pictures. Uses public data only.
 
     \b
     Examples:
@@ -54,20 +47,16 @@ def reproduce(
         raise ParameterError(f"paper {paper!r} is not known; need one of: {', '.join(STUDIES)}")
     place = None if directory is None else str(directory)
     advise(runs.PUBLIC)
-    try:
-        with progress_bars() as progress:
-            done = runs.reproduce(
-                STUDIES[paper](), out, version=__version__, full=full, directory=place, jobs=jobs, progress=progress
-            )
-    except KeyboardInterrupt:
-        advise(f"interrupted; what was run is in {out}: the same command goes on from there")
-        raise typer.Exit(130) from None
+    with resumable(out), progress_bars() as progress:
+        done = runs.reproduce(
+            STUDIES[paper](), out, version=__version__, full=full, directory=place, jobs=jobs, progress=progress
+        )
     written = write_report(done.document, out)
     runs.write_cells(done.found, out / "cells.csv")
     for remark in done.remarks:
         advise(remark)
     if done.absent:
-        advise(f"Not on this machine, and so left out: {', '.join(done.absent)}")
+        advise(f"Left out, since they are not on this machine: {', '.join(done.absent)}")
     for run, message in done.failures[:5]:
         advise(f"{run.model} at epsilon {run.epsilon} on {run.data} failed: {message}")
     if len(done.failures) > 5:

@@ -1,4 +1,4 @@
-"""`discreet schema`: a draft that a person completes, and a check of what is written."""
+"""`discreet schema`: draft a schema that a person completes, and check one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import inputs
+from discreet.cli import inputs, options
 from discreet.cli.outputs import advise, check_out, emit, say, tabulate
 from discreet.errors import DataError
 from discreet.records.files import Block, checked, is_text, open_quotes, read_columns
@@ -19,20 +19,20 @@ from discreet.sources.file import open_file
 from discreet.storage.writing import whole_file
 
 MOST_SHOWN = 8
-"""Categories that a table shows of one column."""
+"""At most this many categories of a column are shown, so that a row stays readable."""
 
 
 def draft(
-    data: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)],
+    data: options.DataInFile,
     target: Annotated[str, typer.Option(help="The column that holds the class.", show_default=False)],
-    ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given often.")] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeat for more.")] = None,
     out: Annotated[Path | None, typer.Option(help="The file to write; default: standard output.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
+    force: options.Force = False,
 ) -> None:
     """Draft a schema from a data file, for a person to complete.
 
-    The draft holds values of the data: keep it as private as the data. Each entry that was read off the data is
-    listed under "from_data". Confirm it or replace it by public knowledge, then remove its name from that list.
+    The draft holds values of the data: keep it as private as the data. Each entry that was read from the data is listed
+    under "from_data". Confirm it or replace it by public knowledge, then remove its name from that list.
 
     \b
     Example, after `discreet demo`:
@@ -56,18 +56,18 @@ def draft(
         with whole_file(out) as file:
             file.write(text)
     advise(
-        f'A draft with {len(schema.from_data)} entries read off the data; while one is listed under "from_data", no '
+        f'A draft with {len(schema.from_data)} entries read from the data; while one is listed under "from_data", no '
         "privacy is guaranteed. For each: confirm it, or replace it by what is publicly known (round bounds, the full "
         "list of categories, null for records), then remove its name from the list. Next: discreet schema check"
     )
 
 
 def _look_at_lines(data: Path, columns: Block) -> None:
-    """Say what a reader that takes every line of a CSV file for a record makes of this one."""
+    """Raise or warn about lines of a CSV file that are not read as one might expect: every line is one record."""
     if not is_text(checked(data)):
         return
     if any(isinstance(value, bytes) for values in columns.values() for value in values.tolist()):
-        raise DataError(f"{data} has a line that is too long to be read; remove it, or convert the file to Parquet")
+        raise DataError(f"{data} has a line that is too long to read; remove it, or convert the file to Parquet")
     opened = open_quotes(data)
     if opened:
         lines = f"{opened} lines have a quote that is" if opened > 1 else "1 line has a quote that is"
@@ -78,7 +78,7 @@ def _look_at_lines(data: Path, columns: Block) -> None:
 
 
 def drafted(columns: Block, target: str, ignore: list[str]) -> Schema:
-    """The draft of columns in memory; no message quotes a value."""
+    """Draft a schema from columns in memory; no message quotes a value."""
     from discreet.records import drafting
 
     labels = columns[target]
@@ -86,11 +86,9 @@ def drafted(columns: Block, target: str, ignore: list[str]) -> Schema:
     for name, values in [*kept.items(), (target, labels)]:
         plain = values.dtype.kind != "M" and not any(isinstance(value, bytes) for value in values.tolist())
         if not plain:
-            raise DataError(
-                f"column {name!r} holds neither numbers nor texts; turn it into one of them, or --ignore it"
-            )
+            raise DataError(f"column {name!r} holds neither numbers nor texts; convert it, or leave it out: --ignore")
     if not kept:
-        raise DataError("no column is left besides the target; need at least one attribute")
+        raise DataError("no column is left besides the target; need at least one")
     try:
         schema = drafting.draft(kept, labels, target, len(labels))
     except DataError as error:
@@ -100,11 +98,11 @@ def drafted(columns: Block, target: str, ignore: list[str]) -> Schema:
 
 def check(
     schema: Annotated[str, typer.Argument(help="A schema file; schemas.json#adult picks one of several.")],
-    data: Annotated[Path | None, typer.Argument(help="A data file whose columns have to fit.")] = None,
-    table: Annotated[str | None, typer.Option(help="The table, if the data file is a .duckdb file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    data: Annotated[Path | None, typer.Argument(help="A data file whose columns must fit the schema.")] = None,
+    table: options.DataTable = None,
+    as_json: options.Json = False,
 ) -> None:
-    """Check a schema, and that a data file has its columns; no value of the data is read.
+    """Check a schema and, if a data file is given, that it has the schema's columns; no value of the data is read.
 
     \b
     Example, after `discreet demo`:
@@ -129,7 +127,7 @@ def check(
         )
         return
     rows = [[column.name, column.kind, _domain(column), _marks(column, public)] for column in public.columns]
-    tabulate(f"{schema}: {len(rows)} attributes", ["column", "kind", "public values", "read off the data"], rows)
+    tabulate(f"{schema}: {len(rows)} columns", ["column", "kind", "public values", "read from the data"], rows)
     say(f"Target      {public.target}, classes: {_some(public.classes)}")
     say(f"Adjacency   {public.adjacency.value}")
     say(f"Records     {public.records or 'not public'}")
@@ -141,7 +139,7 @@ def check(
         say("The schema is complete: every entry counts as public knowledge.", style="green")
     else:
         say(
-            f"A draft: {len(public.from_data)} entries were read off the data and a model made with it has no "
+            f"A draft: {len(public.from_data)} entries were read from the data, and a model made with it has no "
             f'guarantee: {", ".join(public.from_data)}. Confirm or replace each, then remove it from "from_data".',
             style="yellow",
         )

@@ -1,4 +1,4 @@
-"""`discreet score`: a test accuracy that can be published. All that can be checked is checked before it is charged."""
+"""`discreet score`: show a test accuracy that can be published. Every check comes before the charge."""
 
 from __future__ import annotations
 
@@ -7,35 +7,31 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import inputs
-from discreet.cli.accounts import as_dict, in_words, open_ledger, paying
+from discreet.cli import inputs, options
+from discreet.cli.accounts import Payment, as_dict, paying
 from discreet.cli.outputs import advise, emit, notes, say, tabulate_receipt
 from discreet.privacy.epsilon import as_epsilon
-from discreet.records.files import checked, structure
-from discreet.records.tables import Table
 from discreet.schema import Schema
 
 VAGUE = 0.2
-"""An interval wider than this says little."""
+"""An interval that is wider than this says little; then a remark says what would narrow it."""
 
 
 def score(
-    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    model: options.Model,
     data: Annotated[Path, typer.Argument(help="A .csv or .parquet file of records with labels.", show_default=False)],
-    epsilon: Annotated[str, typer.Option(help="The privacy loss, for instance 1, 0.3 or 1/3.", show_default=False)],
-    adjacency: Annotated[
-        str | None, typer.Option(help="add-remove or replace-one; default: as the model's schema says.")
-    ] = None,
-    confidence: Annotated[float, typer.Option(help="Of the interval around the accuracy.")] = 0.95,
-    ledger: Annotated[Path | None, typer.Option(help="A file that keeps what was spent on these data.")] = None,
-    limit: Annotated[str | None, typer.Option(help="The most that the ledger may ever spend; set once.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Repeatable noise, for experiments: no guarantee.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    epsilon: options.Epsilon,
+    adjacency: options.Adjacency = None,
+    confidence: Annotated[float, typer.Option(help="Confidence of the interval around the accuracy.")] = 0.95,
+    ledger: options.OptionalLedger = None,
+    limit: options.Limit = None,
+    seed: options.Seed = None,
+    as_json: options.Json = False,
 ) -> None:
-    """Publish how good a model is on private records: a noisy accuracy with a charge of its own.
+    """Publish how accurate a model is on private records: a noisy accuracy, which is charged by itself.
 
-    Only noisy numbers are shown. Records without one of the model's classes are counted nowhere, and columns that its
-    schema does not know are not looked at. Give the ledger of the training data if the records were in them.
+    Only noisy numbers are shown. Records whose label is not one of the model's classes are not counted, and columns
+    that are not in its schema are not read. If the records were also used for training, give the ledger of that data.
 
     \b
     Example, after `discreet demo`:
@@ -44,46 +40,37 @@ def score(
     """
     from discreet.evaluation import check_options, evaluate_file
 
-    loss = as_epsilon(epsilon)
-    trained = inputs.load_model(model)
-    schema: Schema = trained.schema_ if adjacency is None else trained.schema_.replace(adjacency=adjacency)
-    options: dict[str, Any] = {
-        "epsilon": loss,
-        "adjacency": schema.adjacency,
-        "confidence": confidence,
-        "random_state": seed,
-    }
-    _check_columns(data, schema)
-    check_options(trained, **options)
-    account = open_ledger(ledger, limit, loss, schema.adjacency)
-    with paying(account, ledger, "no accuracy was released"), notes.status("counting, adding noise"):
-        found = evaluate_file(trained, data, ledger=account, **options)
-    if as_json:
-        emit({**found.to_dict(), "ledger": as_dict(account)})
-        return
-    _show(found)
-    if account is not None:
-        say(in_words(account, ledger))
+    with paying(ledger, "no accuracy was shown") as payment:
+        loss = as_epsilon(epsilon)
+        trained = inputs.load_model(model)
+        schema: Schema = trained.schema_ if adjacency is None else trained.schema_.replace(adjacency=adjacency)
+        given: dict[str, Any] = {
+            "epsilon": loss,
+            "adjacency": schema.adjacency,
+            "confidence": confidence,
+            "random_state": seed,
+        }
+        inputs.check_labelled(data, schema, others_allowed=True)
+        check_options(trained, **given)
+        payment.open(limit, loss, schema.adjacency)
+        with notes.status("counting, adding noise"):
+            found = evaluate_file(trained, data, ledger=payment.ledger, **given)
+        if as_json:
+            emit({**found.to_dict(), "ledger": as_dict(payment.ledger)})
+        else:
+            _show(found, payment)
 
 
-def _check_columns(data: Path, schema: Schema) -> None:
-    """Raise unless the file has the schema's columns, the target included; no record is read."""
-    checked(data)
-    inputs.check_header(data, schema)
-    wanted = {*schema.names, schema.target}
-    Table({name: values for name, values in structure(data).items() if name in wanted}, schema).check(
-        schema, target=True
-    )
-
-
-def _show(found: Any) -> None:
+def _show(found: Any, payment: Payment) -> None:
     bounds = f"between {found.lower:.3f} and {found.upper:.3f}"
     say(f"Accuracy {found.value:.3f}, {bounds} (confidence {found.confidence:g}).")
+    payment.outcome = "the accuracy was shown"
     say(
         f"Noisy numbers: {found.right} right, {found.wrong} wrong, both within {found.margin} of the truth with that "
-        "confidence. The interval is for these records and their noise; how far they stand for others is not in it."
+        "confidence. The interval is for the accuracy on these records; it says nothing about other records."
     )
     say(found.guarantee.statement(), style="bold")
     tabulate_receipt(found.receipt.charges)
+    payment.say_state()
     if found.upper - found.lower > VAGUE:
-        advise("The interval is wide: too few records for this epsilon. A larger epsilon, or more records, narrow it.")
+        advise("The interval is wide: too few records for this epsilon. A larger epsilon or more records narrow it.")

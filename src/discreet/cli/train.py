@@ -1,4 +1,4 @@
-"""`discreet train`: a model file from a data file. All that can be checked is checked before anything is charged."""
+"""`discreet train`: make a model file from a data file. Every check comes before the charge."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import inputs
-from discreet.cli.accounts import as_dict, in_words, open_ledger, paying
+from discreet.cli import inputs, options
+from discreet.cli.accounts import Payment, as_dict, paying
 from discreet.cli.outputs import check_out, emit, notes, say, tabulate_receipt
 from discreet.errors import ParameterError, SchemaError
 from discreet.privacy.epsilon import as_epsilon
@@ -17,40 +17,36 @@ from discreet.schema import Schema
 from discreet.sources.file import open_file
 
 KINDS = ("naive-bayes", "one-rule", "decision-tree", "random-forest", "svm", "bee-rules")
-"""The models by name, so that help does not have to load them."""
+"""The names of the models, written here so that --help does not load them."""
 
 
 def train(
-    data: Annotated[Path, typer.Argument(help="A .csv, .parquet or .duckdb file.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="The model file to write.", show_default=False)],
-    schema: Annotated[str | None, typer.Option(help="What is public: a schema file.", show_default=False)] = None,
-    epsilon: Annotated[
-        str | None, typer.Option(help="The privacy loss, for instance 1, 0.3 or 1/3.", show_default=False)
-    ] = None,
+    data: options.Data,
+    out: options.ModelOut,
+    schema: options.OptionalSchema = None,
+    epsilon: options.OptionalEpsilon = None,
     model: Annotated[str, typer.Option(help=f"The kind of model: {', '.join(KINDS)}.")] = "naive-bayes",
-    adjacency: Annotated[
-        str | None, typer.Option(help="add-remove or replace-one; default: as the schema says.")
-    ] = None,
+    adjacency: options.Adjacency = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--with", metavar="NAME=VALUE", help="A parameter of the model, such as bins=4; repeat for more."),
     ] = None,
-    table: Annotated[str | None, typer.Option(help="The table, if the data file is a .duckdb file.")] = None,
-    ledger: Annotated[Path | None, typer.Option(help="A file that keeps what was spent on these data.")] = None,
-    limit: Annotated[str | None, typer.Option(help="The most that the ledger may ever spend; set once.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Repeatable noise, for experiments: no guarantee.")] = None,
-    draft_ok: Annotated[bool, typer.Option("--draft-ok", help="Accept a draft schema: no guarantee.")] = False,
-    clear: Annotated[bool, typer.Option("--clear", help="Search bee-rules on data as they are: no guarantee.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a model file that exists.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    table: options.DataTable = None,
+    ledger: options.OptionalLedger = None,
+    limit: options.Limit = None,
+    seed: options.Seed = None,
+    draft_ok: options.DraftOk = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Search bee-rules on unperturbed data: no guarantee.")] = False,
+    force: options.Force = False,
+    as_json: options.Json = False,
 ) -> None:
     """Train a differentially private model from a file or a database table.
 
-    The data stay where they are; only noisy numbers go into the model. bee-rules are searched on a table that
-    `discreet perturb` wrote, with its receipt beside it, and keep its guarantee.
+    Only noisy numbers go into the model; the data stay where they are. bee-rules are searched on a table that
+    `discreet perturb` wrote, with its receipt beside it; they keep the guarantee of that table.
 
     \b
-    Parameters by --with, for instance (a wrong name lists all of a model's):
+    Parameters for --with, for instance (a wrong name lists all parameters of a model):
       naive-bayes    select=auto, numeric=gaussian, bins=8
       one-rule       bins=8
       decision-tree  structure=random, max_depth=3, thresholds=15
@@ -72,34 +68,38 @@ def train(
     if schema is None or epsilon is None or clear:
         missing = "--clear is for --model bee-rules" if clear else "add --schema FILE and --epsilon NUMBER"
         raise ParameterError(f"--model {model} needs a schema and an epsilon; {missing}")
-    loss = as_epsilon(epsilon)
-    public = public_schema(schema, adjacency, draft_ok)
-    estimator = _estimator(model, settings or [], seed, schema=public, epsilon=loss)
-    check_out(out, data, Path(schema.partition("#")[0]), ledger, force=force)
-    source = open_file(data, table)
-    inputs.check_structure(source, data, public)
-    account = open_ledger(ledger, limit, loss, public.adjacency)
-    with paying(account, ledger, "no model was written"):
+    with paying(ledger, "no model was written") as payment:
+        loss = as_epsilon(epsilon)
+        public = public_schema(schema, adjacency, draft_ok)
+        estimator = _estimator(model, settings or [], seed, schema=public, epsilon=loss)
+        check_out(out, data, inputs.schema_file(schema), ledger, force=force)
+        source = open_file(data, table)
+        inputs.check_structure(source, data, public)
+        payment.open(limit, loss, public.adjacency)
         with notes.status("counting, adding noise"):
-            estimator.fit_from(source, ledger=account)
+            estimator.fit_from(source, ledger=payment.ledger)
         estimator.save(out)
-    if as_json:
-        emit(_report(estimator, out, account))
-        return
+        payment.outcome = f"the model is in {out}"
+        if as_json:
+            emit(_report(estimator, out, payment.ledger))
+        else:
+            _show(estimator, out, payment)
+
+
+def _show(estimator: Any, out: Path, payment: Payment) -> None:
     say(estimator.guarantee_.statement(), style="bold")
     tabulate_receipt(estimator.receipt_.charges)
-    if account is not None:
-        say(in_words(account, ledger))
+    payment.say_state()
     say(f"Model written to {out}. Next: discreet card {out}")
 
 
 def public_schema(name: str, adjacency: str | None, draft_ok: bool) -> Schema:
-    """The schema of a file; a draft is refused unless it is asked for."""
+    """The schema of a file; a draft is refused unless `draft_ok` is set."""
     schema = inputs.load_schema(name, adjacency)
     if not schema.is_public and not draft_ok:
         some = ", ".join(schema.from_data[:3]) + (", ..." if len(schema.from_data) > 3 else "")
         raise SchemaError(
-            f"{name} is a draft: {len(schema.from_data)} entries were read off the data ({some}); confirm or replace "
+            f"{name} is a draft: {len(schema.from_data)} entries were read from the data ({some}); confirm or replace "
             'each and remove it from "from_data", or give --draft-ok if the data are public (no guarantee)'
         )
     return schema
@@ -116,12 +116,12 @@ def _train_rules(
     as_json: bool,
     unwanted: tuple[object, ...],
 ) -> None:
-    """Rules of a perturbed table, or of clear data: they have no price of their own."""
+    """Train rules on a perturbed table, or on unperturbed data; this costs no epsilon."""
     from discreet.cli.train_rules import PRICELESS, fit_rules
 
     if any(each is not None for each in unwanted):
         raise ParameterError(PRICELESS)
-    check_out(out, data, None if schema is None else Path(schema.partition("#")[0]), force=force)
+    check_out(out, data, None if schema is None else inputs.schema_file(schema), force=force)
     estimator = fit_rules(_estimator("bee-rules", settings, seed), data, schema, clear)
     estimator.save(out)
     if as_json:
@@ -132,7 +132,7 @@ def _train_rules(
 
 
 def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -> Any:
-    """The model, its parameters checked as far as they are given."""
+    """The model with its parameters, which are checked."""
     from discreet.models import MODELS
     from discreet.models.settings import read_settings
 
@@ -149,7 +149,7 @@ def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -
 
 
 def _report(model: Any, out: Path, ledger: Ledger | None) -> dict[str, Any]:
-    """What a script wants to know."""
+    """The result for scripts."""
     from discreet.models.saving import card
 
     return {"out": str(out), **card(model), "ledger": as_dict(ledger)}

@@ -1,4 +1,4 @@
-"""`discreet train --model bee-rules`: rules from a perturbed table, whose guarantee they keep, or from clear data."""
+"""`discreet train --model bee-rules`: rules from a perturbed table, whose guarantee they keep, or from any data."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from discreet.errors import FileError, ParameterError
 from discreet.records.files import checked, read_columns
 
 PRICELESS = (
-    "rules cost no epsilon of their own, they keep what `discreet perturb` paid for; leave --epsilon, --ledger, "
+    "bee-rules cost no epsilon: they keep the guarantee that `discreet perturb` paid for; leave --epsilon, --ledger, "
     "--limit and --adjacency out"
 )
 
 
 def fit_rules(estimator: Any, data: Path, schema: str | None, clear: bool) -> Any:
-    """Fit bee rules on a table with its receipt, or, with consent, on clear data: then nothing is guaranteed."""
+    """Fit bee rules on a table with its receipt or, with `clear`, on unperturbed data: then nothing is guaranteed."""
     from discreet.perturbation.perturbed_table import read_perturbed, receipt_path
 
     if clear:

@@ -102,10 +102,17 @@ def _from_folder(name: str, folder: Path) -> DataSet:
     expected = read_json(folder / "schemas.json")[name].get("sha256")
     if expected is not None and expected != found:
         raise FileError(f"{path} was altered or damaged: its SHA-256 is not that of schemas.json; get it again")
-    schema = Schema.load(folder / "schemas.json", name)
+    return read_labelled(path, Schema.load(folder / "schemas.json", name), "the target in schemas.json; get it again")
+
+
+def read_labelled(path: Path, schema: Schema, about_target: str) -> DataSet:
+    """The records of a public file, with the schema's target column as labels.
+
+    `about_target` ends the message if that column is missing: who names the target, and what to do.
+    """
     columns = read_columns(path)
     if schema.target not in columns:
-        raise FileError(f"{path} has no column {schema.target!r}, the target in schemas.json; get it again")
+        raise FileError(f"{path} has no column {schema.target!r}, {about_target}")
     labels = columns.pop(schema.target)
     return columns, labels, schema
 

@@ -1,13 +1,13 @@
-"""The aggregator: folds answers in one at a time, in any order, and makes the model. It sees no record.
+"""The aggregator: adds the parties' answers, one at a time and in any order, and makes the model. It sees no record.
 
-Its state is a sum of integers and the names of who has answered; with a file the state is on the disk after every
-answer, so that a crash loses nothing and nothing is counted twice.
+Its state is a sum of integers and the names of the parties that have answered. With a file, the state is on disk after
+every answer: a crash loses nothing, and nothing is counted twice.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ FILE = Envelope(
     remedy="remove it and add all answers again",
 )
 LARGEST = 2**62
+"""The largest sum of answers that is accepted: it fits a signed 64-bit integer."""
 
 
 class Aggregator:
@@ -42,7 +43,7 @@ class Aggregator:
     Parameters
     ----------
     invitation : the round.
-    path : a file that keeps the state; if it exists, it is resumed.
+    path : a file that keeps the state; if it exists, the round goes on from there.
     """
 
     def __init__(self, invitation: Invitation, path: str | Path | None = None) -> None:
@@ -56,19 +57,29 @@ class Aggregator:
         if self._path is not None and self._path.exists():
             self._resume(self._path)
 
+    @classmethod
+    def of(cls, invitation: Invitation, messages: Sequence[Message]) -> Aggregator:
+        """An aggregator that has these answers, in memory; DataError if there are none."""
+        if not messages:
+            raise DataError("no answer was given; need at least one")
+        aggregator = cls(invitation)
+        for message in messages:
+            aggregator.add(message)
+        return aggregator
+
     @property
     def missing(self) -> list[str]:
         """Parties that have not answered."""
         return [party.name for party in self.invitation.parties if party.name not in self.answered]
 
     def add(self, message: Message) -> None:
-        """Fold in one answer; DataError if it is foreign, of another shape, or there already. Nothing changes then."""
+        """Add one answer. DataError, and no change, if it is to another invitation, misshapen or there already."""
         with self._alone():
             self._fold(message)
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """With a file: other processes wait, and what they have added is there."""
+        """With a file: other processes wait, and the answers that they have added are read first."""
         if self._path is None:
             yield
             return
@@ -102,19 +113,24 @@ class Aggregator:
     def _check(self, message: Message) -> None:
         invitation = self.invitation
         if (message.invitation, message.round) != (invitation.hash, invitation.round):
-            raise DataError("the answer is to another invitation; it cannot be combined with these")
+            raise DataError("the answer is to another invitation; add answers to this one only")
         shapes = invitation.shapes(message.party)
         if [table.shape for table in message.tables] != shapes:
-            raise DataError(f"the answer of {message.party!r} has tables of another shape than was asked for")
+            raise DataError(f"the answer of {message.party!r} has tables of another shape than asked; ask for it again")
         if message.party in self.answered:
-            raise DataError(f"{message.party!r} has answered already; each party is counted once")
+            raise DataError(
+                f"{message.party!r} has answered already; each party is counted once, so leave this answer out"
+            )
         kind, most = ("u", None) if invitation.trust == "sum" else ("i", LARGEST // len(invitation.parties))
         for table in message.tables:
             if table.dtype.kind != kind or (most is not None and bool(((table > most) | (table < -most)).any())):
-                raise DataError(f"the answer of {message.party!r} holds numbers that no table has")
+                raise DataError(f"the answer of {message.party!r} holds numbers that no table has; ask for it again")
 
     def statistics(self) -> NoisyStatistics:
-        """The sum of the answers, as if released at one place; needs all answers where a missing one leaves no sum."""
+        """The sum of the answers, as if released at one place.
+
+        Every answer is needed for a secure sum and if parties have different columns; DataError if one is missing.
+        """
         invitation = self.invitation
         if not self.answered or (self.missing and (invitation.trust == "sum" or invitation.is_vertical)):
             listed = ", ".join(self.missing[:10])
@@ -134,12 +150,11 @@ class Aggregator:
         return NoisyStatistics(tables, self._receipt())
 
     def model(self) -> Any:
-        """The model that the sum supports: post-processing."""
-        invitation = self.invitation
-        return MODELS[invitation.model](invitation.schema, epsilon=invitation.epsilon).fit_noisy(self.statistics())
+        """The model that is made from the sum: post-processing."""
+        return model_of(self.invitation, self.statistics())
 
     def _opened(self, table: NDArray[Any]) -> NDArray[np.int64]:
-        """Modulo 2**64 the masks have cancelled; what is left is a signed number."""
+        """The true sum as signed numbers: modulo 2**64 the masks cancel."""
         if self.invitation.trust == "nobody":
             return table.astype(np.int64)
         return np.asarray((table % 2**64).astype(np.uint64).view(np.int64))
@@ -182,6 +197,11 @@ class Aggregator:
         if not fits or len(set(answered)) != len(answered):
             raise FileError(f"{path} does not fit the invitation; remove it and add all answers again")
         self._sums, self.answered, self.seeded = sums, answered, seeded
+
+
+def model_of(invitation: Invitation, noisy: NoisyStatistics) -> Any:
+    """The invitation's model, built from noisy statistics: post-processing."""
+    return MODELS[invitation.model](invitation.schema, epsilon=invitation.epsilon).fit_noisy(noisy)
 
 
 def trusted(invitation: Invitation, answers: int) -> str:

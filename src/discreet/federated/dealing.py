@@ -1,10 +1,11 @@
-"""Dealing questions: where many parties add noise of their own, each answers a few of the questions, not all.
+"""Dealing questions: where many parties add noise of their own, each party answers some of the questions only.
 
-With N parties and k questions, of which each party answers m at ε/m, a question has N m / k answers. Scaled up to all
-parties, a cell's noise has the deviation √(2 N k m) / ε: that of every party answering everything (m = k) is √(k/m)
-times as large. The price is that a table is about a part of the records, so that m is larger where parties have many
-records: m = ε √(n / (2 N K V)) balances the two, with V = 4 cells. Each question keeps at least `LEAST_ANSWERS`, and
-few parties answer everything, since they may be unlike each other. All of it follows from public numbers.
+With N parties and k questions, if each party answers m of them at ε/m, each question has N m / k answers. Scaled up to
+all parties, the noise of a cell has the standard deviation √(2 N k m) / ε. If every party answered everything, it
+would be √(2 N) k / ε, which is √(k/m) times as large. The price: each table is about a part of the records only. So m
+is larger if parties have many records: m = ε √(n / (2 N K V)), with K classes and V = 4 cells, balances the two. Each
+question gets at least `LEAST_ANSWERS` answers. With few parties each answers everything, since they may be unlike each
+other. All of this follows from public numbers.
 """
 
 from __future__ import annotations
@@ -21,26 +22,32 @@ from discreet.released.statistics import NoisyTable
 from discreet.schema import Schema
 
 FEWEST_PARTIES = 60
+"""With fewer parties every party answers every question; chosen by hand."""
 LEAST_ANSWERS = 6
+"""Each question is answered by at least this many parties; chosen by hand."""
+CLEAR = 4
+"""A row is scaled only if it is at least this many standard deviations of its noise above zero."""
+FACTOR = 4.0
+"""A row is scaled by at most this factor, up or down."""
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
 def hand_size(schema: Schema, epsilon: float, parties: int) -> tuple[int, int]:
-    """How many questions there are, and how many of them each party answers."""
+    """The number of questions, and the number of them that each party answers."""
     per_class = (schema.records or 1) / len(schema.classes)
-    loss = effective(epsilon, schema)
-    balanced = round(loss * math.sqrt(per_class / (8 * parties)))
+    effective_epsilon = effective(epsilon, schema)
+    balanced = round(effective_epsilon * math.sqrt(per_class / (8 * parties)))
     for questions in range(len(schema.columns), 0, -1):
         each = min(questions, max(1, balanced, math.ceil(LEAST_ANSWERS * questions / parties)))
-        if per_class * loss / math.sqrt(parties * questions * each) >= LEAST_SIGNAL:
+        if per_class * effective_epsilon / math.sqrt(parties * questions * each) >= LEAST_SIGNAL:
             return questions, each
     return 1, 1
 
 
 def hand(number: int, questions: int, each: int) -> list[int]:
-    """The questions that party `number` answers: dealt in turn, so that all are answered equally often, nearly."""
+    """The questions that party `number` answers: dealt in turn, so all have the same number of answers, or one less."""
     return sorted((number * each + place) % questions for place in range(each))
 
 
@@ -52,9 +59,9 @@ def tables(
     answers: Sequence[int],
     parties: int,
 ) -> list[tuple[TableQuery, NoisyTable]]:
-    """Noisy tables as if all parties had answered everything, from the sums of the answers that each question has.
+    """Noisy tables as if all parties had answered everything, from the sum of the answers to each question.
 
-    A question without an answer is left out. Where all parties have answered everything, the sums are the tables.
+    A question without an answer is left out. If all parties have answered everything, the sums are the tables.
     """
     asked = [place for place, count in enumerate(answers) if count]
     if min(answers) == parties:
@@ -72,9 +79,9 @@ def tables(
 
 
 def _levelled(sums: list[Floats], variances: list[float], parts: list[float]) -> list[tuple[Floats, float]]:
-    """Tables in records, scaled to one number of parties: those who answered may have more or less than their part.
+    """Tables in records, each scaled up to all parties: those that answered may have more or fewer records than others.
 
-    Each row is scaled to the class count that all tables together give where it stands out of its own noise.
+    A row that is clearly above its noise is then scaled to the class count that all tables together give.
     """
     sums = [table * part for table, part in zip(sums, parts, strict=True)]
     noise = [max(own * part**2, 1e-12) for own, part in zip(variances, parts, strict=True)]
@@ -83,7 +90,7 @@ def _levelled(sums: list[Floats], variances: list[float], parts: list[float]) ->
     levels = []
     for table, own in zip(sums, noise, strict=True):
         rows = table.sum(axis=1)
-        clear = (rows > 4 * math.sqrt(own * table.shape[1])) & (pooled > 0)
-        factor = np.where(clear, np.clip(pooled / np.where(clear, rows, 1.0), 0.25, 4.0), 1.0)
+        clear = (rows > CLEAR * math.sqrt(own * table.shape[1])) & (pooled > 0)
+        factor = np.where(clear, np.clip(pooled / np.where(clear, rows, 1.0), 1 / FACTOR, FACTOR), 1.0)
         levels.append((table * factor[:, None], own * float(np.mean(factor**2))))
     return levels

@@ -1,12 +1,12 @@
-"""A round carried by Flower: the invitation goes to the nodes, each party's answer comes back. Transport, nothing else.
+"""A round on Flower: Flower carries the invitation to the nodes and each party's answer back, and does nothing else.
 
-Noise, masks and ledgers are the parties' (`Party`); the sum is the aggregator's (`Aggregator`). Flower carries the
-bytes of both unchanged, and a round on Flower gives what the same files give by mail.
+Parties add noise and masks and charge their ledgers (`Party`); the aggregator adds the answers (`Aggregator`). Flower
+carries the bytes unchanged: a round on Flower gives the same model as the same files sent by mail.
 
-What Flower cannot ensure: a node runs the code of the app that comes with a run, so whoever may start runs on a
-SuperLink can have every node run anything, and read what the node's user account may read. A party that does not trust
-them answers by `discreet federated answer` and gives its node, under an account that cannot read the data, the message
-file alone (`message`).
+What Flower cannot ensure: a node runs the code of the app that comes with a run. Whoever may start runs on a SuperLink
+can therefore make every node run anything, and read whatever the node's user account may read. A party that does not
+trust these people runs `discreet federated answer` itself, and gives its node, under an account that cannot read the
+data, the message file only (`message`).
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ Settings = Mapping[str, Any]
 
 RECORD = "discreet"
 PAUSE = 0.5
-"""Seconds between two looks for replies."""
+"""Seconds between two checks for replies."""
 MOST_TEXT = 300
+"""At most this many characters of a note about a node go to the log: a hostile node may send any name."""
 
 REFUSALS: dict[type[Exception], str] = {
     BudgetError: "its ledger does not allow the answer, or has the round already",
@@ -62,27 +63,27 @@ REFUSALS: dict[type[Exception], str] = {
     MissingExtra: "an optional package is missing there",
     Exception: "it failed; its own log says more",
 }
-"""All that a node says when it does not answer: it depends on the kind of error alone, and quotes nothing."""
+"""The only sentences that a node sends if it does not answer: they depend on the kind of error, and quote nothing."""
 
 log = logging.getLogger("flwr")
 
 
 def client_app(settings: Callable[[Context], Settings] | None = None) -> ClientApp:
-    """The app of a node: answers an invitation as the node's own configuration says.
+    """The app of a node: answers an invitation by the node's own configuration.
 
-    The owner of the node gives it when it starts: `flower-supernode --node-config 'party="north" data="north.csv"
-    ledger="north.jsonl" limit="2"'`. Nothing of it comes from the run.
+    The owner of the node sets the configuration when the node starts: `flower-supernode --node-config 'party="north"
+    data="north.csv" ledger="north.jsonl" limit="2"'`. Nothing in it comes from the run.
 
     party : the party's name in the invitation.
-    data, table : a .csv, .parquet or .duckdb file; `table` for the last.
+    data, table : a .csv, .parquet or .duckdb file; for the last, the table in it.
     ledger, limit : the party's ledger file and its limit. A round is answered once.
-    invitation : a copy of the invitation that the party has checked; others are refused. For a secure sum it is needed,
-        as whoever chooses the keys in an invitation can open the sum.
+    invitation : a copy of the invitation that the party has checked; any other is refused. A secure sum needs a copy,
+        since whoever chooses the keys in an invitation can open the sum.
     key : the party's secret key file, for a secure sum.
-    message : a file for the answer. If it is there, made before or by `discreet federated answer`, it is sent as it is,
-        at no cost, and neither data nor ledger are needed: so an answer that was lost on the way can be sent again.
+    message : a file for the answer. If it exists, from an earlier run or from `discreet federated answer`, it is sent
+        as it is, at no cost and without data or ledger. So an answer that was lost on the way can be sent again.
 
-    In a simulation nodes have no configuration of their own; `settings` gives it.
+    In a simulation nodes have no configuration of their own; `settings` provides it.
     """
 
     def reply(letter: Letter, context: Context) -> Letter:
@@ -101,7 +102,7 @@ def client_app(settings: Callable[[Context], Settings] | None = None) -> ClientA
 
 
 def answer(invitation: Invitation, settings: Settings) -> bytes:
-    """A party's answer by its settings (see `client_app`): from its message file, or made now and charged."""
+    """A party's answer by its settings (see `client_app`): read from its message file, or made now and charged."""
     name = _text(settings, "party")
     kept = _path(settings, "message")
     if kept is not None and kept.exists():
@@ -127,7 +128,7 @@ def answer(invitation: Invitation, settings: Settings) -> bytes:
     if kept is not None:
         try:
             message.save(kept)
-        except FileError as error:  # it is paid: to send it is all that is left
+        except FileError as error:  # the answer is paid for, so send it anyway
             log.warning("discreet: the answer is sent, but not kept: %s", error)
     return message.to_bytes()
 
@@ -143,25 +144,25 @@ def _received(letter: Letter) -> Invitation:
 
 
 def _refusal(error: Exception) -> str:
-    """What the aggregator is told. The node's own log has the message, if it is one of ours: others may quote a row."""
+    """The sentence for the aggregator. The node's own log gets the message of our errors; others may quote a row."""
     said = str(error) if isinstance(error, DiscreetError) else type(error).__name__
     log.warning("discreet: no answer is sent: %s", said)
     return next(text for kind, text in REFUSALS.items() if isinstance(error, kind))
 
 
 def server_app() -> ServerApp:
-    """The app of the aggregator: asks the nodes that are connected, adds their answers, writes the model.
+    """The app of the aggregator: asks the connected nodes, adds their answers and writes the model.
 
-    Its settings are the run's configuration (`flwr run --run-config`):
+    Its settings are the configuration of the run (`flwr run --run-config`):
 
     invitation : the invitation file.
     out : the model file to write; it must not exist.
-    state : a file that keeps what was added; default: `out` with `.state` behind. After a crash a new run goes on.
-    log : a file for who answered; default: `out` with `.log` behind.
-    timeout : seconds to wait for answers, nodes that connect meanwhile included; default: 600.
+    state : a file that keeps the answers added so far; default: `out` plus `.state`. After a crash a new run goes on.
+    log : a file that names the nodes and parties that answered; default: `out` plus `.log`.
+    timeout : seconds to wait for answers, also from nodes that connect later; default: 600.
 
-    Nodes that do not answer, or answer what does not fit, are named in the log. With trust="nobody" the others' answers
-    make the model; where a missing one leaves no sum, the run fails and says so, and no model is written.
+    The log names nodes that do not answer, or whose answer does not fit. With trust="nobody" the other answers make the
+    model. Otherwise every answer is needed: the run fails, names the missing parties, and writes no model.
     """
     app = ServerApp()
 
@@ -173,7 +174,7 @@ def server_app() -> ServerApp:
 
 
 def collect(grid: Grid, settings: Settings) -> None:
-    """A round as its settings say (see `server_app`). All that can be wrong here is found before anyone is asked."""
+    """Run a round by its settings (see `server_app`). Wrong settings are found before any node is asked."""
     invitation = Invitation.load(_text(settings, "invitation"))
     out = Path(_text(settings, "out"))
     state = _path(settings, "state") or out.with_name(f"{out.name}.state")
@@ -198,7 +199,7 @@ def collect(grid: Grid, settings: Settings) -> None:
 
 @dataclass
 class _Replies:
-    """What came from the nodes so far."""
+    """What the nodes have sent so far."""
 
     aggregator: Aggregator
     said: dict[int, str] = field(default_factory=dict)
@@ -207,11 +208,11 @@ class _Replies:
 
     @property
     def awaited(self) -> int:
-        """How many parties are still to be heard of; a node that said nothing useful may be any of them."""
+        """The number of parties that may still answer; an unreadable reply may have come from any of them."""
         return len(set(self.aggregator.missing) - self.refusing) - self.unknown
 
     def take(self, node: int, letter: Letter) -> None:
-        """Fold in an answer, or note why there is none. FileError, if the state cannot be written, goes on."""
+        """Add an answer, or note why there is none. A FileError, if the state cannot be written, is raised."""
         try:
             record: dict[str, Any] = dict(letter.content[RECORD]) if letter.has_content() else {}
             party, refused = record.get("party"), record.get("refused")
@@ -246,7 +247,7 @@ class _Replies:
 
 
 def _exchange(grid: Grid, replies: _Replies, timeout: float) -> None:
-    """Ask every node once, those that connect later too, until all parties were heard of or the time is over."""
+    """Ask every node once, also those that connect later, until all parties have replied or the time is over."""
     invitation = json.dumps(replies.aggregator.invitation.to_dict(), ensure_ascii=False)
     deadline = time.monotonic() + timeout
     asked: set[int] = set()
@@ -268,7 +269,7 @@ def _exchange(grid: Grid, replies: _Replies, timeout: float) -> None:
 
 
 def _letter(invitation: str, node: int, left: float) -> Letter:
-    """It is void when the time is over, so that nobody pays for an answer that is not read."""
+    """The invitation to a node. It expires with the time limit, so no party pays for an answer that nobody reads."""
     content = RecordDict({RECORD: ConfigRecord({"invitation": invitation})})
     return Letter(content, dst_node_id=node, message_type="query", ttl=left)
 
@@ -286,7 +287,7 @@ def _write_log(path: Path, replies: _Replies) -> None:
 
 
 def _text(settings: Settings, name: str) -> str:
-    """A setting that has to be there."""
+    """A setting that is required."""
     value = settings.get(name)
     if not isinstance(value, str) or not value:
         raise ParameterError(f'the configuration has no {name}; add it, in quotes: {name}="..."')
@@ -294,5 +295,5 @@ def _text(settings: Settings, name: str) -> str:
 
 
 def _path(settings: Settings, name: str) -> Path | None:
-    """A setting that may be missing or empty."""
+    """The path in a setting that may be missing or empty."""
     return Path(_text(settings, name)) if settings.get(name) else None

@@ -1,14 +1,14 @@
-"""No aggregator: parties tell their answers to random peers until each of them knows the sum.
+"""Gossip: without an aggregator, parties send their answers to random peers until each of them knows the sum.
 
 Push-sum (Kempe, Dobra and Gehrke 2003) and push-pull (Jelasity, Montresor and Babaoglu 2005), simulated for all parties
-at once. What travels are mixtures of noisy answers: post-processing, as long as every answer is private by itself.
-A share of a secure sum is not: the mixture of a few shares carries only a part of the noise, and is refused.
+at once. Parties send mixtures of noisy answers: post-processing, as long as every answer is private by itself. Answers
+to a secure sum are not, since a mixture of a few of them carries only a part of the noise: they are refused.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from discreet.errors import DataError, ParameterError
+from discreet.errors import ParameterError
 from discreet.federated import dealing
-from discreet.federated.aggregator import Aggregator
+from discreet.federated.aggregator import Aggregator, model_of
 from discreet.federated.invitation import Invitation
 from discreet.federated.message import Message
-from discreet.models import MODELS
 from discreet.privacy.randomness import search_generator
 from discreet.privacy.receipt import Receipt
 from discreet.queries.tables import shape
@@ -32,19 +31,21 @@ PROTOCOLS = ("push-sum", "push-pull")
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+OneRound = Callable[[Floats, Floats, Any], tuple[Floats, Floats]]
+"""Takes what the nodes hold, their weights and a generator; returns both after the round."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What gossip came to.
+    """The result of gossip.
 
     Attributes
     ----------
     estimates : each node's estimate of the sum over all nodes (nodes by cells).
     values, weights : what the nodes hold; their sums over the nodes never change.
-    errors : for each round, with the start as round 0, the largest error of any node's estimate of any cell, relative
-        to the largest absolute sum of a cell.
-    variances : for each round, the variance of the held values over the nodes, averaged over the cells.
+    errors : per round (round 0 is the start), the largest error of any node's estimate of any cell, relative to the
+        largest absolute sum of a cell.
+    variances : per round, the variance of the held values over the nodes, averaged over the cells.
     """
 
     estimates: Floats
@@ -55,51 +56,62 @@ class Trace:
 
 
 def push_sum(values: Any, rounds: int, seed: Any = None) -> Trace:
-    """Each round every node keeps half of its value and weight and pushes half to a random other node.
+    """In each round every node keeps half of its value and weight, and pushes the other half to a random other node.
 
-    Guarantee  the sums of values and of weights over the nodes stay; N * value / weight tends to the sum at every node.
+    Guarantee  the sums of values and of weights over the nodes do not change; N * value / weight tends to the sum at
+               every node.
     Proof      a round is a matrix of non-negative entries whose columns sum to one. The spread of value over weight
                falls exponentially: O(log N + log 1/error) rounds with high probability (Kempe et al., theorem 3.1).
     Test       tests/federated/test_gossip.py::test_push_sum_keeps_sums_and_converges_exponentially
     """
-    held, generator = _start(values, rounds), search_generator(seed)
-    nodes, weights = len(held), np.ones(len(held))
-    record = _Record(held)
-    record.note(held, weights)
-    for _ in range(rounds if nodes > 1 else 0):
-        pushed = csr_array((np.full(nodes, 0.5), (_peers(nodes, generator), np.arange(nodes))), shape=(nodes, nodes))
-        held, weights = held / 2 + pushed @ held, weights / 2 + pushed @ weights
-        record.note(held, weights)
-    return record.trace(held, weights)
+    return _traced(_push, values, rounds, seed)
 
 
 def push_pull(values: Any, cycles: int, seed: Any = None) -> Trace:
-    """Each cycle every node in turn meets a random other node, and both take their mean.
+    """In each cycle every node in turn meets a random other node, and both take the mean of their values.
 
-    Guarantee  the sum over the nodes stays; the variance over the nodes falls by a factor of about 1 / (2 √e) = .303 in
-               expectation in each cycle.
+    Guarantee  the sum over the nodes does not change; the variance over the nodes falls by a factor of about
+               1 / (2 √e) = .303 in expectation in each cycle.
     Proof      a meeting replaces two values by their mean twice. A node that is in φ meetings has its variance halved
                in each, so that the factor is E[2^-φ]; here φ is one plus a Poisson variable of mean one, and
                E[2^-φ] = 1/2 · e^(-1/2) (Jelasity et al., section 4).
     Test       tests/federated/test_gossip.py::test_push_pull_loses_variance_at_the_rate_of_the_theory
     """
-    held, generator = _start(values, cycles), search_generator(seed)
-    nodes, weights = len(held), np.ones(len(held))
+    return _traced(_meet, values, cycles, seed)
+
+
+def _traced(one_round: OneRound, values: Any, rounds: int, seed: Any) -> Trace:
+    """Simulate the rounds, and note the error after each of them."""
+    held, generator = _start(values, rounds), search_generator(seed)
+    weights = np.ones(len(held))
     record = _Record(held)
     record.note(held, weights)
-    for _ in range(cycles if nodes > 1 else 0):
-        first, second = np.arange(nodes), _peers(nodes, generator)
-        for meetings in _at_once(first, second):
-            means = (held[first[meetings]] + held[second[meetings]]) / 2
-            held[first[meetings]] = means
-            held[second[meetings]] = means
+    for _ in range(rounds if len(held) > 1 else 0):
+        held, weights = one_round(held, weights, generator)
         record.note(held, weights)
     return record.trace(held, weights)
 
 
+def _push(held: Floats, weights: Floats, generator: Any) -> tuple[Floats, Floats]:
+    """A round of push-sum."""
+    nodes = len(held)
+    pushed = csr_array((np.full(nodes, 0.5), (_peers(nodes, generator), np.arange(nodes))), shape=(nodes, nodes))
+    return held / 2 + pushed @ held, weights / 2 + pushed @ weights
+
+
+def _meet(held: Floats, weights: Floats, generator: Any) -> tuple[Floats, Floats]:
+    """A cycle of push-pull; changes `held` in place."""
+    first, second = np.arange(len(held)), _peers(len(held), generator)
+    for meetings in _at_once(first, second):
+        means = (held[first[meetings]] + held[second[meetings]]) / 2
+        held[first[meetings]] = means
+        held[second[meetings]] = means
+    return held, weights
+
+
 @dataclass(frozen=True, eq=False)
 class Gossip:
-    """The answers to an invitation after gossip: every node has an estimate of the sum, and of the model."""
+    """The answers to an invitation after gossip: every node has an estimate of the sum, and can make the model."""
 
     invitation: Invitation
     trace: Trace
@@ -107,7 +119,7 @@ class Gossip:
     _receipt: Receipt
 
     def statistics(self, node: int = 0) -> NoisyStatistics:
-        """What a node knows, as noisy statistics: post-processing of the answers. Sums of integers are integers."""
+        """A node's estimate of the sum, rounded to integers, as noisy statistics: post-processing of the answers."""
         if not isinstance(node, Integral) or not 0 <= node < len(self.trace.estimates):
             raise ParameterError(f"node={node!r}; need an integer from 0 to {len(self.trace.estimates) - 1}")
         known, start, sums = np.rint(self.trace.estimates[node]).astype(np.int64), 0, []
@@ -122,10 +134,8 @@ class Gossip:
         return NoisyStatistics(tables, self._receipt)
 
     def model(self, node: int = 0) -> Any:
-        """The model that a node makes of what it knows."""
-        invitation = self.invitation
-        estimator = MODELS[invitation.model](invitation.schema, epsilon=invitation.epsilon)
-        return estimator.fit_noisy(self.statistics(node))
+        """The model that a node makes from its estimate."""
+        return model_of(self.invitation, self.statistics(node))
 
 
 def gossip(
@@ -136,29 +146,25 @@ def gossip(
     rounds: int | None = None,
     seed: Any = None,
 ) -> Gossip:
-    """Simulate gossip over the answers to an invitation; one node each.
+    """Simulate gossip over the answers to an invitation; each answer is at a node of its own.
 
     Parameters
     ----------
-    invitation, messages : the round and the answers, of trust="nobody"; those of parties that are missing are left out.
+    invitation, messages : the round, with trust="nobody", and the answers; parties without an answer are left out.
     protocol : "push-sum" or "push-pull".
-    rounds : how many rounds or cycles; default: as many as leave an error of about a millionth.
-    seed : of the choice of peers; it protects nothing.
+    rounds : the number of rounds or cycles; by default enough for a relative error of about a millionth.
+    seed : for the choice of peers, which protects nothing.
     """
     if invitation.trust == "sum":
         raise ParameterError(
-            "gossip over shares of a secure sum is not private: what travels are partial sums, and partial sums carry "
+            "gossip over answers to a secure sum is not private: nodes send partial sums, and partial sums carry "
             "partial noise; invite with trust='nobody', or use an Aggregator"
         )
     if invitation.is_vertical:
-        raise ParameterError("parties that have different columns have no sum to gossip about; use an Aggregator")
+        raise ParameterError("parties that have different columns have no sum to spread by gossip; use an Aggregator")
     if protocol not in PROTOCOLS:
         raise ParameterError(f"protocol={protocol!r}; need one of: {', '.join(PROTOCOLS)}")
-    aggregator = Aggregator(invitation)
-    for message in messages:
-        aggregator.add(message)
-    if not messages:
-        raise DataError("no answer to gossip about; need at least one")
+    aggregator = Aggregator.of(invitation, messages)
     shapes = [shape(question.query, invitation.schema) for question in invitation.questions]
     tables = [np.zeros((len(messages), *each)) for each in shapes]
     answers = [0] * len(shapes)
@@ -173,14 +179,14 @@ def gossip(
 
 
 def default_rounds(nodes: int, protocol: str) -> int:
-    """Rounds that leave a relative error of about a millionth."""
+    """A number of rounds after which the relative error is about a millionth."""
     if protocol == "push-sum":
         return 40 + 3 * math.ceil(math.log2(nodes))
     return 24 + math.ceil(math.log2(nodes) / 2)
 
 
 class _Record:
-    """Keeps the trace: errors against the true sum."""
+    """Notes errors and variances, round by round."""
 
     def __init__(self, values: Floats) -> None:
         self._sum = values.sum(axis=0)
@@ -201,20 +207,20 @@ class _Record:
 def _start(values: Any, rounds: int) -> Floats:
     held = np.array(values, dtype=np.float64)
     if held.ndim != 2 or not len(held) or not np.isfinite(held).all():
-        raise ParameterError("need a matrix of finite numbers, a row for each of at least one node")
+        raise ParameterError("values: need a matrix of finite numbers, one row per node, and at least one node")
     if not isinstance(rounds, Integral) or rounds < 0:
         raise ParameterError(f"rounds={rounds!r}; need an integer of at least 0")
     return held
 
 
 def _peers(nodes: int, generator: Any) -> Integers:
-    """For each node another one, uniformly."""
+    """For each node a uniformly drawn other node."""
     peers = generator.integers(nodes - 1, size=nodes)
     return np.asarray(peers + (peers >= np.arange(nodes)))
 
 
 def _at_once(first: Integers, second: Integers) -> list[Integers]:
-    """The meetings in groups without a common node: group by group they come to the same as one after another."""
+    """The meetings in groups without a common node: taken group by group, the result is that of one after another."""
     last = [0] * len(first)
     depth = []
     for one, other in zip(first.tolist(), second.tolist(), strict=True):

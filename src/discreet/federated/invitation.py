@@ -1,7 +1,7 @@
-"""An invitation: all that the parties of a round agree on, in one file. It holds no data and needs none.
+"""An invitation: everything that the parties of a round agree on, in one file. Making one needs no data.
 
-It fixes the schema, the loss, whom the parties trust, and every question with its share of the loss, so that each party
-answers the same questions at the same price whatever version of discreet it runs. Its hash is in every answer.
+It fixes the schema, ε, whom the parties trust, and every question with its share of ε: each party answers the same
+questions at the same price, whatever version of discreet it runs. The hash of the invitation is in every answer.
 """
 
 from __future__ import annotations
@@ -40,13 +40,18 @@ TRUST = ("nobody", "sum")
 FEDERATED = ("naive-bayes", "one-rule")
 QUESTIONS: dict[str, Any] = {kind.__name__: kind for kind in (Counts, SplineCounts, SoftCounts)}
 MOST_PARTIES = 100_000
+"""An invitation may come from anyone: with more parties, a party would spend too long on masks and names."""
 MOST_CELLS = 10_000_000
-"""In all tables of a round: what a party can hold in memory while it answers."""
+"""At most this many cells in all tables of a round, which a party holds in memory while it answers."""
+LONGEST_NAME = 100
+"""At most this many characters in the name of a party or a round; `message.longest` counts on it."""
+ONE_RULE_BINS = 8
+"""Number of bins of a numeric column in the questions of a rule."""
 
 
 @dataclass(frozen=True)
 class Invitee:
-    """One party: its name, the columns that it has (all, if none are named), and its public key for a secure sum."""
+    """One party: its name, the columns that it has (empty: all), and its public key for a secure sum."""
 
     name: str
     columns: tuple[str, ...] = ()
@@ -55,7 +60,7 @@ class Invitee:
 
 @dataclass(frozen=True)
 class Question:
-    """One table that is asked for, and its share of the loss."""
+    """One table that the parties are asked for, and its share of ε."""
 
     query: Counts | SplineCounts | SoftCounts
     epsilon: Epsilon
@@ -63,18 +68,19 @@ class Question:
 
 @dataclass(frozen=True)
 class Invitation:
-    """A round: who is asked what, and at what price.
+    """A round: which party is asked what, and at what price.
 
     Attributes
     ----------
     schema, epsilon, model : as for a model that is trained at one place.
     parties : who is invited.
-    trust : "nobody": each answer is ε-DP by itself. "sum": answers are masked and only their sum can be read; the noise
-        of all together is that of one.
-    honest : for "sum", how many parties are taken to be honest and to answer; their shares alone carry the whole noise.
-    round : names the round; a party answers a round once.
-    questions : the tables, with what each of them costs a party.
-    each : how many of the questions a party answers, dealt in turn (dealing.py); what it answers sums to epsilon.
+    trust : "nobody": each answer is ε-DP by itself. "sum": answers are masked, only their sum can be read, and all
+        parties together add as much noise as one would.
+    honest : for "sum", the number of parties that are taken to be honest and to answer; their shares of the noise alone
+        make up the whole noise.
+    round : the name of the round; a party answers a round once.
+    questions : the tables, with the ε that each of them costs a party.
+    each : the number of questions that a party answers, dealt in turn (dealing.py); their shares sum to epsilon.
     """
 
     schema: Schema
@@ -106,11 +112,11 @@ class Invitation:
 
     @property
     def is_vertical(self) -> bool:
-        """Whether the parties have different columns of the same people."""
+        """Whether the parties have different columns about the same people."""
         return bool(self.parties[0].columns)
 
     def asked(self, name: str) -> list[int]:
-        """Which of the questions a party answers."""
+        """The places of the questions that a party answers."""
         columns = self[name].columns
         if self.each < len(self.questions):
             return hand(self._places[name], len(self.questions), self.each)
@@ -130,7 +136,7 @@ class Invitation:
         return question.query.distance(self.schema)
 
     def schema_of(self, name: str) -> Schema:
-        """The part of the schema that a party's table has to have."""
+        """The schema with only those columns that a party's table must have."""
         columns = self[name].columns
         if not columns:
             return self.schema
@@ -144,7 +150,7 @@ class Invitation:
         return [self._shapes[place] for place in self.asked(name)]
 
     def variance(self, place: int, answers: int) -> float:
-        """The variance of the noise in the sum of so many answers to a question."""
+        """The variance of the noise in the sum of this many answers to a question."""
         question = self.questions[place]
         whole = DiscreteLaplace.calibrated(question.epsilon, self._distance(question)).variance
         return whole * answers if self.trust == "nobody" else whole * answers / self.honest
@@ -166,7 +172,7 @@ class Invitation:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of the content: it is in every answer, so that no answer fits another round."""
+        """SHA-256 of the content. It is in every answer, so no answer fits another round."""
         return str(self.to_dict()["hash"])
 
     def save(self, path: str | Path) -> None:
@@ -175,7 +181,7 @@ class Invitation:
 
     @classmethod
     def load(cls, path: str | Path) -> Invitation:
-        """Read an invitation file; FileError if it was altered or is none."""
+        """Read an invitation file; FileError if it was altered or is not an invitation."""
         return cls.from_dict(read_json(path), str(path))
 
     @classmethod
@@ -211,21 +217,21 @@ def invite(
     honest: int | None = None,
     deal: bool | None = None,
 ) -> Invitation:
-    """An invitation with a new round: the questions follow from the schema, ε and the number of parties alone.
+    """An invitation to a new round: the questions follow from the schema, ε and the number of parties alone.
 
-    `parties` are names or, if they have different columns of the same people, names with their columns. For
-    trust="sum", `keys` are their public keys; `honest` says how many parties at least are honest and do not share what
-    they know with the aggregator (default: all but one). `deal` says whether each party answers only some of the
-    questions, which leaves less noise; default: if trust="nobody" and there are many parties.
+    `parties` are names or, if they have different columns about the same people, names with their columns. For
+    trust="sum", `keys` are their public keys, and at least `honest` parties do not tell the aggregator what they know
+    (default: all but one). With `deal` each party answers only some of the questions, which leaves less noise; the
+    default is to deal if trust="nobody" and there are at least `FEWEST_PARTIES` parties.
     """
     columns = {name: tuple(own) for name, own in parties.items()} if isinstance(parties, Mapping) else {}
     invitees = tuple(Invitee(name, columns.get(name, ()), (keys or {}).get(name, "")) for name in parties)
-    loss = as_epsilon(epsilon)
-    if loss == math.inf:
+    price = as_epsilon(epsilon)
+    if price == math.inf:
         raise ParameterError("epsilon=inf; a round without noise is not private: use a finite epsilon")
     if schema.records is None:
         raise ParameterError(
-            'the schema declares no number of records; add "records": of all parties together, roughly'
+            'the schema declares no number of records; add "records", roughly, of all parties together'
         )
     if model not in FEDERATED:
         raise ParameterError(f"model={model!r}; need one of: {', '.join(FEDERATED)}")
@@ -233,14 +239,14 @@ def invite(
         raise ParameterError(f"trust={trust!r}; need one of: {', '.join(TRUST)}")
     alone = trust == "nobody" and bool(invitees) and not columns
     wanted = len(invitees) >= FEWEST_PARTIES if deal is None else deal
-    questions, each = _dealt(schema, Fraction(loss), model, len(invitees) if alone else 1, wanted and alone)
+    questions, each = _dealt(schema, Fraction(price), model, len(invitees) if alone else 1, wanted and alone)
     most_honest = max(1, len(invitees) - 1) if honest is None else honest
     honest = most_honest if trust == "sum" else 0
-    return Invitation(schema, loss, model, invitees, trust, honest, os.urandom(16).hex(), questions, each)
+    return Invitation(schema, price, model, invitees, trust, honest, os.urandom(16).hex(), questions, each)
 
 
 def _dealt(schema: Schema, epsilon: Fraction, model: str, parties: int, deal: bool) -> tuple[tuple[Question, ...], int]:
-    """The questions and how many of them each party answers: all at shares that sum to ε, or a few at equal shares."""
+    """The questions, and how many each party answers: all at shares of ε that sum to it, or a few at equal shares."""
     if deal and model == "naive-bayes":
         asked, each = hand_size(schema, float(epsilon), parties)
         questions = _questions(schema, epsilon, model, math.sqrt(parties * each / asked))
@@ -251,9 +257,11 @@ def _dealt(schema: Schema, epsilon: Fraction, model: str, parties: int, deal: bo
 
 
 def _questions(schema: Schema, epsilon: Fraction, model: str, loudness: float) -> tuple[Question, ...]:
-    """The tables and their shares. Noise that is `loudness` times as large leaves signal for fewer and smaller ones."""
+    """The tables and their shares of ε. With noise that is `loudness` times as large, tables are fewer and smaller."""
     if model == "one-rule":
-        queries = [Counts(column.name, 8 if column.kind == "numeric" else None) for column in schema.columns]
+        queries = [
+            Counts(column.name, ONE_RULE_BINS if column.kind == "numeric" else None) for column in schema.columns
+        ]
         return tuple(map(Question, queries, split_evenly(epsilon, len(queries))))
     weaker = Fraction(float(epsilon) / loudness)
     planned = naive_bayes_plan.steps(schema, weaker, schema.records or 1, "histogram", "auto", "weighted")
@@ -269,12 +277,12 @@ def _question(content: Mapping[str, Any]) -> Question:
 
 
 def _check(invitation: Invitation) -> None:
-    """Raise ParameterError unless a party can answer safely: it may come from anyone."""
+    """Raise ParameterError unless a party can answer safely: an invitation may come from anyone."""
     names, schema = [party.name for party in invitation.parties], invitation.schema
     if not 1 <= len(names) <= MOST_PARTIES or len(set(names)) != len(names) or not all(map(_is_name, names)):
-        raise ParameterError(f"{len(names)} parties; need from 1 to {MOST_PARTIES} different names, each a short text")
+        raise ParameterError(f"{len(names)} parties; need 1 to {MOST_PARTIES} different names, each a short text")
     if invitation.trust not in TRUST or invitation.model not in FEDERATED or not _is_name(invitation.round):
-        raise ParameterError("trust, model or round of the invitation are not known; upgrade discreet")
+        raise ParameterError("the invitation has an unknown trust, model or round; upgrade discreet")
     if invitation.epsilon == math.inf:
         raise ParameterError("epsilon=inf; a round without noise is not private: get another invitation")
     if not invitation.questions or not _sums_to_epsilon(invitation):
@@ -283,19 +291,19 @@ def _check(invitation: Invitation) -> None:
     if len(set(asked)) != len(asked) or not all(_fits(each.query, schema) for each in invitation.questions):
         raise ParameterError("the questions do not fit the schema; get another invitation")
     if invitation.model == "one-rule" and not all(isinstance(each.query, Counts) for each in invitation.questions):
-        raise ParameterError("the questions are not those of a rule; get another invitation")
+        raise ParameterError("the model is one-rule, and the questions are not counts; get another invitation")
     cells = sum(each.query.cells(schema).size(schema) for each in invitation.questions) * len(schema.classes)
     if cells > MOST_CELLS:
-        raise ParameterError(f"the questions have {cells} cells; need at most {MOST_CELLS}")
+        raise ParameterError(f"the questions have {cells} cells; need at most {MOST_CELLS}: use fewer bins or columns")
     owned = [column for party in invitation.parties for column in party.columns]
     if owned and (sorted(owned) != sorted(schema.names) or not all(party.columns for party in invitation.parties)):
-        raise ParameterError("each column of the schema has to belong to exactly one party")
+        raise ParameterError("each column of the schema must belong to exactly one party")
     if invitation.trust == "sum":
         _check_sum(invitation, bool(owned))
 
 
 def _sums_to_epsilon(invitation: Invitation) -> bool:
-    """Whether what a party answers costs epsilon: all shares together, or those of any hand, which are equal."""
+    """Whether a party's answers cost epsilon: all shares together or, if questions are dealt, `each` equal ones."""
     shares, each = [question.epsilon for question in invitation.questions], invitation.each
     if not is_integer(each) or not 1 <= each <= len(shares):
         return False
@@ -306,7 +314,7 @@ def _sums_to_epsilon(invitation: Invitation) -> bool:
 
 
 def _fits(query: Any, schema: Schema) -> bool:
-    """Whether a query is of one of the schema's columns, in the right way, and of bounded size."""
+    """Whether a query is about a column of the schema, fits its kind, and is of bounded size."""
     if query.column not in schema.names:
         return False
     bins: Any = getattr(query, "bins", None)
@@ -320,11 +328,13 @@ def _check_sum(invitation: Invitation, vertical: bool) -> None:
     if vertical:
         raise ParameterError("parties that have different columns have no sum to hide; use trust='nobody'")
     if not isinstance(invitation.honest, int) or not 1 <= invitation.honest <= parties or parties < 2:
-        raise ParameterError(f"honest={invitation.honest!r} of {parties} parties; need from 1 to all, of at least 2")
+        raise ParameterError(
+            f"honest={invitation.honest!r} of {parties} parties; need at least 2 parties, and 1 to all of them honest"
+        )
     keys = [party.key for party in invitation.parties]
     if not all(keys) or len(set(keys)) != parties:
         raise ParameterError("a secure sum needs a public key of each party; make them with `discreet federated key`")
 
 
 def _is_name(value: object) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= 100 and value.isprintable()
+    return isinstance(value, str) and 0 < len(value) <= LONGEST_NAME and value.isprintable()

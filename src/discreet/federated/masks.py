@@ -1,16 +1,16 @@
 """Pairwise masks: numbers that hide each party's message and cancel in the sum over all parties.
 
-Each pair of parties has a secret that only these two can compute (X25519). From it and from everything public about the
-round both draw the same keystream; one adds it, the other subtracts it, modulo 2**64 (Bonawitz et al. 2017, without the
-recovery of parties that drop out: without every answer there is no sum).
+Each pair of parties has a secret that only these two can compute (X25519). From this secret and everything public about
+the round both draw the same keystream; one adds it, the other subtracts it, modulo 2**64 (Bonawitz et al. 2017, without
+the recovery of parties that drop out: without every answer there is no sum).
 
-What has to be ensured elsewhere, as no mask can:
+What masks cannot ensure, and must be ensured elsewhere:
 
-- Public keys are those of the parties. Whoever can put keys of his own in place of all others' opens a party's message:
-  a party has to get keys, or their fingerprints, from the other parties and not from the aggregator alone.
-- A party masks one message with a context, ever: two messages under one mask show their difference. `Party.answer`
-  ensures it by the party's own ledger; a context names one round, by the invitation's hash.
-- Nobody but its party can read a key file. A stolen key opens old messages too: keys of one round each are safer.
+- The public keys belong to the parties. Whoever can replace the keys of all other parties by keys of their own can read
+  a party's message: a party must get keys, or their hashes, from the other parties and not from the aggregator alone.
+- A party masks only one message per context: two messages under one mask show their difference. `Party.answer` ensures
+  it by the party's own ledger; the context is the invitation's hash, which names one round.
+- Only the party can read its key file. A stolen key opens old messages too: a new key for each round is safer.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 LABEL = b"discreet/masks/1"
+"""Separates these keys from those of any other use of the same primitives; changes if the masks change."""
 KEY_BYTES = 32
 PRIME = 2**255 - 19
-"""The field of X25519: a key is the canonical little-endian spelling of a number below it."""
+"""The field of X25519: a key is the canonical little-endian form of a number below it."""
 
 
 class KeyPair:
-    """A party's X25519 key pair. The public key is to be sent; the secret one stays in its file."""
+    """A party's X25519 key pair. The public key is sent; the secret key stays in its file."""
 
     def __init__(self, secret: X25519PrivateKey) -> None:
         self._secret = secret
@@ -72,7 +73,7 @@ class KeyPair:
 
     @classmethod
     def from_file(cls, path: str | Path) -> KeyPair:
-        """Read a key pair; FileError if others could read it too, or it is no key. No message quotes the content."""
+        """Read a key pair; FileError if others can read the file, or it is not a key. No message quotes the content."""
         try:
             from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
         except ImportError:
@@ -91,7 +92,7 @@ class KeyPair:
             return cls(X25519PrivateKey.from_private_bytes(bytes.fromhex(content[len(start) :].decode("ascii"))))
         except ValueError:
             pass  # its message could quote the content
-        raise FileError(f"{path} is no key of discreet, or was damaged; make one with `discreet federated key`")
+        raise FileError(f"{path} is not a key of discreet, or was damaged; make one with `discreet federated key`")
 
     def __repr__(self) -> str:
         return f"KeyPair(public={self.public!r})"
@@ -104,23 +105,25 @@ def mask(own: KeyPair, others: Mapping[str, str], name: str, context: bytes, cou
     ----------
     own, name : the party's key pair, and its name.
     others : the public keys of all other parties of the round, by name.
-    context : what makes the round unlike any other: the hash of the invitation, which holds a random round.
+    context : what distinguishes the round from all others: the hash of the invitation, which holds a random round.
 
-    Guarantee  the masks of all parties sum to 0. To whoever has neither secret key of a pair of parties, the masked
-               messages of these two are uniform, but for their sum: of the parties whose keys he does not have, he
-               sees the sum, and no more, as long as each masks one message with a context.
+    Guarantee  the masks of all parties sum to 0. To an observer who has neither secret key of a pair of parties, the
+               masked messages of these two are uniform, except for their sum: of the parties whose keys the observer
+               does not have, only the sum can be seen, as long as each of them masks one message per context.
     Proof      a pair's keystream is added by the party with the larger public key and subtracted by the other. It is
-               ChaCha20 under a key by HKDF-SHA256 from the X25519 secret: uniform to who cannot compute the secret, by
-               the usual assumptions on these three, and independent of every other pair's, context's, list's of
-               parties and length's, all of which enter the key. The pairs among parties whose keys are not known
-               connect them all; independent uniform numbers, added at one end and subtracted at the other of each
-               edge of a connected graph, are jointly uniform among vectors that sum to 0.
+               ChaCha20 under a key that HKDF-SHA256 makes from the X25519 secret: uniform to anyone who cannot compute
+               the secret, by the usual assumptions on these three, and independent of the keystream of any other pair,
+               context, list of parties or length, since all of these enter the key. The pairs among parties whose
+               keys are not known connect them all; independent uniform numbers, added at one end and subtracted at the
+               other of each edge of a connected graph, are jointly uniform among vectors that sum to 0.
                Parties who were told different lists, contexts or lengths get masks that do not cancel: nothing opens.
     Test       tests/federated/test_masks.py: test_masks_cancel, test_part_of_the_masks_is_uniform,
                test_a_mask_is_that_of_the_primitives, test_everything_public_changes_the_mask.
     """
     if not isinstance(context, bytes) or not context:
-        raise ParameterError("context is empty or not bytes; need what names the round, as the invitation's hash")
+        raise ParameterError(
+            "context is empty or not bytes; need bytes that name the round, such as the invitation's hash"
+        )
     if not is_integer(count) or count < 1:
         raise ParameterError(f"count={count!r}; need the number of integers to mask, at least 1")
     keys = _checked(own, others, name)
@@ -133,32 +136,34 @@ def mask(own: KeyPair, others: Mapping[str, str], name: str, context: bytes, cou
 
 
 def _checked(own: KeyPair, others: Mapping[str, str], name: str) -> dict[str, bytes]:
-    """The public keys of all parties by name; ParameterError if two are the same or one is no key."""
+    """The public keys of all parties by name; ParameterError if two are the same or one is not valid."""
     if name in others:
-        raise ParameterError(f"party {name!r} is among the others; need every other party, and not the party itself")
+        raise ParameterError(f"party {name!r} is among the others; need all other parties, without the party itself")
     if not others:
         raise ParameterError("no other party; a mask needs at least one")
     keys = {name: bytes.fromhex(own.public)} | {other: _public(other, key) for other, key in others.items()}
     owners: dict[bytes, str] = {}
     for party, key in keys.items():
         if owners.setdefault(key, party) != party:
-            raise ParameterError(f"parties {owners[key]!r} and {party!r} have one public key; need one of each party")
+            raise ParameterError(
+                f"parties {owners[key]!r} and {party!r} have the same public key; each party needs its own"
+            )
     return keys
 
 
 def _public(name: str, key: str) -> bytes:
-    """The bytes of a public key that is spelled in the one allowed way."""
+    """The bytes of a public key, which must be written in its canonical form."""
     try:
         content = bytes.fromhex(key)
     except (TypeError, ValueError):
         content = b""
     if len(content) != KEY_BYTES or content.hex() != key or int.from_bytes(content, "little") >= PRIME:
-        raise ParameterError(f"the public key of party {name!r} is none; need 64 digits 0-9 a-f as its owner sent them")
+        raise ParameterError(f"the key of party {name!r} is not a valid public key; need 64 digits 0-9 a-f, as sent")
     return content
 
 
 def _salt(keys: Mapping[str, bytes], context: bytes, count: int) -> bytes:
-    """A hash of all that the parties of a round agree on; lengths are written first, so that no two spell alike."""
+    """A hash of all that the parties of a round agree on; each part follows its length, so no two inputs look alike."""
     digest = hashlib.sha256()
     roster = [part for party in sorted(keys) for part in (party.encode(errors="surrogatepass"), keys[party])]
     for part in (LABEL, context, str(count).encode(), *roster):
@@ -176,14 +181,14 @@ def _pair_key(own: KeyPair, own_key: bytes, other: str, other_key: bytes, salt: 
         secret = own._secret.exchange(X25519PublicKey.from_public_bytes(other_key))
     except ValueError:  # all bits of the secret are 0: anyone could compute it
         raise ParameterError(
-            f"the public key of party {other!r} is of low order: its masks hide nothing; do not take part"
+            f"the public key of party {other!r} is of low order, so its masks hide nothing; do not take part"
         ) from None
     pair = b"".join(sorted((own_key, other_key)))
     return HKDF(algorithm=hashes.SHA256(), length=KEY_BYTES, salt=salt, info=LABEL + pair).derive(secret)
 
 
 def _stream(key: bytes, count: int) -> NDArray[np.uint64]:
-    """So many numbers of ChaCha20's keystream; the nonce may be 0, as a key has one stream."""
+    """The first `count` numbers of ChaCha20's keystream; the nonce may be 0, since each key is used for one stream."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
     stream = Cipher(algorithms.ChaCha20(key, bytes(16)), mode=None).encryptor().update(bytes(8 * count))

@@ -1,7 +1,7 @@
-"""An answer on its way: integers of fixed width, so that its length tells nothing about the data.
+"""A message: a party's answer as it is sent, with integers of fixed width, so its length tells nothing about the data.
 
 A message is JSON text: what it answers (invitation, round, party) and the tables as 64-bit integers in base64. Its
-checksum finds damage on the way, not forgery: who can write a message can write its checksum.
+checksum finds damage, not forgery: whoever can write a message can write its checksum.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, FileError
-from discreet.federated.invitation import Invitation
+from discreet.federated.invitation import LONGEST_NAME, Invitation
 from discreet.storage.envelope import Envelope
 from discreet.storage.writing import whole_file
 
@@ -35,7 +35,7 @@ Tables = tuple[NDArray[Any], ...]
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """A party's answer to an invitation: noisy tables (int64), or masked ones (uint64) for a secure sum."""
+    """A party's answer to an invitation: noisy tables (int64) or, for a secure sum, masked tables (uint64)."""
 
     invitation: str
     round: str
@@ -56,12 +56,12 @@ class Message:
 
     @classmethod
     def from_bytes(cls, sent: bytes, invitation: Invitation, name: str = "message") -> Message:
-        """Read a message; FileError unless it is whole and answers this invitation."""
+        """Read a message; FileError unless it is complete and answers this invitation."""
         try:
             content = json.loads(sent)
             FILE.check(content, name)
             if (content["invitation"], content["round"]) != (invitation.hash, invitation.round):
-                raise FileError(f"{name} answers another invitation; it cannot be combined with these")
+                raise FileError(f"{name} answers another invitation; add answers to this one only")
             shapes = invitation.shapes(content["party"])
             tables = _unpacked(content["tables"], shapes, masked=invitation.trust == "sum")
             seeded = {"yes": True, "no ": False}[content["seeded"]]
@@ -69,9 +69,11 @@ class Message:
         except DiscreetError:
             raise
         except binascii.Error:
-            raise FileError(f"{name} has tables of another shape than was asked for; ask for it again") from None
+            raise FileError(
+                f"{name} has tables of another shape than the invitation asks for; ask for it again"
+            ) from None
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-            raise FileError(f"{name} is no answer to an invitation, or was cut off; ask for it again") from None
+            raise FileError(f"{name} is not an answer to an invitation, or was cut off; ask for it again") from None
 
     def save(self, path: str | Path) -> None:
         """Write the message as a file, whole or not at all."""
@@ -93,11 +95,15 @@ class Message:
 
 
 def longest(invitation: Invitation) -> int:
-    """The most bytes that an answer to the invitation has; public."""
+    """An upper bound on the bytes of any answer to the invitation, from public numbers.
+
+    A cell is 8 bytes, at most 11 in base64; each table has a few bytes around it, and the party's name at most 8 bytes
+    a character.
+    """
     alike = not invitation.is_vertical and invitation.each == len(invitation.questions)
     parties = invitation.parties[:1] if alike else invitation.parties
     cells = max(sum(rows * columns for rows, columns in invitation.shapes(party.name)) for party in parties)
-    return 11 * cells + 8 * len(invitation.questions) + 8 * 100 + 1000
+    return 11 * cells + 8 * len(invitation.questions) + 8 * LONGEST_NAME + 1000
 
 
 def _packed(table: NDArray[Any]) -> str:

@@ -1,7 +1,7 @@
 """Dividing the rows of a public table among parties, for simulations and tests.
 
-Sizes are equal, or in proportion to uniform or exponential draws. Labels are spread alike over the parties (IID), or
-skewed: each class is divided by Dirichlet weights, so that with a small concentration a party sees few classes.
+Sizes are equal, or proportional to uniform or exponential draws. Labels are spread evenly over the parties (IID) or
+skewed: each class is divided by Dirichlet weights, so a party sees few classes if the concentration is small.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ def partition(
 
     Parameters
     ----------
-    labels : the label of each row; only a skewed partition looks at it.
-    parties : how many; some have no row if there are more of them than rows.
-    sizes : "equal" (they differ by at most one row), "uniform" or "exponential" (in proportion to such draws).
+    labels : the label of each row; only a skewed partition uses them.
+    parties : the number of parties; some have no row if there are more parties than rows.
+    sizes : "equal" (they differ by at most one row), "uniform" or "exponential" (proportional to such draws).
     concentration : None for an IID partition. A number > 0 divides each class among the parties by weights from a
-        Dirichlet law of that concentration, times the parties' sizes: .1 is a strong skew, 100 nearly none.
+        Dirichlet distribution of this concentration, times the parties' sizes: .1 is a strong skew, 100 nearly none.
     seed : None or an integer.
     """
     _check(parties, sizes, concentration)
     generator = search_generator(seed)
-    shares = _shares(sizes, parties, generator)
+    relative = _relative_sizes(sizes, parties, generator)
     owners = np.empty(len(labels), dtype=np.int64)
     if concentration is None:
         groups = [np.arange(len(labels))]
@@ -46,13 +46,13 @@ def partition(
         _, codes = np.unique(np.asarray(labels).astype(str), return_inverse=True)
         groups = [np.flatnonzero(codes == code) for code in range(codes.max(initial=-1) + 1)]
     for rows in groups:
-        weights = shares if concentration is None else shares * _dirichlet(float(concentration), parties, generator)
+        weights = relative if concentration is None else relative * _dirichlet(float(concentration), parties, generator)
         owners[rows] = generator.permutation(np.repeat(np.arange(parties), apportioned(len(rows), weights, generator)))
     return owners
 
 
 def apportioned(rows: int, weights: Floats, generator: Any) -> Integers:
-    """Whole numbers in proportion to the weights that sum to `rows`: largest remainders, ties at random."""
+    """Whole numbers that sum to `rows`, proportional to the weights: by largest remainders, ties at random."""
     whole = float(weights.sum())
     exact = rows * (weights / whole if whole > 0 else np.full(len(weights), 1 / len(weights)))
     counts = np.floor(exact).astype(np.int64)
@@ -61,7 +61,7 @@ def apportioned(rows: int, weights: Floats, generator: Any) -> Integers:
     return counts
 
 
-def _shares(sizes: str, parties: int, generator: Any) -> Floats:
+def _relative_sizes(sizes: str, parties: int, generator: Any) -> Floats:
     if sizes == "equal":
         return np.ones(parties)
     drawn = generator.uniform(size=parties) if sizes == "uniform" else generator.exponential(size=parties)
@@ -69,7 +69,7 @@ def _shares(sizes: str, parties: int, generator: Any) -> Floats:
 
 
 def _dirichlet(concentration: float, parties: int, generator: Any) -> Floats:
-    """Dirichlet weights by their logarithms, since with a small concentration all gamma draws can be zero."""
+    """Dirichlet weights, computed by logarithms: with a small concentration all gamma draws could be zero."""
     logs = np.log(generator.gamma(concentration + 1, size=parties))
     logs += np.log1p(-generator.random(parties)) / concentration
     weights = np.exp(logs - logs.max())

@@ -1,4 +1,4 @@
-"""A party: it has records, a ledger and perhaps a key, and answers an invitation once."""
+"""A party: it has records, a ledger and possibly a key, and answers each invitation once."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from discreet.sources import Source
 
 
 class Party:
-    """One of those who have records.
+    """One of the parties that have records.
 
     Parameters
     ----------
-    name : as in the invitation.
+    name : the party's name in the invitation.
     source : the records; they never leave it.
     ledger : the party's own account, charged for every answer. With a file, which a secure sum needs, it also
         remembers which rounds were answered: two answers under one mask would show their difference.
-    key : the key pair whose public part is in the invitation, for a secure sum.
-    known : public keys of other parties, by name, as they told them. For a secure sum an invitation with other keys is
-        refused: whoever can put keys of his own in place of all others' reads this party's answer. As many have to be
-        known as are counted on to be honest, less this one;
-    checked : or the party says that it has compared the invitation (its hash) with the other parties.
+    key : for a secure sum, the key pair whose public key is in the invitation.
+    known : for a secure sum, public keys that other parties told this party, by name. An invitation with other keys is
+        refused: whoever can replace the keys of all other parties can read this party's answer. Needs at least as many
+        keys as the invitation counts on honest parties, less this one, unless `checked` is set.
+    checked : whether the party has compared the hash of the invitation with the other parties.
     random_state : None for secure noise; an integer for experiments and tests, which voids the guarantee.
 
     Examples
@@ -71,15 +71,15 @@ class Party:
         return f"Party({self.name!r})"
 
     def answer(self, invitation: Invitation) -> Message:
-        """Charge the party's ledger, count, add noise (and a mask): one message, safe to send as the invitation says.
+        """Charge the party's ledger, count, add noise (and a mask), and return one message that is safe to send.
 
         Guarantee  trust="nobody": the message is ε-DP for one record of this party, under the schema's adjacency
                    (`release`). trust="sum": the sum of all messages is, for whoever sees that sum and the secrets
-                   of all but `honest` parties (`share`). Parties with different columns of the same people: all
+                   of all but `honest` parties (`share`). Parties with different columns about the same people: all
                    messages together are, since the questions' shares sum to ε and each is asked of one party.
         """
         schema, steps = invitation.schema_of(self.name), invitation.steps(self.name)
-        if not steps:  # a party with other columns than those that are asked: nothing to read, nothing to pay
+        if not steps:  # no question is about this party's columns: nothing to read, nothing to pay
             return Message(invitation.hash, invitation.round, self.name, False, ())
         purpose = f"federated round {invitation.round} as {self.name}"
         rng = as_rng(self._random_state)
@@ -93,18 +93,20 @@ class Party:
     def _mask(self, invitation: Invitation) -> NDArray[np.uint64]:
         if self._key is None or self._key.public != invitation[self.name].key:
             raise ParameterError(
-                f"party {self.name!r}: the key does not fit the invitation; use the key pair whose public part was sent"
+                f"party {self.name!r}: the key does not fit the invitation; use the key pair whose public key was sent"
             )
         if not self._ledger.is_kept:
             raise ParameterError("a secure sum needs a ledger that outlives this process; use Ledger(limit, path=...)")
         others = {party.name: party.key for party in invitation.parties if party.name != self.name}
         for name, public in self._known.items():
             if others.get(name) != public:
-                raise ParameterError(f"the invitation's key of party {name!r} is not the known one; do not take part")
+                raise ParameterError(
+                    f"the invitation's key of party {name!r} is not the one that it told you; do not take part"
+                )
         if not self._checked and len(self._known) < invitation.honest - 1:
             raise ParameterError(
-                f"the sum counts on {invitation.honest} honest parties; know the keys of {invitation.honest - 1} "
-                "others (known), or compare the invitation's hash with them (checked)"
+                f"the sum counts on {invitation.honest} honest parties; give the keys of {invitation.honest - 1} "
+                "others (known), or compare the invitation's hash with theirs and say so (checked)"
             )
         cells = sum(rows * columns for rows, columns in invitation.shapes(self.name))
         return mask(self._key, others, self.name, bytes.fromhex(invitation.hash), cells)

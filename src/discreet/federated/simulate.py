@@ -1,8 +1,8 @@
-"""How accurate federated training is on public data: local noise beside a secure sum beside training at one place.
+"""How accurate federated training is on public data: local noise, a secure sum and training at one place compared.
 
-This goes round the door: it counts a public table once for each way to divide it, then draws the noise of all parties
-many times, seeded. Nothing here is private, neither the scores nor the models. Questions, shares of ε and noise scales
-are those of the invitation that real parties would get, and each party draws its own noise or its own share of it.
+This does not use the doors: it counts a public table once for each way to divide it, then draws the noise of all
+parties many times, seeded. Nothing here is private, neither the scores nor the models. Questions, shares of ε and noise
+scales are those of the invitation that real parties would get, and each party draws its own noise, or its part of it.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ from discreet.schema import Schema
 PROTOCOLS = ("central", "secure-sum", "local-noise")
 EPSILONS = tuple(round(10 ** (power / 2), 6) for power in range(-4, 3))
 PARTIES = (1, 10, 100, 1000)
+"""Numbers of parties of a study, if none are given; `EPSILONS` are two per decade from 0.01 to 10."""
 
 Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What is simulated: a protocol among so many parties at an ε, and how the rows are divided among them.
+    """What is simulated: a protocol, the number of parties, ε, and how the rows are divided among the parties.
 
-    `honest` is for the secure sum: how many shares alone carry the whole noise (None: all but one). With one party all
-    protocols are training at one place.
+    `honest` is for the secure sum: the parts of this many parties make up the whole noise (None: all but one). With one
+    party every protocol is training at one place.
     """
 
     protocol: str
@@ -65,7 +66,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Summary:
-    """Accuracy over the repeats of a setting: mean, standard error, and how many tables made the model."""
+    """Accuracy over the repeats of a setting: mean, standard error, and the number of tables in the model."""
 
     setting: Setting
     accuracy: float
@@ -81,15 +82,15 @@ class Summary:
 
 @dataclass
 class PublicTable:
-    """A public data set that is coded once, divided often.
+    """A public data set that is encoded once and divided among parties many times.
 
     Parameters
     ----------
-    X, y, schema : as for a model; if the schema declares no number of records, that of the table is taken.
+    X, y, schema : as for a model; if the schema declares no number of records, the table's own is used.
     model : "naive-bayes" or "one-rule".
-    held_out : the share of rows, drawn anew for each repeat, on which accuracy is measured.
-    most_tested : the most rows on which accuracy is measured, to save time.
-    seed : of everything that is drawn.
+    held_out : the fraction of rows, drawn anew for each repeat, on which accuracy is measured.
+    most_tested : accuracy is measured on at most this many rows, to save time.
+    seed : for everything that is drawn.
     """
 
     X: Any
@@ -107,14 +108,14 @@ class PublicTable:
         self._table.check(self.schema)
         self._labels = class_codes(as_vector(self.y), self.schema)
         if len(self._labels) != self._table.rows or self._table.rows < 2:
-            raise DataError("need two rows at least, and one label a row")
+            raise DataError("need at least two rows, and one label per row")
         if not 0 < self.held_out < 1:
-            raise ParameterError(f"held_out={self.held_out!r}; need a share of the rows between 0 and 1")
+            raise ParameterError(f"held_out={self.held_out!r}; need a fraction of the rows between 0 and 1")
         if self.schema.records is None:
             self.schema = self.schema.replace(records=self._table.rows)
 
     def run(self, setting: Setting, repeats: int) -> Summary:
-        """The mean accuracy of a setting; each repeat has its own test rows, its own partition and its own noise."""
+        """The mean accuracy of a setting; each repeat has its own test rows, partition and noise."""
         if repeats < 1:
             raise ParameterError(f"repeats={repeats!r}; need a positive integer")
         scores = []
@@ -126,7 +127,7 @@ class PublicTable:
         return Summary(setting, float(np.mean(scores)), error, repeats, len(noisy.tables))
 
     def split(self, repeat: int) -> tuple[Integers, Integers]:
-        """The rows to train and to test on: the same ones for every setting."""
+        """The rows to train on and the rows to test on, the same for every setting."""
         rows = search_generator(_seed("split", self.seed, repeat)).permutation(self._table.rows)
         tested = max(1, round(self.held_out * len(rows)))
         return rows[tested:], rows[: min(tested, self.most_tested)]
@@ -150,7 +151,7 @@ class PublicTable:
         return self._invitations[setting]
 
     def statistics(self, setting: Setting, rows: Integers, repeat: int) -> NoisyStatistics:
-        """The sum of all parties' noisy answers about these rows, as the aggregator would have it."""
+        """The sum of all parties' noisy answers about these rows, as an aggregator would compute it."""
         invitation = self.invitation(setting)
         parties = len(invitation.parties)
         seed = _seed("partition", self.seed, repeat)
@@ -170,7 +171,7 @@ class PublicTable:
         return NoisyStatistics(tables, _receipt(invitation))
 
     def exact(self, query: TableQuery, rows: Integers, owners: Integers, parties: int) -> Integers:
-        """The exact table of every party (parties by classes by columns), in one pass."""
+        """The exact tables of all parties (parties by classes by cells), in one pass."""
         cells, classes = query.cells(self.schema), len(self.schema.classes)
         size = cells.size(self.schema)
         if cells not in self._codes:
@@ -187,7 +188,7 @@ class PublicTable:
 
 
 def noise(invitation: Invitation, place: int, shape: tuple[int, ...], rng: Randomness) -> Integers:
-    """What the parties add to their tables of a question, one layer a party: whole noise, or Pólya shares of it."""
+    """The noise that the parties add to their answers to a question, one layer per party: whole, or Pólya shares."""
     question = invitation.questions[place]
     scale = DiscreteLaplace.calibrated(question.epsilon, question.query.distance(invitation.schema)).scale
     if invitation.trust == "sum":
@@ -203,7 +204,7 @@ def grid(
     sizes: str = "equal",
     concentration: float | None = None,
 ) -> Iterator[Setting]:
-    """Every setting of a study; training at one place is once for each ε, whatever the parties."""
+    """Every setting of a study; training at one place comes once per ε, whatever the numbers of parties."""
     for protocol in protocols:
         for many in parties if protocol != "central" else [1]:
             if many > 1 or protocol == "central":
@@ -212,7 +213,7 @@ def grid(
 
 
 def _asked(invitation: Invitation) -> list[Integers]:
-    """For each question the positions of the parties that answer it."""
+    """For each question the numbers of the parties that answer it."""
     asked: list[list[int]] = [[] for _ in invitation.questions]
     for number, party in enumerate(invitation.parties):
         for place in invitation.asked(party.name):
@@ -221,7 +222,7 @@ def _asked(invitation: Invitation) -> list[Integers]:
 
 
 def _receipt(invitation: Invitation) -> Receipt:
-    """Of a seeded release, so that every model of a simulation says that it guarantees nothing."""
+    """The receipt of a seeded release: every model of a simulation says that nothing is guaranteed."""
     charges = [
         Charge(repr(each.query), "simulated noise", each.epsilon, distance, float(distance / each.epsilon))
         for each in [invitation.questions[place] for place in invitation.asked(invitation.parties[0].name)]

@@ -1,0 +1,49 @@
+"""Arguments and options that several commands have, each declared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli.folder import as_folder
+
+_SCHEMA = typer.Option(help="What is public: a schema file.", show_default=False)
+_EPSILON = typer.Option(help="The privacy loss, for instance 1, 0.3 or 1/3.", show_default=False)
+_LEDGER = typer.Option(help="A file that keeps what was spent on these data.", show_default=False)
+
+Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
+Data = Annotated[Path, typer.Argument(help="A .csv, .parquet or .duckdb file.", show_default=False)]
+DataInFile = Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)]
+DataTable = Annotated[
+    str | None, typer.Option("--table", help="The table to read, if the data file is a .duckdb file.")
+]
+Schema = Annotated[str, _SCHEMA]
+OptionalSchema = Annotated[str | None, _SCHEMA]
+Epsilon = Annotated[str, _EPSILON]
+OptionalEpsilon = Annotated[str | None, _EPSILON]
+Adjacency = Annotated[str | None, typer.Option(help="add-remove or replace-one; default: as the schema says.")]
+DraftOk = Annotated[bool, typer.Option("--draft-ok", help="Accept a draft schema: no guarantee.")]
+Ledger = Annotated[Path, _LEDGER]
+OptionalLedger = Annotated[Path | None, _LEDGER]
+Limit = Annotated[str | None, typer.Option(help="The most that the ledger may ever spend; set once.")]
+Seed = Annotated[int | None, typer.Option(help="Repeatable noise, for experiments: no guarantee.")]
+ModelOut = Annotated[Path, typer.Option("--out", help="The model file to write.", show_default=False)]
+FolderOut = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        parser=as_folder,
+        metavar="FOLDER",
+        help="The folder to write into: runs, report and pictures.",
+        show_default=False,
+    ),
+]
+DataFolder = Annotated[
+    Path | None,
+    typer.Option("--directory", help="A folder with schemas.json and data sets; default: DISCREET_DATA."),
+]
+Jobs = Annotated[int, typer.Option(min=1, help="Number of processes, at most one per processor.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
