@@ -20,16 +20,11 @@ from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.audit import lower_bound
 from discreet.datasets import built_in
 from discreet.doors import rows
+from discreet.doors.rows import NOT_RELEASED
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.perturbation import local_perturbation
-from discreet.perturbation.local_perturbation import (
-    NOT_RELEASED,
-    UNLISTED,
-    LocalPerturbation,
-    as_texts,
-    decoded,
-    random_order,
-)
+from discreet.perturbation.decoding import UNLISTED, as_texts, decoded
+from discreet.perturbation.local_perturbation import LocalPerturbation, random_order
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.response import RandomizedResponse
 from discreet.privacy.randomness import as_rng

@@ -18,7 +18,7 @@ from discreet.errors import FileError, SchemaError
 from discreet.privacy.epsilon import as_epsilon
 from discreet.privacy.ledger import Ledger
 from discreet.records.csv_columns import delimiter_of
-from discreet.records.files import checked, names_in, read_blocks, structure
+from discreet.records.files import TEXT_FILES, checked, is_text, names_in, read_blocks, structure
 from discreet.records.tables import Table
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, text_of
@@ -67,6 +67,8 @@ def perturb(
     perturbation.check_parameters()
     check_out(out, data, Path(schema.partition("#")[0]), ledger, force=force)
     check_out(receipt_path(out), data, Path(schema.partition("#")[0]), ledger, force=force)
+    if not is_text(out):
+        raise FileError(f"{out}: the table is written as CSV; need a name that ends in {', '.join(TEXT_FILES)}")
     _check_columns(data, public)
     _check_texts(out, public)
     account = open_ledger(ledger, limit, loss, public.adjacency)
@@ -129,7 +131,7 @@ def _writer(file: Any, out: Path) -> Any:
 
 def _write(writer: Any, blocks: Iterator[tuple[Any, Any]], schema: Schema) -> int:
     """Write a header and the records, columns in the schema's order, the target last; returns how many."""
-    from discreet.perturbation.local_perturbation import as_texts
+    from discreet.perturbation.decoding import as_texts
 
     writer.writerow([*schema.names, schema.target])
     count = 0

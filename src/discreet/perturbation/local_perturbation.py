@@ -6,36 +6,31 @@ The door is doors/rows.py; the proof stands below.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from discreet.doors.passage import Spending
-from discreet.doors.rows import NOT_RELEASED, NoisyCodes, RowStep, column_step, label_step, perturb_rows
+from discreet.doors.rows import NoisyCodes, RowStep, column_step, label_step, perturb_rows
 from discreet.errors import ParameterError
+from discreet.perturbation.decoding import Columns, as_labels, decoded, digest_of_codes
 from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon, shown_above
 from discreet.privacy.guarantee import EXPERIMENTAL, NEIGHBOURS, Guarantee, factor
 from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import Randomness, as_rng
 from discreet.privacy.receipt import Receipt
 from discreet.privacy.steps import split_by_weight, split_evenly
+from discreet.records.files import ROWS
 from discreet.records.tables import Table
 from discreet.schema import Adjacency, Schema
-from discreet.schema.columns import Column, Label, Numeric, text_of
 from discreet.sources import Source
 from discreet.sources.blocks import BlockSource
 from discreet.sources.memory import MemorySource
-
-Columns: TypeAlias = dict[str, NDArray[Any]]
-UNLISTED = "(unlisted)"
-"""How the cell of values outside a list is written."""
-ROWS = 50_000
-"""Rows of a block."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +93,8 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     guarantee_ : what is promised for the last table that was perturbed.
-    receipt_ : every charge for it.
+    receipt_, schema_ : every charge for it, and the schema it was perturbed under.
+    table_digest_ : by which `save_receipt` recognises it; None unless the labels were perturbed too.
     mechanisms_ : the mechanism of each column and of the target, by name, with which a learner may correct for noise.
 
     Examples
@@ -249,7 +245,8 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _promise(self, receipt: Receipt, labels: bool) -> None:
         self._prepared()
-        self.receipt_ = receipt
+        self.schema_, self.receipt_ = self.schema, receipt
+        self.table_digest_: str | None = None
         guarantee = LocalGuarantee.of(receipt, self.schema)
         assert isinstance(guarantee, LocalGuarantee)
         unit = guarantee.unit if labels else "the attributes of one record, its label and its place apart"
@@ -262,6 +259,7 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rng, classes = as_rng(self.random_state), as_labels(self.schema.classes)
         codes = self._perturbed(source, ledger, rng)
         order = random_order(len(codes[-1]), rng)
+        self.table_digest_ = digest_of_codes(codes, order, self.schema_)
         paid = copy.copy(self)  # what is decoded later is decoded as it was perturbed, whatever is set meanwhile
 
         def decoded_blocks() -> Iterator[tuple[Columns, NDArray[Any]]]:
@@ -298,27 +296,3 @@ def random_order(rows: int, rng: Randomness) -> NDArray[np.intp]:
         order = keys.argsort()
         if (np.diff(keys[order]) > 0).all():
             return order
-
-
-def decoded(codes: NDArray[np.uint16], column: Column) -> NDArray[Any]:
-    """The public value of each code; NaN or None where nothing was released."""
-    absent = codes == NOT_RELEASED
-    if isinstance(column, Numeric):
-        lower, upper = float(column.lower), float(column.upper)
-        numbers = np.clip(lower + codes.astype(np.float64) * ((upper - lower) / column.grid), lower, upper)
-        numbers[absent] = np.nan
-        return np.asarray(numbers)
-    values = np.empty(column.size + 1, dtype=object)
-    values[: column.size] = [*column.categories, UNLISTED][: column.size]
-    return np.asarray(values[np.where(absent, column.size, codes)])
-
-
-def as_labels(classes: Sequence[Label]) -> NDArray[Any]:
-    """The classes as an array of their own type, or of objects if they are of several."""
-    same_type = len({type(label) for label in classes}) == 1
-    return np.array(classes, dtype=None if same_type else object)
-
-
-def as_texts(values: NDArray[Any]) -> list[str]:
-    """Values as they stand in a CSV file, so that reading finds the same cells; what is missing is empty."""
-    return ["" if value is None or value != value else text_of(value) for value in values.tolist()]

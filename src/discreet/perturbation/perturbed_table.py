@@ -16,10 +16,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, FileError, ParameterError
+from discreet.perturbation.decoding import digest_of_values
 from discreet.perturbation.local_perturbation import LocalGuarantee, LocalPerturbation
 from discreet.privacy.guarantee import UNIT
 from discreet.privacy.receipt import Receipt
-from discreet.records.files import checked, read_columns
+from discreet.records.files import checked, read_blocks, read_columns, structure
 from discreet.records.tables import Table
 from discreet.schema import Schema
 from discreet.storage.envelope import Envelope
@@ -63,14 +64,26 @@ def receipt_path(table: str | Path) -> Path:
 
 
 def save_receipt(perturbation: LocalPerturbation, table: str | Path) -> Path:
-    """Write the receipt of a table that `perturbation` has just made, beside the file that holds it; returns where."""
+    """Write the receipt of the table that `perturbation` made last, beside the file that holds it; returns where.
+
+    The file is read first: a ParameterError if it holds any other table, such as an earlier one, which was perturbed
+    at another time and maybe with another epsilon.
+    """
+    if not hasattr(perturbation, "guarantee_"):
+        raise ParameterError("nothing was perturbed yet; call fit_resample, write its table, then save the receipt")
     if not perturbation.guarantee_.labels:
         raise ParameterError("labels were not perturbed: the table has no guarantee; use fit_resample, not transform")
+    schema, found = perturbation.schema_, _file_hash(Path(table))
+    if _table_digest(Path(table), schema) != perturbation.table_digest_:
+        raise ParameterError(
+            f"{table} is not the table that was perturbed last; save the receipt of each table before the next is "
+            "perturbed, and write the table as it is: every column, rows in the order they came in"
+        )
     content = {
-        "table_sha256": _file_hash(Path(table)),
+        "table_sha256": found,
         "guarantee": perturbation.guarantee_.to_dict(),
         "receipt": perturbation.receipt_.to_dict(),
-        "schema": perturbation.schema.to_dict(),
+        "schema": schema.to_dict(),
     }
     path = receipt_path(table)
     FILE.write(path, FILE.wrap(content))
@@ -117,6 +130,13 @@ def _checked_receipt(content: Mapping[str, Any]) -> tuple[Schema, Receipt, str]:
     if not fits or not isinstance(content["table_sha256"], str):
         raise ValueError
     return schema, receipt, content["table_sha256"]
+
+
+def _table_digest(path: Path, schema: Schema) -> str | None:
+    """The digest of the table in a file; None if the file lacks a column of the schema."""
+    if not set(schema.all_names) <= set(structure(path)):
+        return None
+    return digest_of_values(read_blocks(path, names=schema.all_names), schema)
 
 
 def _file_hash(path: Path) -> str:
