@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyarrow import csv as arrow_csv
 
 from discreet.records import csv_columns, csv_lines, files
-from discreet.records.csv_lines import Lines, fields_of, has_open_quote, text_of, whole_lines
+from discreet.records.csv_lines import Lines, field_text, fields_of, has_open_quote, whole_lines
 from discreet.records.encoding import number_of
 from discreet.sources.csv import CsvSource
 from discreet.sources.file import open_file
@@ -30,7 +30,7 @@ def test_fields_are_those_of_pythons_reader(line, delimiter, width):
     found = fields_of(line, delimiter, width)
     assert len(found) == width
     assert found[len(expected) :] == [None] * (width - len(expected))
-    assert [text_of(field) for field in found[: len(expected)]] == [text_of(field) for field in expected]
+    assert [field_text(field) for field in found[: len(expected)]] == [field_text(field) for field in expected]
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ def test_a_line_too_long_is_one_record_and_takes_little_memory(tmp_path):
 
 def test_no_value_of_a_line_too_long_is_read(monkeypatch):
     monkeypatch.setattr(csv_lines, "LONGEST_LINE", 5)
-    assert [text_of(field) for field in fields_of(b"a,b,cd", b",", 2)] == [b"", b""]
-    assert [text_of(field) for field in fields_of(b"a,b,c", b",", 2)] == ["a", "b"]
+    assert [field_text(field) for field in fields_of(b"a,b,cd", b",", 2)] == [b"", b""]
+    assert [field_text(field) for field in fields_of(b"a,b,c", b",", 2)] == ["a", "b"]
 
 
 # Columns
@@ -196,11 +196,11 @@ numeric_texts = st.one_of(
 @settings(max_examples=300, deadline=None)
 def test_numbers_of_a_column_are_those_of_the_encoding(fields):
     found = csv_columns._numbers_of(pa.array(fields, pa.binary()))
-    expected = [number_of(text_of(field)) for field in fields]
+    expected = [number_of(field_text(field)) for field in fields]
     assert [bits(x) for x in found.tolist()] == [bits(x) for x in expected]
     for field in fields:  # one by one too, so that no other text decides which path is taken
         assert bits(csv_columns._numbers_of(pa.array([field], pa.binary())).tolist()[0]) == bits(
-            number_of(text_of(field))
+            number_of(field_text(field))
         )
 
 

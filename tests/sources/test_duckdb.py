@@ -29,6 +29,8 @@ from discreet import (
 from discreet.cli import app
 from discreet.errors import DataError, FileError, MissingExtra
 from discreet.records import files
+from discreet.records import parquet as parquet_files
+from discreet.records.duckdb_engine import connect_duckdb
 from discreet.records.encoding import Cells
 from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.file import FileSource, open_file
@@ -175,7 +177,7 @@ def test_a_parquet_file_with_text_that_is_not_utf8_is_read(tmp_path, monkeypatch
             if raw == BYTES[0]:
                 assert counts(MemorySource(files.read_columns(tmp_path / "t.parquet"))) == expected
                 with monkeypatch.context() as patch:
-                    patch.setattr(files, "connect_duckdb", lambda: None)
+                    patch.setattr(parquet_files, "connect_duckdb", lambda: None)
                     assert counts(MemorySource(files.read_columns(tmp_path / "t.parquet"))) == expected
 
 
@@ -377,7 +379,7 @@ def test_a_missing_column_is_named_before_anything_is_charged(tmp_path):
 
 def test_nothing_is_written_beside_the_data():
     """DuckDB would spill into a folder of the working directory."""
-    assert files.connect_duckdb().execute("SELECT current_setting('temp_directory')").fetchone() == ("",)
+    assert connect_duckdb().execute("SELECT current_setting('temp_directory')").fetchone() == ("",)
 
 
 # What an engine may fail to read is refused by its type if it is asked for, and not looked at if it is not.
@@ -422,7 +424,7 @@ def test_a_column_that_is_not_asked_for_is_not_read(kind, text, without, tmp_pat
     model.save(tmp_path / "m.json")
     model = load(tmp_path / "m.json")
     if without:
-        monkeypatch.setattr(files, "connect_duckdb", lambda: None)
+        monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
         monkeypatch.setattr("discreet.sources.file.find_spec", lambda _: None)
     results = []
     for bad in (False, True):
@@ -440,7 +442,7 @@ def test_a_column_that_is_not_asked_for_is_not_read(kind, text, without, tmp_pat
 @pytest.mark.parametrize("kind", _hostile_columns())
 def test_a_column_that_may_fail_is_refused_by_its_type(kind, without, tmp_path, monkeypatch):
     if without:
-        monkeypatch.setattr(files, "connect_duckdb", lambda: None)
+        monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
         monkeypatch.setattr("discreet.sources.file.find_spec", lambda _: None)
     narrow = SMALL.replace(ignore=())
     messages = set()
@@ -498,6 +500,6 @@ def test_a_name_with_a_dot_that_two_tables_have_is_refused(tmp_path):
 def test_two_columns_of_one_name_are_refused_without_duckdb_too(tmp_path, monkeypatch):
     twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"]), pa.array(["n"])], ["c", "c", "y"])
     pq.write_table(twice, tmp_path / "t.parquet")
-    monkeypatch.setattr(files, "connect_duckdb", lambda: None)
-    with pytest.raises(FileError, match="two columns of one name"):
+    monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
+    with pytest.raises(FileError, match="two columns with the same name"):
         FileSource(tmp_path / "t.parquet").check(SMALL)

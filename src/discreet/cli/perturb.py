@@ -18,7 +18,8 @@ from discreet.errors import FileError, SchemaError
 from discreet.privacy.epsilon import as_epsilon
 from discreet.privacy.ledger import Ledger
 from discreet.records.csv_columns import delimiter_of
-from discreet.records.files import TEXT_FILES, checked, is_text, names_in, read_blocks, structure
+from discreet.records.csv_header import names_in
+from discreet.records.files import TEXT_FILES, checked, is_text, read_blocks, structure
 from discreet.records.tables import Table
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, text_of

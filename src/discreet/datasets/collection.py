@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from discreet.errors import FileError, ParameterError
 from discreet.records.files import read_columns
+from discreet.records.values import Columns
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 from discreet.storage.envelope import read_json
 
-Columns = dict[str, NDArray[Any]]
 DataSet = tuple[Columns, NDArray[Any], Schema]
 
 Bounds = dict[str, tuple[float, float]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,6 @@ from discreet.records.encoding import Cells, class_codes
 from discreet.records.files import ROWS
 from discreet.schema import Schema
 from discreet.schema.columns import Column, Label, Numeric, text_of
-
-Columns: TypeAlias = dict[str, NDArray[Any]]
 
 UNLISTED = "(unlisted)"
 """How a value outside the listed categories is written."""

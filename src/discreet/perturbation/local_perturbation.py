@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from discreet.doors.passage import Spending
 from discreet.doors.rows import NoisyCodes, RowStep, column_step, label_step, perturb_rows
 from discreet.errors import ParameterError
-from discreet.perturbation.decoding import Columns, as_labels, decoded, digest_of_codes
+from discreet.perturbation.decoding import as_labels, decoded, digest_of_codes
 from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon, shown_above
 from discreet.privacy.guarantee import EXPERIMENTAL, NEIGHBOURS, Guarantee, factor
 from discreet.privacy.ledger import Ledger, as_ledger
@@ -27,6 +27,7 @@ from discreet.privacy.receipt import Receipt
 from discreet.privacy.steps import split_by_weight, split_evenly
 from discreet.records.files import ROWS
 from discreet.records.tables import Table
+from discreet.records.values import Columns
 from discreet.schema import Adjacency, Schema
 from discreet.sources import Source
 from discreet.sources.blocks import BlockSource

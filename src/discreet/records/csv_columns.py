@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import FileError
-from discreet.records.csv_lines import Lines, fields_of, first_line, text_of, whole_lines
+from discreet.records.csv_lines import Lines, field_text, fields_of, first_line, whole_lines
 from discreet.records.encoding import Cells, Codes, as_floats, class_codes, number_of
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
@@ -103,7 +103,7 @@ class TextColumn:
         pool: dict[bytes | None, int] = {}
         others = [pool.setdefault(field, len(pool)) for field in self._others]
         place[~self._regular] = np.array(others, dtype=np.intp) + len(fields)
-        return _objects(map(text_of, [*fields, *pool])), place
+        return _objects(map(field_text, [*fields, *pool])), place
 
     @cached_property
     def _numbers(self) -> NDArray[np.float64]:
@@ -192,7 +192,7 @@ def _numbers_of(fields: Any) -> NDArray[np.float64]:
             is_plain[:] = False
     if not is_plain.all():
         rest = _filtered(texts, ~is_plain).view(pa.binary()).dictionary_encode()
-        distinct = np.array([number_of(text_of(field)) for field in rest.dictionary.to_pylist()], dtype=np.float64)
+        distinct = np.array([number_of(field_text(field)) for field in rest.dictionary.to_pylist()], dtype=np.float64)
         numbers[~is_plain] = distinct[rest.indices.to_numpy()]
     return numbers
 

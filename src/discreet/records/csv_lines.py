@@ -14,7 +14,7 @@ Guarantee  add a line of any bytes to a file, anywhere after the first line: the
            are, and at most one record is added.
 Proof      where a line begins and ends depends on the places of LF alone, and a line of any bytes, between two of them,
            holds none. What a line says is a function of its own bytes and of the public header, by `fields_of` and
-           `text_of`; no state is carried from line to line. (At the end of the file, the line before gets its LF.)
+           `field_text`; no state is carried from line to line. (At the end of the file, the line before gets its LF.)
 Test       tests/suites/test_random_lines.py::test_a_line_of_any_bytes_is_at_most_one_record
 """
 
@@ -33,7 +33,7 @@ BLOCK = 1 << 22
 """Bytes that are read at a time."""
 LONGEST_LINE = 1 << 24
 """Bytes of the longest line, without its LF, that is read."""
-UNREADABLE = b"\n"
+TOO_LONG = b"\n"
 """Stands for a field of a line that is too long. No field is equal to it: lines are cut at LF."""
 FEW_MORE = 64
 """Fields beyond the last column that a file may have in every line and still be read fast."""
@@ -48,7 +48,7 @@ def fields_of(line: bytes, delimiter: bytes, width: int) -> list[bytes | None]:
     [b'1', b'a "b", c d', b'e"f', b'g, h', None]
     """
     if len(line) > LONGEST_LINE:
-        return [UNREADABLE] * width
+        return [TOO_LONG] * width
     fields: list[bytes | None] = []
     if b'"' not in line:
         fields += line.split(delimiter, width)[:width] if line else []
@@ -90,9 +90,9 @@ def _end(line: bytes, delimiter: bytes, start: int) -> int:
     return len(line) if end < 0 else end
 
 
-def text_of(field: bytes | None) -> str | bytes | None:
+def field_text(field: bytes | None) -> str | bytes | None:
     """What a field says: a text, None if it is not there, and b"" (neither number nor text) if it cannot be read."""
-    if field is None or field == UNREADABLE:
+    if field is None or field == TOO_LONG:
         return None if field is None else b""
     return field.decode("utf-8", "replace").strip(" ")
 

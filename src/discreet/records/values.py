@@ -25,6 +25,8 @@ from discreet.errors import DataError
 from discreet.records.encoding import UNREADABLE, plain_list
 
 Array = NDArray[Any]
+Columns = dict[str, Array]
+"""Columns by name, one value per record in each."""
 
 OPAQUE = (nw.List, nw.Struct, nw.Array, nw.Binary)
 """Types whose values are neither numbers nor texts."""

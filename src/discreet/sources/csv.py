@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.records import files
 from discreet.records.csv_columns import TextColumn, delimiter_of, read_lines, split_columns
+from discreet.records.csv_header import header
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.sources.exact import ExactRows, ExactStatistics
@@ -30,7 +31,7 @@ class CsvSource:
 
     def columns(self) -> list[str]:
         """Names of the columns."""
-        return files.header(files.checked(self._path))
+        return header(files.checked(self._path))
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """Count block by block: linear in rows and columns."""

@@ -17,15 +17,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import FileError, MissingExtra
 from discreet.records import sql_types
+from discreet.records.duckdb_engine import connect_duckdb, duckdb_module
 from discreet.records.encoding import Cells
-from discreet.records.files import (
-    PARQUET_FILES,
-    TEXT_FILES,
-    connect_duckdb,
-    duckdb_module,
-    parquet_relation,
-    read_blocks,
-)
+from discreet.records.files import PARQUET_FILES, TEXT_FILES, read_blocks
+from discreet.records.parquet import parquet_relation
 from discreet.records.tables import check_names
 from discreet.schema import Schema
 from discreet.sources import Source, sql
