@@ -6,7 +6,6 @@ and one CSV file a data set. The four data sets inside scikit-learn need no fold
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import FileError, ParameterError
-from discreet.records.files import read_columns
+from discreet.records.files import file_hash, read_columns
 from discreet.records.values import Columns
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
@@ -95,10 +94,7 @@ def _listed(folder: Path) -> list[str]:
 
 def _from_folder(name: str, folder: Path) -> DataSet:
     path = folder / f"{name}.csv"
-    try:
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}; schemas.json names it, so get it again") from None
+    found = file_hash(path, "schemas.json names it, so get it again")
     expected = read_json(folder / "schemas.json")[name].get("sha256")
     if expected is not None and expected != found:
         raise FileError(f"{path} was altered or damaged: its SHA-256 is not that of schemas.json; get it again")

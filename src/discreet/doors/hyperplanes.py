@@ -6,16 +6,16 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.doors.passage import Account, Reading, passage
+from discreet.doors.gathering import gather
+from discreet.doors.passage import Account, passage
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
 from discreet.privacy.mechanisms.problem import Problem
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import Step, split_by_weight, split_evenly
-from discreet.queries.hyperplanes import Feature, Hyperplanes
+from discreet.queries.hyperplanes import Hyperplanes
 from discreet.records.encoding import Cells
 from discreet.released.statistics import NoisyStatistics, NoisyTable
 from discreet.schema import Schema
@@ -91,7 +91,10 @@ def separate(
     shares = split_evenly(epsilon, len(names))
     plans = [_steps(name, query, schema, share, huber, strength) for name, share in zip(names, shares, strict=True)]
     reading, receipt = passage(source, schema, [step for plan in plans for step in plan], ledger, rng, purpose)
-    features, codes, labels = _read(reading, schema, query)
+    features = query.features(schema)
+    cells = [each.cells for each in features] or [Cells(schema.names[0])]
+    read, labels = gather(reading, cells, schema)
+    codes = tuple(read[each.cells] for each in features)
     weights = []
     for place, (plane, point) in enumerate(plans):
         positive = place if len(plans) > 1 else len(schema.classes) - 1
@@ -105,19 +108,3 @@ def _names(schema: Schema, query: Hyperplanes) -> list[str]:
     if query.problems(schema) == 1:
         return [f"hyperplane for {schema.classes[-1]}"]
     return [f"hyperplane for {label} against the rest" for label in schema.classes]
-
-
-def _read(
-    reading: Reading, schema: Schema, query: Hyperplanes
-) -> tuple[tuple[Feature, ...], tuple[NDArray[np.uint16], ...], NDArray[np.uint16]]:
-    """The codes and labels of the records that have one of the classes."""
-    features = query.features(schema)
-    cells = [each.cells for each in features] or [Cells(schema.names[0])]
-    codes: list[list[NDArray[np.uint16]]] = [[np.empty(0, dtype=np.uint16)] for _ in features]
-    labels: list[NDArray[np.uint16]] = [np.empty(0, dtype=np.uint16)]
-    for block in reading.rows(cells):
-        known = block.labels < len(schema.classes)
-        labels.append(block.labels[known])
-        for parts, feature in zip(codes, features, strict=True):
-            parts.append(block.codes[feature.cells][known])
-    return features, tuple(np.concatenate(parts) for parts in codes), np.concatenate(labels)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.doors.gathering import gather
 from discreet.doors.passage import Account, passage
 from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
@@ -119,15 +120,11 @@ def perturb_rows(
     steps = asked_of_rows(columns, label, drawn)
     reading, receipt = passage(source, schema, steps, ledger, rng, purpose)
     cells = [Cells(name) for name in schema.names]
-    exact: list[list[NDArray[np.uint16]]] = [[np.empty(0, dtype=np.uint16)] for _ in (*cells, "label")]
-    for block in reading.rows(cells):
-        for parts, part in zip(exact, (*(block.codes[each] for each in cells), block.labels), strict=True):
-            parts.append(part)
-    *codes, classes = [np.concatenate(parts) for parts in exact]
+    exact, classes = gather(reading, cells, schema, all_records=True)
     chosen = None if drawn is None else _drawn(len(classes), len(cells), drawn, rng)
     noisy = [
-        _perturbed(code, step, None if chosen is None else chosen[:, place], rng)
-        for place, (code, step) in enumerate(zip(codes, columns, strict=True))
+        _perturbed(exact[each], step, None if chosen is None else chosen[:, place], rng)
+        for place, (each, step) in enumerate(zip(cells, columns, strict=True))
     ]
     if label is not None:
         classes[classes == len(schema.classes)] = 0

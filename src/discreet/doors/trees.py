@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discreet.doors.passage import Account, Reading, passage
+from discreet.doors.gathering import gather
+from discreet.doors.passage import Account, passage
 from discreet.doors.tree_plans import PLANS, Plan
 from discreet.doors.tree_rows import TreeRows
 from discreet.errors import ParameterError
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import AnyStep, Lot
 from discreet.queries.tables import ClassCounts
-from discreet.records.encoding import Cells
 from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
@@ -50,25 +46,11 @@ def grow(
     if dealt:
         asked = [Lot(f"each of {len(plans)} trees, records dealt among them by lot", tuple(steps))]
     reading, receipt = passage(source, schema, asked, ledger, rng, purpose)
-    records = _read(reading, [cells for plan in plans for cells in plan.cells()], schema)
+    cells = [each for plan in plans for each in plan.cells()] or [ClassCounts().cells(schema)]
+    records = TreeRows(*gather(reading, cells, schema, smallest=True), len(schema.classes))
     hand = rng.integers(len(plans), (len(records.labels),)) if dealt else None
     tables = []
     for number, (plan, own) in enumerate(zip(plans, steps, strict=True)):
         met = records if hand is None else records.among(hand == number)
         tables.append(plan.answer(met, own, schema, rng))
     return NoisyStatistics(tables, receipt)
-
-
-def _read(reading: Reading, wanted: Sequence[Cells], schema: Schema) -> TreeRows:
-    """All rows, in as few bytes as their public sizes allow."""
-    cells = list(dict.fromkeys(wanted)) or [ClassCounts().cells(schema)]
-    classes = len(schema.classes)
-    kinds = {each: np.min_scalar_type(each.size(schema)) for each in cells}
-    codes: dict[Cells, list[NDArray[Any]]] = {each: [np.zeros(0, dtype=kinds[each])] for each in cells}
-    labels = [np.zeros(0, dtype=np.min_scalar_type(classes))]
-    for block in reading.rows(cells):
-        kept = block.labels < classes
-        labels.append(block.labels[kept].astype(labels[0].dtype))
-        for each in cells:
-            codes[each].append(block.codes[each][kept].astype(kinds[each]))
-    return TreeRows({each: np.concatenate(parts) for each, parts in codes.items()}, np.concatenate(labels), classes)

@@ -7,7 +7,6 @@ mistakes, not forgery: who can write the table can write a receipt.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +19,9 @@ from discreet.perturbation.decoding import digest_of_values
 from discreet.perturbation.local_perturbation import LocalGuarantee, LocalPerturbation
 from discreet.privacy.guarantee import UNIT
 from discreet.privacy.receipt import Receipt
-from discreet.records.files import checked, read_blocks, read_columns, structure
-from discreet.records.tables import Table
+from discreet.records.files import checked, file_hash, read_blocks, read_columns, structure
+from discreet.records.tables import open_labelled
+from discreet.records.values import Columns
 from discreet.schema import Schema
 from discreet.storage.envelope import Envelope
 
@@ -46,7 +46,7 @@ class PerturbedTable:
     guarantee, receipt : what is promised for the table, and every charge.
     """
 
-    X: dict[str, NDArray[Any]]
+    X: Columns
     y: NDArray[Any]
     schema: Schema
     guarantee: LocalGuarantee
@@ -73,7 +73,7 @@ def save_receipt(perturbation: LocalPerturbation, table: str | Path) -> Path:
         raise ParameterError("nothing was perturbed yet; call fit_resample, write its table, then save the receipt")
     if not perturbation.guarantee_.labels:
         raise ParameterError("labels were not perturbed: the table has no guarantee; use fit_resample, not transform")
-    schema, found = perturbation.schema_, _file_hash(Path(table))
+    schema, found = perturbation.schema_, file_hash(Path(table))
     if _table_digest(Path(table), schema) != perturbation.table_digest_:
         raise ParameterError(
             f"{table} is not the table that was perturbed last; save the receipt of each table before the next is "
@@ -97,17 +97,16 @@ def read_perturbed(table: str | Path) -> PerturbedTable:
     """
     table = checked(table)
     schema, receipt, digest = _read_receipt(receipt_path(table))
-    if _file_hash(table) != digest:
+    if file_hash(table) != digest:
         raise FileError(
             f"{table} is not the table of its receipt, or was changed since: nothing is known about its privacy; "
             "perturb the data again, or treat it as clear data"
         )
-    columns = read_columns(table)
-    Table(columns, schema).check(schema, target=True)
+    columns, labels = open_labelled(read_columns(table), None, schema)
     guarantee = LocalGuarantee.of(receipt, schema)
     assert isinstance(guarantee, LocalGuarantee)
-    attributes = {name: columns[name] for name in schema.names}
-    return PerturbedTable(attributes, columns[schema.target], schema, guarantee, receipt)
+    X = {name: columns.column(name) for name in schema.names}
+    return PerturbedTable(X, labels.read(), schema, guarantee, receipt)
 
 
 def _read_receipt(path: Path) -> tuple[Schema, Receipt, str]:
@@ -137,11 +136,3 @@ def _table_digest(path: Path, schema: Schema) -> str | None:
     if not set(schema.all_names) <= set(structure(path)):
         return None
     return digest_of_values(read_blocks(path, names=schema.all_names), schema)
-
-
-def _file_hash(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from discreet.errors import FileError
 from discreet.records.csv_lines import Lines, field_text, fields_of, first_line, whole_lines
 from discreet.records.encoding import Cells, Codes, as_floats, class_codes, number_of
+from discreet.records.values import objects
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
@@ -103,7 +104,7 @@ class TextColumn:
         pool: dict[bytes | None, int] = {}
         others = [pool.setdefault(field, len(pool)) for field in self._others]
         place[~self._regular] = np.array(others, dtype=np.intp) + len(fields)
-        return _objects(map(field_text, [*fields, *pool])), place
+        return objects(map(field_text, [*fields, *pool])), place
 
     @cached_property
     def _numbers(self) -> NDArray[np.float64]:
@@ -226,10 +227,3 @@ def _filtered(texts: Any, kept: NDArray[np.bool_]) -> Any:
     import pyarrow as pa
 
     return texts if kept.all() else texts.filter(pa.array(kept))
-
-
-def _objects(values: Iterable[Any]) -> NDArray[Any]:
-    listed = list(values)
-    array = np.empty(len(listed), dtype=object)
-    array[:] = listed
-    return array

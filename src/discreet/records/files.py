@@ -6,6 +6,7 @@ rows, and no row can make reading fail. `csv_lines` defines what a record of a C
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,15 @@ def checked(path: str | Path) -> Path:
 def is_text(path: Path) -> bool:
     """Whether the file is a CSV file, by its name."""
     return path.suffix.lower() in TEXT_FILES
+
+
+def file_hash(path: Path, remedy: str = "check the path") -> str:
+    """SHA-256 of the bytes of a file; FileError, with what to do, if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}; {remedy}") from None
 
 
 def open_quotes(path: Path) -> int:

@@ -22,7 +22,7 @@ from discreet.records.sql_types import (
     literal,
     may_fail,
 )
-from discreet.records.values import Columns
+from discreet.records.values import Columns, objects
 
 
 def parquet_structure(path: Path) -> Columns:
@@ -49,9 +49,7 @@ def _array(values: Sequence[Any], kind: str) -> NDArray[Any]:
             return np.array(values, dtype=np.int64)
         except OverflowError:
             pass
-    array = np.empty(len(values), dtype=object)
-    array[:] = [None if value is None else UNREADABLE for value in values] if kind == "other" else values
-    return array
+    return objects((None if value is None else UNREADABLE for value in values) if kind == "other" else values)
 
 
 def _kinds(path: Path) -> dict[str, str]:

@@ -28,6 +28,7 @@ from discreet.sources.blocks import BlockSource
 from discreet.sources.csv import CsvSource
 from discreet.sources.exact import ExactRows, ExactStatistics
 
+DATABASES = (".duckdb", ".db")
 STRANGE = (KeyError, TypeError, AttributeError, ValueError, RecursionError)
 """What a plan of another shape can raise."""
 LEFT = np.iinfo(np.int64).min
@@ -151,7 +152,7 @@ class DuckDBSource:
         if not path.is_file():
             raise FileError(f"cannot read {path}: no such file; check the path")
         kind = path.suffix.lower()
-        if kind in (".duckdb", ".db"):
+        if kind in DATABASES:
             connection = _connect()
             _attach(connection, path)
             return connection, *_named(connection, str(self._table))
