@@ -145,7 +145,7 @@ def without(name):
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
 def test_missing_and_extra_columns_are_named_with_a_remedy(make):
-    with pytest.raises(DataError, match=r"column 'b' of the schema is missing in the table; rename or add there"):
+    with pytest.raises(DataError, match=r"column 'b' of the schema is missing in the table; add or rename columns"):
         MemorySource(make(without("b")), ["no"] * ROWS).check(NUMBERS)
     with pytest.raises(DataError, match=r"column 'id' is not in the schema; drop it.*'ignore'"):
         MemorySource(make({**COLUMNS, "id": [1] * ROWS}), ["no"] * ROWS).check(NUMBERS)
@@ -224,13 +224,13 @@ def test_dates_are_refused_by_name(frame):
 
 @pytest.mark.parametrize("y", [["no"] * (ROWS - 1), [], ["no"] * (ROWS + 1)])
 def test_labels_of_another_length_are_refused(y):
-    with pytest.raises(DataError, match="different lengths; need one label a record"):
+    with pytest.raises(DataError, match="different lengths; need one label per record"):
         MemorySource(COLUMNS, y).check(NUMBERS)
 
 
 @pytest.mark.parametrize("y", ["no", np.zeros((4, 2)), np.zeros((2, 2, 1)), 3])
 def test_labels_of_another_shape_are_refused(y):
-    with pytest.raises(DataError, match="need one label a record"):
+    with pytest.raises(DataError, match="need one label per record"):
         as_vector(y)
 
 
