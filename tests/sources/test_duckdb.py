@@ -120,7 +120,7 @@ def test_tables_of_a_database_are_found_by_their_name(tmp_path, monkeypatch, nam
     for wanted in (table, f"main.{table}", table.upper(), "the view", "clinic.the view", "clinic.twice"):
         assert counts(DuckDBSource(name, table=wanted)) == EXPECTED
     ledger = Ledger(1)
-    for wanted, problem in (("none", "no table or view of this name"), ("twice", "several tables have this name")):
+    for wanted, problem in (("none", "no table or view with this name"), ("twice", "several tables have this name")):
         with pytest.raises(FileError, match=f"table '{wanted}': .*{problem}; need one that SHOW ALL TABLES lists"):
             NaiveBayes(SCHEMA).fit_from(DuckDBSource(name, table=wanted), ledger=ledger)
     assert ledger.spent == 0
@@ -132,7 +132,7 @@ def test_a_table_that_is_not_there_is_neither_a_file_nor_a_variable(tmp_path, mo
     people = pa.table(COLUMNS)
     assert duckdb.connect().execute("SELECT count(*) FROM people, 't.parquet'").fetchone() == (36,), people
     for name in ("t.parquet", "*.parquet", "people", "duckdb_tables()", "t.parquet') --"):
-        with pytest.raises(FileError, match="no table or view of this name"):
+        with pytest.raises(FileError, match="no table or view with this name"):
             DuckDBSource(connection=duckdb.connect(), table=name).check(SCHEMA)
 
 
@@ -150,7 +150,7 @@ def test_a_pandas_frame_in_duckdb_is_refused():
     """DuckDB guesses the types of its columns from some of their values, and fails where another differs."""
     connection = duckdb.connect()
     connection.register("frame", pa.table(COLUMNS).to_pandas())
-    with pytest.raises(FileError, match=r"'frame' is a view of .* guesses types .* pass the file or data frame itself"):
+    with pytest.raises(FileError, match=r"'frame' is a view of .* guesses its .* pass the file or data frame itself"):
         DuckDBSource(connection=connection, table="frame").check(SCHEMA)
 
 
@@ -469,7 +469,7 @@ def test_views_of_guessed_types_are_refused(tmp_path):
             connection.execute("CREATE TABLE real AS SELECT 'a' AS c, 'yes' AS y")
             connection.execute("CREATE VIEW fine AS SELECT * FROM real")
         ledger = Ledger(1)
-        with pytest.raises(FileError, match="guesses types") as caught:
+        with pytest.raises(FileError, match="guesses its types") as caught:
             NaiveBayes(schema).fit_from(open_file(path, "t"), ledger=ledger)
         messages.add(str(caught.value))
         assert ledger.entries == []
@@ -483,7 +483,7 @@ def test_a_view_of_a_pandas_frame_is_refused_too():
     connection.register("frame", frame)
     connection.execute("CREATE TEMP VIEW outer_view AS SELECT * FROM frame")
     for name in ("frame", "outer_view"):
-        with pytest.raises(FileError, match="guesses types"):
+        with pytest.raises(FileError, match="guesses its types"):
             DuckDBSource(connection=connection, table=name).check(SMALL)
 
 

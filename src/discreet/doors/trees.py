@@ -1,4 +1,4 @@
-"""The door for trees: pay for the whole plan, read the rows once, then let each plan make its tree."""
+"""The door for trees: pay for all plans, read the rows once, then let each plan grow its tree."""
 
 from __future__ import annotations
 
@@ -27,20 +27,22 @@ def grow(
     *,
     dealt: bool = False,
 ) -> NoisyStatistics:
-    """Pay, then read, then grow one tree for each plan: on all records, or on those that a lot deals to it.
+    """Pay, then read, then grow one tree per plan: on all records or, if `dealt`, on those that a lot deals to it.
 
-    Guarantee  ε-DP under the schema's adjacency, ε the sum over the plans' steps; if the records are dealt, that of the
-               dearest plan.
-    Proof      each plan answers its steps and nothing else (tree_plans.py). All records: losses add. Dealt: each
-               record's tree is a uniform draw of its own, whatever the record holds and wherever it stands: a lot that
-               deals it to one plan (Lot).
+    Guarantee  ε-DP under the schema's adjacency, with ε the sum over the steps of all plans; if records are dealt, the
+               sum over the steps of the most expensive plan.
+    Proof      each plan answers its steps and nothing else (tree_plans.py). All records: losses add. Dealt: the tree of
+               each record is drawn uniformly and independently, whatever the record's values and position: a lot deals
+               it to one plan (Lot).
     Order      that of the passage; records are dealt after they are read.
     Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon, ::test_dealt_records_cost_one_tree
     """
     plans = tuple(plans)
     for plan in plans:
         if type(plan) not in PLANS:
-            raise ParameterError(f"{type(plan).__name__} is not a plan of a tree; need one that is proved")
+            raise ParameterError(
+                f"{type(plan).__name__} is not a plan of a tree; need one of those in tree_plans.PLANS"
+            )
     steps = [tuple(plan.steps(schema)) for plan in plans]
     asked: list[AnyStep | Lot] = [step for each in steps for step in each]
     if dealt:

@@ -1,4 +1,4 @@
-"""Blocks of columns that come one after another: a table that is never in memory as a whole."""
+"""A table that comes in blocks of columns, one after another, and is never in memory as a whole."""
 
 from __future__ import annotations
 

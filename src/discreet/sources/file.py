@@ -1,4 +1,4 @@
-"""Data files as sources: CSV line by line, Parquet inside DuckDB, or in memory where DuckDB is not installed."""
+"""Data files as sources: CSV line by line, Parquet inside DuckDB, or block by block if DuckDB is not installed."""
 
 from __future__ import annotations
 
