@@ -19,11 +19,11 @@ from discreet.errors import BudgetError, DataError, FileError, ParameterError
 from discreet.evaluation import accuracy as evaluation
 from discreet.evaluation.accuracy import (
     AccuracyGuarantee,
-    clipped_share,
     evaluate,
     evaluate_file,
     interval,
     noise_margin,
+    right_fraction,
 )
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.randomness import as_rng
@@ -226,7 +226,7 @@ def test_the_corners_of_the_interval(right: int, wrong: int, margin: int, expect
     ("right", "wrong", "share"), [(3, 1, 0.75), (-5, 3, 0.0), (5, -3, 1.0), (0, 0, 0.0), (-1, -1, 0.0)]
 )
 def test_a_share_is_a_share(right: int, wrong: int, share: float) -> None:
-    assert clipped_share(right, wrong) == share
+    assert right_fraction(right, wrong) == share
 
 
 # Order: structure, charge, reading

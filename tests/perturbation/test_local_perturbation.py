@@ -579,7 +579,7 @@ def test_add_remove_is_refused_and_the_remedy_works(schema, records):
         ({"components": 2.0}, "from 2 to 5"),
         ({"components": 2, "weights": {"age": 1}}, "cannot be combined"),
         ({"weights": [1, 2]}, "need a mapping"),
-        ({"weights": {"height": 1}}, "'height' is no column"),
+        ({"weights": {"height": 1}}, "'height' is not a column"),
         ({"weights": {"age": 0}}, "need a number from"),
         ({"weights": {"age": math.nan}}, "need a number from"),
         ({"weights": {"age": "1"}}, "need a number from"),

@@ -121,7 +121,7 @@ def test_tables_of_a_database_are_found_by_their_name(tmp_path, monkeypatch, nam
         assert counts(DuckDBSource(name, table=wanted)) == EXPECTED
     ledger = Ledger(1)
     for wanted, problem in (("none", "no table or view with this name"), ("twice", "several tables have this name")):
-        with pytest.raises(FileError, match=f"table '{wanted}': .*{problem}; need one that SHOW ALL TABLES lists"):
+        with pytest.raises(FileError, match=f"table '{wanted}': .*{problem}; need a name that SHOW ALL TABLES lists"):
             NaiveBayes(SCHEMA).fit_from(DuckDBSource(name, table=wanted), ledger=ledger)
     assert ledger.spent == 0
 

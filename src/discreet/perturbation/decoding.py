@@ -33,18 +33,18 @@ def decoded(codes: NDArray[np.uint16], column: Column) -> NDArray[Any]:
 
 
 def as_labels(classes: Sequence[Label]) -> NDArray[Any]:
-    """The classes as an array of their own type, or of objects if they are of several."""
+    """The classes as an array of their own type, or of objects if they have several types."""
     same_type = len({type(label) for label in classes}) == 1
     return np.array(classes, dtype=None if same_type else object)
 
 
 def as_texts(values: NDArray[Any]) -> list[str]:
-    """Values as they stand in a CSV file, so that reading finds the same cells; what is missing is empty."""
+    """Values as they are written to a CSV file: reading finds the same cells; missing values are empty texts."""
     return ["" if value is None or value != value else text_of(value) for value in values.tolist()]
 
 
 def digest_of_codes(codes: NoisyCodes, order: NDArray[np.intp], schema: Schema) -> str:
-    """The digest of a table that is published with its rows in this order: that of its values when they are read."""
+    """The digest of a table that is published with its rows in this order; `digest_of_values` finds the same."""
     *columns, labels = codes
 
     def blocks() -> Iterator[list[NDArray[Any]]]:
@@ -58,7 +58,7 @@ def digest_of_codes(codes: NoisyCodes, order: NDArray[np.intp], schema: Schema) 
 
 
 def digest_of_values(blocks: Iterable[Mapping[str, NDArray[Any]]], schema: Schema) -> str:
-    """The digest of a table that comes in blocks of columns, target included, whatever it was written with."""
+    """The digest of a published table that was read in blocks of columns, target included, from any kind of file."""
     encoded = (
         [
             *(Cells(name).codes(block[name], schema) for name in schema.names),
@@ -70,7 +70,7 @@ def digest_of_values(blocks: Iterable[Mapping[str, NDArray[Any]]], schema: Schem
 
 
 def _codes_when_read(column: Column, schema: Schema) -> NDArray[np.intp]:
-    """The code of each published value when it is read again; the last entry is that of a value not released."""
+    """The code that each published value has when it is read; the last entry is for values that are not released."""
     size = Cells(column.name).size(schema)
     values = decoded(np.array([*range(size), NOT_RELEASED], dtype=np.uint16), column)
     if not isinstance(column, Numeric):
@@ -79,7 +79,7 @@ def _codes_when_read(column: Column, schema: Schema) -> NDArray[np.intp]:
 
 
 def _digest(blocks: Iterable[list[NDArray[Any]]], columns: int) -> str:
-    """SHA-256 of the codes column by column, so that it does not matter how the rows are cut into blocks."""
+    """SHA-256 of the codes, column by column: it does not depend on how the rows are cut into blocks."""
     hashes = [hashlib.sha256() for _ in range(columns)]
     for block in blocks:
         for each, codes in zip(hashes, block, strict=True):

@@ -1,8 +1,8 @@
-"""A perturbed table and its receipt, kept together: what a learner has to know to state the guarantee of its model.
+"""A perturbed table and its receipt, kept together: with both, a learner can state the guarantee of its model.
 
-The receipt is a small JSON file beside the table. It names the table by the hash of its bytes, so that it vouches for
-no other: not for the clear table by mistake, nor for one that was edited, joined or sorted since. The hash finds
-mistakes, not forgery: who can write the table can write a receipt.
+The receipt is a small JSON file beside the table. It names the table by the hash of its bytes and vouches for no other
+table: not for the original by mistake, nor for one that was edited, joined or sorted since. The hash finds mistakes,
+not forgery: anyone who can write the table can write a receipt.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ FILE = Envelope(
 
 @dataclass(frozen=True, eq=False)
 class PerturbedTable:
-    """Perturbed records with what is promised for them; a model learned from them keeps the promise.
+    """Perturbed records with their guarantee; a model learned from them has the same guarantee.
 
     Attributes
     ----------
-    X, y : the perturbed attributes by name, and the perturbed labels.
+    X, y : the perturbed columns by name, and the perturbed labels.
     schema : the schema under which they were perturbed.
-    guarantee, receipt : what is promised for the table, and every charge.
+    guarantee, receipt : the guarantee of the table, and every charge.
     """
 
     X: Columns
@@ -54,7 +54,7 @@ class PerturbedTable:
 
 
 def receipt_path(table: str | Path) -> Path:
-    """Where the receipt of a table is: beside it.
+    """The path of the receipt of a table: beside the table.
 
     >>> receipt_path("folder/perturbed.csv").name
     'perturbed.csv.receipt.json'
@@ -64,10 +64,10 @@ def receipt_path(table: str | Path) -> Path:
 
 
 def save_receipt(perturbation: LocalPerturbation, table: str | Path) -> Path:
-    """Write the receipt of the table that `perturbation` made last, beside the file that holds it; returns where.
+    """Write the receipt of the table that `perturbation` made last, beside the file that holds it; returns its path.
 
-    The file is read first: a ParameterError if it holds any other table, such as an earlier one, which was perturbed
-    at another time and maybe with another epsilon.
+    The file is read first. Raises ParameterError if it holds any other table, such as an earlier one, which may have
+    cost another epsilon.
     """
     if not hasattr(perturbation, "guarantee_"):
         raise ParameterError("nothing was perturbed yet; call fit_resample, write its table, then save the receipt")
@@ -93,14 +93,14 @@ def save_receipt(perturbation: LocalPerturbation, table: str | Path) -> Path:
 def read_perturbed(table: str | Path) -> PerturbedTable:
     """Read a table that `discreet perturb` wrote, with its receipt.
 
-    Raises FileError if there is no receipt, if it is damaged, or if it is the receipt of another table.
+    Raises FileError if the receipt is missing or damaged, or belongs to another table.
     """
     table = checked(table)
     schema, receipt, digest = _read_receipt(receipt_path(table))
     if file_hash(table) != digest:
         raise FileError(
             f"{table} is not the table of its receipt, or was changed since: nothing is known about its privacy; "
-            "perturb the data again, or treat it as clear data"
+            "perturb the data again, or treat it as private data"
         )
     columns, labels = open_labelled(read_columns(table), None, schema)
     guarantee = LocalGuarantee.of(receipt, schema)
@@ -113,7 +113,7 @@ def _read_receipt(path: Path) -> tuple[Schema, Receipt, str]:
     if not path.exists():
         raise FileError(
             f"there is no receipt {path}: nothing is known about the privacy of the table; perturb the data again, or "
-            "treat it as clear data"
+            "treat it as private data"
         )
     content = FILE.read(path)
     try:
