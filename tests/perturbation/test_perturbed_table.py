@@ -1,4 +1,4 @@
-"""A perturbed table and its receipt: bound together by a hash, and by what they say."""
+"""A perturbed table and its receipt: tied together by hashes and by their content."""
 
 import json
 from fractions import Fraction
@@ -22,7 +22,7 @@ SCHEMA = Schema(
 
 
 def write(path, epsilon=4, seed=None, schema=SCHEMA):
-    """As `discreet perturb` does it."""
+    """Perturb and write a table as `discreet perturb` does."""
     rng = np.random.default_rng(0)
     X = {"age": rng.uniform(0, 100, 60), "sex": rng.choice(["F", "M", "?"], 60)}
     y = np.where(X["age"] > 50, "yes", "no")
