@@ -15,7 +15,7 @@ from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.cli import perturb
 from discreet.cli.application import CarefulGroup
 from discreet.errors import SchemaError
-from discreet.perturbation.local_perturbation import UNLISTED
+from discreet.perturbation.decoding import UNLISTED
 from discreet.perturbation.perturbed_table import read_perturbed
 from discreet.records.files import read_columns
 
@@ -145,6 +145,11 @@ def test_a_table_with_tabs_is_read_back(here):
     columns = read_perturbed("p.tsv")
     assert sorted(columns.X) == ["age", "smoker"]
     assert sorted(columns.y.tolist()) == ["no"] * 149 + ["yes"] * 151
+
+
+@pytest.mark.parametrize("name", ["p.parquet", "p.xlsx", "p"])
+def test_a_name_that_promises_another_format_is_refused(here, name):
+    refused("--ledger", "l.jsonl", "--limit", "2", out=name, words=[name, "written as CSV", ".csv, .txt, .tsv"])
 
 
 def test_some_components_of_each_record(here):

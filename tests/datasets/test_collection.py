@@ -1,4 +1,4 @@
-"""Data sets: built in, from a folder, and what is said when one is not there."""
+"""Data sets: built in, from a folder, and the messages when one is not there."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The door: checked, charged, read, perturbed, in this order and no other."""
+"""The door for counts: check, charge, read, perturb, in this order and no other."""
 
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ QUERIES = [Counts("c"), SoftCounts("x"), ClassCounts(), Total()]
 
 
 class Spy:
-    """Wraps an object and notes, in a common list, each call of the methods that matter."""
+    """Wraps an object and notes each call of some methods in a common list."""
 
     def __init__(self, wrapped, events, methods, fail=None):
         self._wrapped, self._events, self._methods, self._fail = wrapped, events, methods, fail

@@ -1,4 +1,4 @@
-"""The door for hyperplanes: vectors of bounded size, charges before reading, the same answer from every source."""
+"""The door for hyperplanes: bounded vectors, a charge before reading, the same answer from every source."""
 
 import math
 from fractions import Fraction
@@ -60,7 +60,7 @@ def test_every_cell_has_a_norm_of_at_most_one(knots):
 
 
 def test_knots_are_straight_lines_between():
-    """Weights at the knots, straight between: a function of the number that is continuous and passes through them."""
+    """Weights at the knots and straight lines between them: a continuous function of the number."""
     feature = feature_of(Numeric("a", 0, 3, grid=12), 4)
     assert np.allclose(feature.table(np.array([0.0, 1.0, 4.0, 9.0]))[::4], [0, 1, 4, 9])
     assert np.allclose(feature.table(np.arange(4.0)), np.linspace(0, 3, 13))
@@ -74,7 +74,7 @@ def test_knots_are_straight_lines_between():
 @settings(max_examples=40, deadline=None)
 @given(table=TABLES, knots=st.sampled_from([1, 2, 4]))
 def test_every_record_is_a_vector_of_bounded_size(table, knots):
-    """Whatever a record holds: what the mechanism takes as given is true of what it gets."""
+    """Whatever the values of a record: the vectors satisfy what the mechanism assumes."""
     entered = []
     query, public = Hyperplanes(knots, 23), schema()
     original = ObjectivePerturbation.perturb
@@ -100,7 +100,7 @@ def test_every_record_is_a_vector_of_bounded_size(table, knots):
 
 
 class Watched(MemorySource):
-    """Tells what the ledger had paid when the rows were asked for."""
+    """Notes what the ledger had paid when the rows were read."""
 
     def __init__(self, ledger, *arguments):
         super().__init__(*arguments)
@@ -159,7 +159,7 @@ def test_the_answer_is_a_query_with_a_shape_and_a_file(tmp_path):
 
 
 def test_blocks_of_rows_are_one_problem(monkeypatch):
-    """However a source cuts its rows, the answer is that of the whole; their order moves no lattice point by two."""
+    """The answer does not depend on the blocks of a source; the order of rows moves no lattice point by two."""
     rng = np.random.default_rng(0)
     records = [
         {"near": float(a), "far": 100 + float(c), "open": str(o), "closed": "b", "label": str(label)}
@@ -217,7 +217,7 @@ def test_a_million_records_and_thousands_of_coordinates():
 
 
 def test_minimise_is_what_the_door_uses(monkeypatch):
-    """No other way out: a point that is not certified is never released."""
+    """A point that is not certified is never released."""
     seen = []
 
     def spy(problem, huber, mu, b, tolerance):

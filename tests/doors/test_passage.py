@@ -1,7 +1,7 @@
-"""The passage: every price is checked, then all is charged, then the data are opened once; mutants of it are caught.
+"""The passage: every price is checked, then all steps are charged, then the data are opened once; mutants fail.
 
-Behind it, for every door and every mechanism: too little noise is refused before a charge, by however little it is too
-little, and whatever is handed over as a plan.
+And for every door and every mechanism: too little noise is refused before a charge, however small the difference, and
+whatever object is handed over as a plan.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ TREE = tree_plans.Tree((tree_plans.Split("open", None, 0), None, None))
 
 
 class Events:
-    """A source and a ledger that note in one list what is asked of them, in order."""
+    """A source and a ledger that note their calls in one list, in order."""
 
     def __init__(self, limit: Any = 10, records: Any = (BASE,) * 3) -> None:
         self.seen: list[Any] = []
@@ -95,11 +95,11 @@ def steps_of(*epsilons: Any) -> list[Step]:
     return laplace_steps([Counts("open")] * len(epsilons), list(epsilons), schema())
 
 
-# What the passage does, as one examination that mutants have to fail.
+# What the passage does, in one function of checks that mutants must fail.
 
 
 def examine(through: Any) -> None:
-    """Raise AssertionError unless this passage checks, charges, opens and states as it should."""
+    """Raise AssertionError unless this passage checks, charges, opens and writes receipts as it should."""
     lot = Lot("a lot", (tuple(steps_of(1, 1)), tuple(steps_of(1))))
     plan, rng = [*steps_of(Fraction(1, 3), Fraction(1, 2)), lot], as_rng(0)
     whole = Fraction(1, 3) + Fraction(1, 2) + 2
@@ -199,7 +199,7 @@ def _share(weaken: Any, ledger: Ledger, adjacency: str) -> None:
 
 
 class _Weakened:
-    """All mechanisms that are calibrated inside come out weaker."""
+    """All mechanisms that a door calibrates itself get less noise."""
 
     def __init__(self, weaken: Any) -> None:
         self._weaken, self._patch = weaken, pytest.MonkeyPatch()
@@ -298,7 +298,7 @@ def weaker(mechanism: Any, factor: float) -> Any:
 @settings(max_examples=12, deadline=None)
 @given(factor=st.floats(0.0, 1 - 1e-12))
 def test_too_little_noise_is_refused_at_every_door(door: str, adjacency: str, factor: float) -> None:
-    """Steps, plans and calibrations with less noise than is paid for, however little less: nothing is charged."""
+    """Steps, plans and calibrations with less noise than the price, however little less: nothing is charged."""
     ledger = Ledger(10)
     with pytest.raises(ParameterError):
         DOORS[door](lambda mechanism: weaker(mechanism, factor), ledger, adjacency)
@@ -308,14 +308,14 @@ def test_too_little_noise_is_refused_at_every_door(door: str, adjacency: str, fa
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("door", DOORS)
 def test_enough_noise_passes_every_door(door: str, adjacency: str) -> None:
-    """So that the test above refuses for the noise alone."""
+    """The same steps with enough noise are accepted: the test above refuses for the noise alone."""
     ledger = Ledger(10)
     DOORS[door](lambda mechanism: mechanism, ledger, adjacency)
     assert ledger.spent == 1
 
 
 def test_replacing_billed_as_removing_is_refused_at_every_door() -> None:
-    """Mechanisms calibrated to add-remove, under replace-one: half the noise. The total alone moves by one record."""
+    """Noise calibrated to add-remove is half of what replace-one needs; only the total still changes by one record."""
     for door, refused in DOORS.items():
         if door in (f"release {Total()!r}", "rows", "rows drawn"):
             continue
@@ -331,7 +331,7 @@ def _for_add_remove(mechanism: Any) -> Any:
 
 @dataclass(frozen=True)
 class Liar:
-    """A mechanism, a plan, a source of prices: whatever it is asked, it costs nothing."""
+    """An object that passes for a mechanism or a plan and always says that it costs nothing."""
 
     name: str = "a liar"
     scale: float = 1.0
@@ -366,7 +366,7 @@ class CheapLaplace(DiscreteLaplace):
 
 
 def test_a_forged_mechanism_or_plan_is_refused():
-    """What 0.1 believed: a plan of any loss that said that it costs little."""
+    """Version 0.1 believed a plan of any loss that stated a small price."""
     events = Events()
     for mechanism in (Liar(), CheapLaplace(0.0)):
         plan = [Step(Counts("open"), mechanism, Fraction(1))]
@@ -403,7 +403,7 @@ def test_a_forged_mechanism_or_plan_is_refused():
     ids=repr,
 )
 def test_a_mechanism_answers_its_own_questions_only(query: Any, mechanism: Any) -> None:
-    """Noise that would be enough, of a mechanism whose proof is about something else."""
+    """Enough noise, but from a mechanism whose proof does not cover the query."""
     events = Events()
     with pytest.raises(ParameterError):
         counts.release(events.source, schema(), [Step(query, mechanism, Fraction(1))], events.ledger, as_rng(0))
@@ -412,21 +412,21 @@ def test_a_mechanism_answers_its_own_questions_only(query: Any, mechanism: Any) 
 
 
 class Nearer(Counts):
-    """A question that says that neighbours are nearer than they are."""
+    """A query that states a smaller distance of neighbours than the true one."""
 
     def distance(self, given_: Any) -> int:
         return 0
 
 
 class Louder(Counts):
-    """A question whose table says more than it counts for."""
+    """A query whose table reveals more than its distance covers."""
 
     def fold(self, table: Any, given_: Any) -> Any:
         return 1000 * table
 
 
 class NearerScore(MajorityScore):
-    """A score that says that it moves less than it does."""
+    """A score that states a smaller change than the true one."""
 
     def distance(self, given_: Any) -> int:
         return 0
@@ -448,7 +448,7 @@ def test_a_question_of_another_type_is_refused_before_a_charge():
 
 
 class Generous(Step):
-    """A step that checks nothing and costs what it likes."""
+    """A step that checks nothing and states any price."""
 
     def check(self, given_: Any) -> None:
         pass
@@ -458,7 +458,7 @@ class Generous(Step):
 
 
 class Fickle(list):
-    """A plan that is another one each time it is looked at."""
+    """A plan that changes each time it is read."""
 
     def __iter__(self) -> Any:
         self.looks = getattr(self, "looks", 0) + 1
@@ -485,7 +485,7 @@ def test_smooth_noise_needs_an_epsilon(epsilon: Any) -> None:
 
 
 def test_prices_are_exact_for_integers_of_numpy():
-    """Fractions of numpy's integers wrap around: the loss of a narrow scale came out below the true one."""
+    """Fractions of numpy's integers overflow: the loss of a small scale came out below the true one."""
     for distance in (1, 5, 2048**2):
         for scale in (1.3 * 2.0**-40, 1.7 * 2.0**-60):
             for kind in (DiscreteLaplace, PermuteAndFlip):
@@ -534,7 +534,7 @@ def test_rows_need_replace_one_and_all_columns():
     for wrong in (
         columns[:2],
         columns[::-1],
-        [*columns[:2], replace(columns[2], mechanism=laplace), columns[3]],  # categories are not in a line
+        [*columns[:2], replace(columns[2], mechanism=laplace), columns[3]],  # categories have no order
         [*columns[:2], replace(columns[2], mechanism=response), columns[3]],  # a response among fewer cells
         [replace(columns[0], mechanism=response), *columns[1:]],
         [replace(columns[0], query=rows.Value("near", 3, ordered=True)), *columns[1:]],

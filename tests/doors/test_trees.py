@@ -1,4 +1,4 @@
-"""The door for trees: what each plan costs between neighbours, and that it charges before it reads."""
+"""The door for trees: each plan costs what it states between neighbours, and is charged before reading."""
 
 import math
 import pickle
@@ -53,7 +53,7 @@ def grown(rows, kind, adjacency="add-remove", epsilon=Fraction(1), **options):
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_every_plan_stays_within_epsilon(kind, adjacency, data):
-    """And with equal noisy outputs nothing differs: the structure, empty nodes and all, reveals nothing more."""
+    """With equal noisy outputs nothing else differs: the structure, empty nodes included, reveals nothing more."""
     loss, one, other = replay(lambda rows: grown(rows, kind, adjacency), *data.draw(neighbours(adjacency)))
     assert loss <= 1 + 1e-9
     assert one.receipt.epsilon == 1
@@ -72,7 +72,7 @@ ODD = {"near": 1, "far": 101, "open": "b", "closed": "b", "label": "x"}
 def test_every_plan_attains_it(kind, adjacency):
     """Some neighbours cost nearly all of epsilon: the noise is not larger than it has to be.
 
-    The odd record is wrong under the best split and right under another; replacing a right one moves both.
+    The odd record is wrong under the best split and right under another; replacing a right one changes both scores.
     """
     table = MANY if adjacency == "add-remove" else [*MANY, SIDES[1]]
     loss, *_ = replay(lambda rows: grown(rows, kind, adjacency, depth=1), table, [*MANY, ODD])
@@ -158,7 +158,7 @@ def test_shares_that_exceed_epsilon_are_refused_by_the_ledger(monkeypatch):
 
 
 class Dealing(SeededRandomness):
-    """Noise as seeded, but the lots of the records are given."""
+    """Seeded noise, with given lots of the records."""
 
     def __init__(self, lots):
         super().__init__(np.random.default_rng(3))
@@ -173,7 +173,7 @@ class Dealing(SeededRandomness):
 @pytest.mark.parametrize("kind", ["max", "counts"])
 @pytest.mark.parametrize("place", [0, 3, 9])
 def test_dealt_records_cost_one_tree(kind, adjacency, place):
-    """Whichever record goes or changes: with the others' lots as they are, three trees of epsilon cost epsilon."""
+    """Whichever record is removed or replaced: if the other lots stay, three trees at epsilon each cost epsilon."""
     table = (SIDES * 5)[:10]
     lots = np.random.default_rng(place).integers(3, size=10)
     changed = table[:place] + ([] if adjacency == "add-remove" else [ODD]) + table[place + 1 :]
@@ -190,7 +190,7 @@ def test_dealt_records_cost_one_tree(kind, adjacency, place):
 
 
 def test_each_record_has_a_lot_of_its_own():
-    """Uniform lots, one for each record with a class, drawn after the charge; not by position."""
+    """Uniform lots, one per record with a class, drawn after the charge and not by position."""
     rows = [*SIDES * 5, {**ODD, "label": "none of them"}]
     rng = Dealing([0, 1, 1, 0, 2, 2, 2, 0, 0, 0])
     plans = [Fixed(Tree((None,)), math.inf, labels=False)] * 3
@@ -283,7 +283,7 @@ def test_without_noise_the_best_is_found(kind):
 
 @pytest.mark.parametrize("kind", ["max", "gini", "published", "counts"])
 def test_leaves_hold_the_records_that_end_there(kind):
-    """Records that were sent down level by level end where the finished tree says."""
+    """Records that are sent down level by level end in the leaf that the finished tree gives."""
     rng = np.random.default_rng(2)
     rows = [
         {"near": near, "far": 100 + far, "open": open_, "closed": closed, "label": label}
@@ -340,7 +340,7 @@ def test_records_show_nothing_and_are_not_pickled():
 
 
 def test_many_categories_and_classes_have_room():
-    """Codes are kept in as few bytes as fit: none may overflow."""
+    """Codes are kept in as few bytes as possible: none may overflow."""
     from discreet import Categorical, Schema
 
     wide = Schema([Categorical("c", list(range(300)), unlisted=False)], "y", list(range(300)))
@@ -356,7 +356,7 @@ def test_many_categories_and_classes_have_room():
 
 @pytest.mark.parametrize("kind", ["greedy", "published"])
 def test_each_step_is_answered_by_its_own_mechanism(kind):
-    """Shares that fall from level to level: the noise of one level would be too little for the next."""
+    """Shares that shrink from level to level: the noise of one level would be too little for the next."""
     shares = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 8))
     splits = candidates(schema(), 3, ["near", "open"])
     last = Fraction(1, 8)

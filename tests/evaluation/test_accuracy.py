@@ -19,11 +19,11 @@ from discreet.errors import BudgetError, DataError, FileError, ParameterError
 from discreet.evaluation import accuracy as evaluation
 from discreet.evaluation.accuracy import (
     AccuracyGuarantee,
-    clipped_share,
     evaluate,
     evaluate_file,
     interval,
     noise_margin,
+    right_fraction,
 )
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.randomness import as_rng
@@ -42,7 +42,7 @@ TRAINED = [
 
 
 def public_model(name: str = "naive-bayes", adjacency: str = "add-remove") -> Any:
-    """A model of other records than those that are tested."""
+    """A model trained on other records than the test records."""
     return PRIVATE[name](schema(adjacency), epsilon=50.0, random_state=3).fit(TRAINED)
 
 
@@ -55,7 +55,7 @@ RULES = BeeRules(schema(), random_state=0).fit(TRAINED)
 
 
 def entered(model: Any, table: Any, **options: Any) -> Passage:
-    """The one table that enters the one mechanism."""
+    """The exact table that the mechanism gets."""
     passages: list[Passage] = []
     with recorded(passages):
         evaluate(model, table, **{"epsilon": 1, "random_state": 1, **options})
@@ -102,7 +102,7 @@ def test_a_matrix_product_never_sees_two_records(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_the_bound_is_attained(adjacency: str) -> None:
-    """No more noise than it takes: one record more, or one that turns from right to wrong, costs the whole epsilon."""
+    """No more noise than needed: one added record, or one that turns from right to wrong, costs the whole epsilon."""
     model = MODELS["naive-bayes", adjacency]
     right, wrong = TRAINED[0], {**TRAINED[0], "label": "z"}
     pair = ([right], []) if adjacency == "add-remove" else ([right], [wrong])
@@ -128,7 +128,7 @@ def _always_add_remove(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _batches_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Predictions that depend on the records beside them, as those of a matrix product may."""
+    """Predictions that depend on other records, as those of a matrix product may."""
     original = NaiveBayes.predict
     monkeypatch.setattr(NaiveBayes, "predict", lambda self, X: np.roll(original(self, X), 1))
 
@@ -141,7 +141,7 @@ def test_mutants_are_caught(mutant: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     losses = [exact_loss(entered(model, one), entered(model, other)) for one, other in pairs]
     assert max(losses) <= 1
     mutant(monkeypatch)
-    original = AccuracyGuarantee.of.__func__  # it would refuse the receipt; the losses have to tell by themselves
+    original = AccuracyGuarantee.of.__func__  # it would refuse the receipt; here the losses alone must show the defect
     readdressed = lambda cls, receipt, given: original(cls, replace(receipt, adjacency=given.adjacency), given)  # noqa: E731
     monkeypatch.setattr(AccuracyGuarantee, "of", classmethod(readdressed))
     losses = [exact_loss(entered(model, one), entered(model, other)) for one, other in pairs]
@@ -186,7 +186,7 @@ def test_without_noise_it_is_the_score(schema: Any, records: Any) -> None:
 
 
 def test_the_margin_is_the_least_that_holds() -> None:
-    """Against the law of the noise, summed term by term."""
+    """Compared with the probabilities of the noise, summed term by term."""
     for scale, confidence in [(0.1, 0.95), (1.0, 0.95), (2.0, 0.5), (7.3, 0.99), (40.0, 0.9), (3.0, 0.01)]:
         z = np.arange(-4000, 4001)
         law = np.exp(-np.abs(z) / scale)
@@ -226,7 +226,7 @@ def test_the_corners_of_the_interval(right: int, wrong: int, margin: int, expect
     ("right", "wrong", "share"), [(3, 1, 0.75), (-5, 3, 0.0), (5, -3, 1.0), (0, 0, 0.0), (-1, -1, 0.0)]
 )
 def test_a_share_is_a_share(right: int, wrong: int, share: float) -> None:
-    assert clipped_share(right, wrong) == share
+    assert right_fraction(right, wrong) == share
 
 
 # Order: structure, charge, reading

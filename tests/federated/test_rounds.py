@@ -241,9 +241,9 @@ def test_a_bare_share_never_leaves():
     with pytest.raises(ParameterError, match="masked"):
         release(MemorySource(ill(9, 0)), CLINIC, steps, ledger, rng)
     local = invited()[0].steps("north")
-    with pytest.raises(ParameterError, match="only shares"):
+    with pytest.raises(ParameterError, match="need PolyaShare"):
         share(MemorySource(ill(9, 0)), CLINIC, local, np.zeros(99, dtype=np.uint64), ledger, rng, "round")
-    with pytest.raises(ParameterError, match="one for each cell"):
+    with pytest.raises(ParameterError, match="one number per cell"):
         share(MemorySource(ill(9, 0)), CLINIC, steps, np.zeros(1, dtype=np.uint64), ledger, rng, "round")
     assert ledger.spent == 0
 

@@ -20,16 +20,11 @@ from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.audit import lower_bound
 from discreet.datasets import built_in
 from discreet.doors import rows
+from discreet.doors.rows import NOT_RELEASED
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.perturbation import local_perturbation
-from discreet.perturbation.local_perturbation import (
-    NOT_RELEASED,
-    UNLISTED,
-    LocalPerturbation,
-    as_texts,
-    decoded,
-    random_order,
-)
+from discreet.perturbation.decoding import UNLISTED, as_texts, decoded
+from discreet.perturbation.local_perturbation import LocalPerturbation, random_order
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.response import RandomizedResponse
 from discreet.privacy.randomness import as_rng
@@ -39,12 +34,12 @@ from discreet.records.encoding import Cells, class_codes
 
 @pytest.fixture
 def public(schema):
-    """The shared schema, under which a table may show its number of rows."""
+    """The common schema under replace-one, where a table may show its number of rows."""
     return schema.replace(adjacency="replace-one")
 
 
 def tiny(grid=2):
-    """Eighteen records in all: three numbers, three cells (one of them unlisted), two classes."""
+    """Eighteen possible records: three numbers, three categories (one of them unlisted), two classes."""
     return Schema(
         [Numeric("v", -1, 1, grid=grid), Categorical("c", ["a", "b"])], "y", ["no", "yes"], adjacency="replace-one"
     )
@@ -55,7 +50,7 @@ HIGH = {"v": 1, "c": "b", "y": "yes"}
 
 
 def codes_of(X, y, schema):
-    """Cells of a perturbed table, a column a component."""
+    """Codes of a perturbed table, one column per component."""
     columns = [Cells(name).codes(X[name], schema) for name in schema.names]
     return np.stack([*columns, class_codes(y, schema)], axis=1)
 
@@ -164,7 +159,7 @@ LABEL = {**ONE, "y": "yes"}
 
 
 def scores(codes):
-    """How much a published record looks like the first: few events, each of several components at once."""
+    """How similar a published record is to the first: few events, each about several components at once."""
     low = np.where(codes[:, :2] == 0, 1, np.where(codes[:, :2] == 64, -1, 0)).sum(axis=1)
     return low + np.where(codes[:, 2] == 0, 1, -1) + np.where(codes[:, 3] == 0, 1, -1)
 
@@ -224,7 +219,7 @@ class ResponseOfTwiceTheLoss(LocalPerturbation):
 
 
 def _same_noise_for_all_numbers(monkeypatch):
-    """One draw a record instead of one a component: components are not independent."""
+    """One draw per record instead of one per component: the noise of components is not independent."""
     original, shifts = rows._perturbed, []
 
     def careless(exact, step, chosen, rng):
@@ -243,7 +238,7 @@ MUTANTS = [LabelLeftClear, EpsilonNotSplit, HalfTheNoise, ResponseOfTwiceTheLoss
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_the_attack_catches_mutant(mutant, monkeypatch):
-    """With the passage's own check and the limit of the fit's own ledger out of the way."""
+    """Without the check of the passage and without the limit of the fit's own ledger."""
     monkeypatch.setattr(Step, "check", lambda *_: None)
     monkeypatch.setattr(local_perturbation, "as_ledger", lambda *_: Ledger.unlimited())
     assert bound(mutant) > 1
@@ -258,7 +253,7 @@ def test_the_passage_refuses_mutant(mutant):
 
 
 def test_the_attack_catches_noise_that_is_used_twice(monkeypatch):
-    """If both numbers get one draw, records whose numbers differ in opposite ways are told apart at once."""
+    """If both numbers get the same draw, records that differ in opposite directions are told apart at once."""
     apart = {**ONE, "v1": 1}
     for mutant, caught in ((None, False), (_same_noise_for_all_numbers, True)):
         if mutant is not None:
@@ -283,7 +278,7 @@ def test_the_attack_catches_bounds_from_the_data():
 
 
 def test_the_order_of_the_rows_tells_nothing():
-    """A table sorted by a private attribute: with epsilon=inf, so that nothing else hides it."""
+    """A table sorted by a private column: with epsilon=inf nothing but the random order hides it."""
     schema = tiny()
     places = []
     for seed in range(400):
@@ -296,7 +291,7 @@ def test_the_order_of_the_rows_tells_nothing():
 
 
 def test_rows_stay_together():
-    """The order is one for all columns: a record is not taken apart."""
+    """All columns have the same order: the values of a record stay together."""
     rows = 200
     X = {"v": np.where(np.arange(rows) % 2, 1.0, -1.0), "c": np.where(np.arange(rows) % 2, "b", "a")}
     y = np.where(np.arange(rows) % 2, "yes", "no")
@@ -345,7 +340,7 @@ def test_any_value_gives_a_valid_one(records):
 
 
 def test_what_is_exact_is_encoded_as_the_schema_says(public):
-    """With epsilon=inf only the encoding is left; a label that is none of the classes counts as the first."""
+    """With epsilon=inf only the encoding is left; a label that is not a class counts as the first class."""
     records = [
         {"age": -5, "dose": None, "sex": None, "site": None, "outcome": "nowhere"},
         {"age": 1e9, "dose": "2.5", "sex": "M", "site": "west", "outcome": "ill"},
@@ -418,7 +413,7 @@ def test_labels_keep_their_type():
 
 
 def test_chosen_components(public, records):
-    """The label and s - 1 attributes of each record, each as often; the others are missing."""
+    """The label and s - 1 columns of each record, all columns equally often; the others are missing."""
     perturbation = LocalPerturbation(public, epsilon=2, components=2, random_state=0)
     X, y = perturbation.fit_resample({name: np.tile(values, 10) for name, values in records.items()})
     absent = np.stack([pd.isna(X[name]) for name in public.names], axis=1)
@@ -584,7 +579,7 @@ def test_add_remove_is_refused_and_the_remedy_works(schema, records):
         ({"components": 2.0}, "from 2 to 5"),
         ({"components": 2, "weights": {"age": 1}}, "cannot be combined"),
         ({"weights": [1, 2]}, "need a mapping"),
-        ({"weights": {"height": 1}}, "'height' is no column"),
+        ({"weights": {"height": 1}}, "'height' is not a column"),
         ({"weights": {"age": 0}}, "need a number from"),
         ({"weights": {"age": math.nan}}, "need a number from"),
         ({"weights": {"age": "1"}}, "need a number from"),
@@ -630,7 +625,7 @@ def test_nothing_of_the_data_is_kept():
 
 
 def scores_on_breast_cancer(runs, **parameters):
-    """Accuracy of models of perturbed halves on the other halves, and the share of the majority there."""
+    """Accuracy of models of perturbed halves on the other halves, and the fraction of the majority class there."""
     X, y, schema = built_in("breast-cancer")
     schema = schema.replace(adjacency="replace-one")
     half = np.arange(len(y)) % 2 == 0
@@ -644,7 +639,7 @@ def scores_on_breast_cancer(runs, **parameters):
 
 
 def test_a_model_learned_from_a_perturbed_table_beats_the_majority():
-    """Thirty attributes at ε = 20: a few of each record. All of them, at 20 / 31 each, would be noise."""
+    """Thirty columns at ε = 20: a few of each record are released. All of them, at 20 / 31 each, would be noise."""
     scores, majority = scores_on_breast_cancer(10, components=4)
     assert scores.mean() > majority + 0.1
     assert (scores > majority).mean() >= 0.8

@@ -1,15 +1,17 @@
-"""A perturbed table and its receipt: bound together by a hash, and by what they say."""
+"""A perturbed table and its receipt: tied together by hashes and by their content."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from discreet import BeeRules, Categorical, LocalPerturbation, Numeric, Schema
 from discreet.cli.application import app
-from discreet.errors import DiscreetError, FileError
-from discreet.perturbation.local_perturbation import as_texts
+from discreet.errors import DiscreetError, FileError, ParameterError
+from discreet.perturbation.decoding import as_texts
 from discreet.perturbation.perturbed_table import read_perturbed, receipt_path, save_receipt
 from discreet.storage.envelope import content_hash
 from support.records import draw_records
@@ -20,14 +22,13 @@ SCHEMA = Schema(
 
 
 def write(path, epsilon=4, seed=None, schema=SCHEMA):
-    """As `discreet perturb` does it."""
+    """Perturb and write a table as `discreet perturb` does."""
     rng = np.random.default_rng(0)
     X = {"age": rng.uniform(0, 100, 60), "sex": rng.choice(["F", "M", "?"], 60)}
     y = np.where(X["age"] > 50, "yes", "no")
     perturbation = LocalPerturbation(schema, epsilon=epsilon, random_state=seed)
     columns, labels = perturbation.fit_resample(X, y)
-    lines = zip(*map(as_texts, columns.values()), as_texts(labels), strict=True)
-    path.write_text("\n".join(["age,sex,y", *map(",".join, lines)]) + "\n")
+    write_table(path, columns, labels)
     return perturbation, columns, labels
 
 
@@ -79,6 +80,68 @@ def test_a_receipt_vouches_for_no_other_table(tmp_path):
         (tmp_path / "p.csv").write_text(other)
         with pytest.raises(FileError, match="not the table of its receipt"):
             read_perturbed(tmp_path / "p.csv")
+
+
+def write_table(path, columns, labels):
+    lines = zip(*map(as_texts, columns.values()), as_texts(labels), strict=True)
+    path.write_text("\n".join([",".join([*columns, "y"]), *map(",".join, lines)]) + "\n")
+
+
+def test_no_receipt_is_written_for_an_earlier_table(tmp_path):
+    """The object knows what the last table cost; the first one, at 40 times the loss, must not get that receipt."""
+    perturbation, *_ = write(tmp_path / "first.csv", epsilon=4)
+    again = {"age": [10.0, 90.0] * 30, "sex": ["F", "M"] * 30}, ["no", "yes"] * 30
+    columns, labels = perturbation.set_params(epsilon="1/10").fit_resample(*again)
+    write_table(tmp_path / "second.csv", columns, labels)
+    with pytest.raises(ParameterError, match="not the table that was perturbed last; save the receipt of each table"):
+        save_receipt(perturbation, tmp_path / "first.csv")
+    assert not receipt_path(tmp_path / "first.csv").exists()
+    perturbation.set_params(schema=SCHEMA.replace(target="z"))  # a later setting does not change what was perturbed
+    save_receipt(perturbation, tmp_path / "second.csv")
+    assert read_perturbed(tmp_path / "second.csv").guarantee.epsilon == Fraction(1, 10)
+
+
+@pytest.mark.parametrize("change", ["sorted", "edited", "cut", "a column less", "a failed perturbation since"])
+def test_no_receipt_is_written_for_a_changed_table(tmp_path, change):
+    perturbation, columns, labels = write(tmp_path / "p.csv")
+    rows = slice(0, -1) if change == "cut" else np.argsort(columns["age"]) if change == "sorted" else slice(None)
+    columns, labels = {name: values[rows] for name, values in columns.items()}, labels[rows].copy()
+    if change == "edited":
+        labels[0] = "no" if labels[0] == "yes" else "yes"
+    if change == "a column less":
+        del columns["sex"]
+    if change == "a failed perturbation since":
+        with pytest.raises(KeyError):
+            perturbation.resample_blocks({}[0] for _ in range(1))
+    write_table(tmp_path / "p.csv", columns, labels)
+    with pytest.raises(ParameterError, match="not the table that was perturbed last"):
+        save_receipt(perturbation, tmp_path / "p.csv")
+
+
+def test_a_receipt_needs_a_perturbation(tmp_path):
+    write(tmp_path / "p.csv")
+    with pytest.raises(ParameterError, match="nothing was perturbed yet; call fit_resample"):
+        save_receipt(LocalPerturbation(SCHEMA), tmp_path / "p.csv")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("components", [None, 2])
+def test_a_table_is_recognised_in_every_kind_of_file(tmp_path, suffix, components, monkeypatch):
+    """Values that were not released, unlisted ones and labels that are numbers; blocks of other sizes than written."""
+    columns = [Numeric("age", 0.1, 0.7, grid=65_000), Categorical("c", [True, 1.5, " a ", 'b,"', "(unlisted)"])]
+    schema = Schema(columns, "y", [0, 1, 2], adjacency="replace-one")
+    perturbation = LocalPerturbation(schema, epsilon=6, components=components)
+    records = [{"age": 0.01 * place, "c": [True, "1.5", "x", None][place % 4], "y": place % 3} for place in range(80)]
+    monkeypatch.setattr("discreet.perturbation.decoding.ROWS", 7)
+    X, y = perturbation.fit_resample(records)
+    texts = {**{name: as_texts(values) for name, values in X.items()}, "y": y.tolist()}
+    path, table = tmp_path / f"p.{suffix}", pd.DataFrame(texts)
+    if suffix == "parquet":
+        table.assign(age=X["age"]).to_parquet(path)
+    else:
+        table.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",")
+    save_receipt(perturbation, path)
+    assert read_perturbed(path).guarantee == perturbation.guarantee_
 
 
 def test_a_receipt_needs_a_table_that_is_there(tmp_path):
@@ -144,9 +207,6 @@ def test_a_file_of_the_command_line_can_be_vouched_for(tmp_path):
     arguments = [tmp_path / "d.csv", "--schema", tmp_path / "schema.json", "--epsilon", 8, "--components", 2]
     done = CliRunner().invoke(app, ["perturb", *map(str, arguments), "--out", str(tmp_path / "p.csv")])
     assert done.exit_code == 0, done.output
-    perturbation = LocalPerturbation(schema, epsilon=8, components=2)
-    perturbation.fit_resample([{"age": 1}], ["yes"])
-    save_receipt(perturbation, tmp_path / "p.csv")
     table = read_perturbed(tmp_path / "p.csv")
     assert len(table.y) == 50
     model = BeeRules(table.schema, max_iter=5).fit(table.X, table.y, source_guarantee=table.guarantee)

@@ -1,4 +1,4 @@
-"""The definition of a CSV record, and the fast paths that have to be equal to it."""
+"""The definition of a CSV record, and the fast paths, which must give the same records."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyarrow import csv as arrow_csv
 
 from discreet.records import csv_columns, csv_lines, files
-from discreet.records.csv_lines import Lines, fields_of, has_open_quote, text_of, whole_lines
+from discreet.records.csv_lines import Lines, field_text, fields_of, has_open_quote, whole_lines
 from discreet.records.encoding import number_of
 from discreet.sources.csv import CsvSource
 from discreet.sources.file import open_file
@@ -30,7 +30,7 @@ def test_fields_are_those_of_pythons_reader(line, delimiter, width):
     found = fields_of(line, delimiter, width)
     assert len(found) == width
     assert found[len(expected) :] == [None] * (width - len(expected))
-    assert [text_of(field) for field in found[: len(expected)]] == [text_of(field) for field in expected]
+    assert [field_text(field) for field in found[: len(expected)]] == [field_text(field) for field in expected]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ rfc_lines = rfc_fields.map(b",".join) | rfc_fields.map(b"\t".join)
 )
 @settings(max_examples=300, deadline=None)
 def test_regular_lines_are_those_on_which_readers_agree(lines, delimiter, width, crlf):
-    """Joined, in one go and with their neighbours, they are read as each is by itself, by readers of three kinds."""
+    """Three other readers find the same fields in joined regular lines as `fields_of` does line by line."""
     end = b"\r\n" if crlf else b"\n"
     made = Lines(b"".join(line + end for line in [*lines, b"a"]), delimiter, width)
     assert len(list(made.all())) == len(made)
@@ -99,14 +99,14 @@ def test_regular_lines_are_those_on_which_readers_agree(lines, delimiter, width,
 
 @given(fields=rfc_fields, delimiter=delimiters)
 def test_well_formed_lines_are_regular(fields, delimiter):
-    """So that the fast path is not an empty one. A file of one column keeps its empty lines, which Arrow would not."""
+    """Most lines are regular, so the fast path is used. A file of one column keeps its empty lines; Arrow would not."""
     line = delimiter.join(fields)
     made = Lines(line + b"\r\n" + line + b"\n", delimiter, len(fields))
     assert made.regular.all() or not line
 
 
 def test_lines_that_all_have_a_field_too_many_are_regular():
-    """A comma at the end of every line, as some programs write it: read fast, and without that field."""
+    """Some programs write a comma at the end of every line: such files are read fast, without the extra field."""
     made = Lines(b'1,2,\n3,"4",\n5,6\n7,8,9\n', b",", 2)
     assert made.regular.tolist() == [True, True, False, True]
     split = csv_columns.split_columns(made, [0, 1], 2, b",")
@@ -172,8 +172,8 @@ def test_a_line_too_long_is_one_record_and_takes_little_memory(tmp_path):
 
 def test_no_value_of_a_line_too_long_is_read(monkeypatch):
     monkeypatch.setattr(csv_lines, "LONGEST_LINE", 5)
-    assert [text_of(field) for field in fields_of(b"a,b,cd", b",", 2)] == [b"", b""]
-    assert [text_of(field) for field in fields_of(b"a,b,c", b",", 2)] == ["a", "b"]
+    assert [field_text(field) for field in fields_of(b"a,b,cd", b",", 2)] == [b"", b""]
+    assert [field_text(field) for field in fields_of(b"a,b,c", b",", 2)] == ["a", "b"]
 
 
 # Columns
@@ -196,11 +196,11 @@ numeric_texts = st.one_of(
 @settings(max_examples=300, deadline=None)
 def test_numbers_of_a_column_are_those_of_the_encoding(fields):
     found = csv_columns._numbers_of(pa.array(fields, pa.binary()))
-    expected = [number_of(text_of(field)) for field in fields]
+    expected = [number_of(field_text(field)) for field in fields]
     assert [bits(x) for x in found.tolist()] == [bits(x) for x in expected]
-    for field in fields:  # one by one too, so that no other text decides which path is taken
+    for field in fields:  # also one by one: then no other text decides which path is taken
         assert bits(csv_columns._numbers_of(pa.array([field], pa.binary())).tolist()[0]) == bits(
-            number_of(text_of(field))
+            number_of(field_text(field))
         )
 
 
@@ -209,7 +209,7 @@ def bits(number: float) -> bytes:
 
 
 def test_texts_of_numbers_do_not_go_through_python(monkeypatch):
-    """The fast path is taken: numbers as programs write them are not looked at one by one."""
+    """The fast path is taken: numbers as programs write them are not parsed one by one."""
 
     def refuse(value):
         raise AssertionError(value)
@@ -281,7 +281,7 @@ def test_one_column_keeps_its_empty_lines_in_every_reader(tmp_path, monkeypatch)
 
 
 def test_columns_hold_each_text_once(tmp_path):
-    """A block costs no object for each value."""
+    """Equal texts of a block share one object."""
     path = tmp_path / "t.csv"
     path.write_bytes(b"a,b\n" + b"word,1\n" * 1000)
     assert len({id(value) for value in files.read_columns(path)["a"]}) == 1

@@ -1,4 +1,4 @@
-"""Reading a schema off the data: complete, and marked so that nothing is guaranteed."""
+"""Schemas read off the data: complete, and marked, so nothing is guaranteed."""
 
 import contextlib
 import datetime
@@ -94,7 +94,7 @@ def test_any_column_of_objects_has_a_draft_or_a_named_error(values):
     array[:] = values
     labels = np.array(["a"] * len(values))
     if any(isinstance(value, bytes | datetime.date) for value in values):
-        with contextlib.suppress(SchemaError):  # these are no categories, and these data are public
+        with contextlib.suppress(SchemaError):  # these cannot be categories; the data are public
             draft({"c": array}, labels, "y", len(values))
         return
     schema = draft({"c": array}, labels, "y", len(values))

@@ -1,4 +1,4 @@
-"""Encoding is total: no value makes it fail, every record falls in one cell, the same one for equal spellings."""
+"""Encoding is total: no value makes it fail, and every record falls in one cell; equal spellings have equal cells."""
 
 import datetime
 import math
@@ -27,7 +27,7 @@ SCHEMA = Schema(
 
 
 class Awkward:
-    """An object that refuses everything that encoding might ask."""
+    """An object whose methods all raise."""
 
     def __eq__(self, other):
         raise RuntimeError("no")
@@ -106,7 +106,7 @@ def test_no_value_makes_a_category_or_label_fail(values):
 @given(st.lists(anything, min_size=1, max_size=6))
 @example(ODD)
 def test_the_code_of_a_value_does_not_depend_on_the_other_records(values):
-    """A record's cell is its own affair: sensitivity rests on it."""
+    """A record's cell depends on that record alone: sensitivity rests on this."""
     for encode in (lambda v: Cells("x").codes(v, SCHEMA), lambda v: Cells("c").codes(v, SCHEMA), number_class_codes):
         together = encode(objects(values))
         alone = [encode(objects([value]))[0] for value in values]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from discreet import Categorical, Numeric, Schema
 from discreet.errors import FileError, MissingExtra
-from discreet.records import csv_lines, files
+from discreet.records import csv_header, csv_lines, files
+from discreet.records import parquet as parquet_files
 from discreet.records.encoding import Cells
 from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.file import FileSource, open_file
@@ -119,7 +120,7 @@ def test_tab_separated(tmp_path: Path) -> None:
     [
         (b"", "no header"),
         (b"\nword,number\n", "no header"),
-        (b"Secret,secret\n1,2\n", "two columns of the first line have one name"),
+        (b"Secret,secret\n1,2\n", "two columns of the first line have the same name"),
         ("word,number\n".encode("utf-16"), "not UTF-8"),
         (b"Secret,number\r1,2\r3,4\r", "not with CR alone"),
         (b"Secret,number\r\r\n1,2\r\r\n", "not with CR alone"),
@@ -136,7 +137,7 @@ def test_a_header_that_is_none(content: bytes, message: str, tmp_path: Path) -> 
 
 def test_a_first_line_too_long_is_no_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, b"word,number,label\na,1,yes\n")
-    for module in (files, csv_lines):
+    for module in (csv_header, csv_lines):
         monkeypatch.setattr(module, "LONGEST_LINE", 16)
     with pytest.raises(FileError, match="longer than 16 bytes") as caught:
         files.header(path)
@@ -207,7 +208,7 @@ def test_parquet_without_a_difference(engine: str, parquet: Path, monkeypatch: p
     cells = [Cells(column.name, 4 if isinstance(column, Numeric) else None) for column in schema.columns]
     expected = DuckDBSource(parquet).count(cells, schema)
     if engine == "pyarrow":
-        monkeypatch.setattr(files, "connect_duckdb", lambda: None)
+        monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
     source = FileSource(parquet)
     source.check(schema)
     counted = source.count(cells, schema)
@@ -222,7 +223,7 @@ def test_parquet_without_a_difference(engine: str, parquet: Path, monkeypatch: p
 
 
 def test_parquet_needs_an_engine(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "connect_duckdb", lambda: None)
+    monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match="discreet\\[duckdb\\]"):
         files.read_columns(parquet)

@@ -1,4 +1,4 @@
-"""Every kind of table in memory is the same table; what is refused is refused for its structure alone."""
+"""All kinds of tables in memory are read alike; a table is refused for its structure alone."""
 
 import datetime
 import math
@@ -145,7 +145,7 @@ def without(name):
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
 def test_missing_and_extra_columns_are_named_with_a_remedy(make):
-    with pytest.raises(DataError, match=r"column 'b' of the schema is missing in the table; rename or add there"):
+    with pytest.raises(DataError, match=r"column 'b' of the schema is missing in the table; add or rename columns"):
         MemorySource(make(without("b")), ["no"] * ROWS).check(NUMBERS)
     with pytest.raises(DataError, match=r"column 'id' is not in the schema; drop it.*'ignore'"):
         MemorySource(make({**COLUMNS, "id": [1] * ROWS}), ["no"] * ROWS).check(NUMBERS)
@@ -174,7 +174,7 @@ def test_wrong_shapes_are_data_errors(data, message):
 
 
 def test_a_row_of_another_length_is_padded_or_cut():
-    """Whether one record has a cell more or less must not decide whether a fit fails."""
+    """One cell more or less in one record must not decide whether a fit fails."""
     counts = MemorySource([[1, 0, 2], [1], [1, 0, 2, 9], None], ["no"] * 4).count([Cells("c")], NUMBERS).counts
     assert counts[Cells("c")].tolist() == [[0, 0, 2, 2], [0, 0, 0, 0]]
 
@@ -188,7 +188,7 @@ def test_masked_values_are_missing_and_strange_records_are_empty():
 
 @pytest.mark.parametrize("cells", [[[1], [1, 2]], [[1, 2], [3, 4]], [[], []], [{}, {}], [(1, 2), None]])
 def test_cells_that_are_lists_are_values(cells):
-    """How long a list in a cell is, is a fact about a record: no error may depend on it."""
+    """The length of a list in a cell is private: no error may depend on it."""
     source = MemorySource({"a": cells, "b": [0, 1], "c": cells}, ["no", "yes"])
     source.check(NUMBERS)
     assert all(table.sum() == 2 for table in source.count([Cells("a"), Cells("c")], NUMBERS).counts.values())
@@ -224,13 +224,13 @@ def test_dates_are_refused_by_name(frame):
 
 @pytest.mark.parametrize("y", [["no"] * (ROWS - 1), [], ["no"] * (ROWS + 1)])
 def test_labels_of_another_length_are_refused(y):
-    with pytest.raises(DataError, match="different lengths; need one label a record"):
+    with pytest.raises(DataError, match="different lengths; need one label per record"):
         MemorySource(COLUMNS, y).check(NUMBERS)
 
 
 @pytest.mark.parametrize("y", ["no", np.zeros((4, 2)), np.zeros((2, 2, 1)), 3])
 def test_labels_of_another_shape_are_refused(y):
-    with pytest.raises(DataError, match="need one label a record"):
+    with pytest.raises(DataError, match="need one label per record"):
         as_vector(y)
 
 
@@ -277,7 +277,7 @@ CELLS = st.one_of(
 )
 @given(values=st.lists(CELLS, min_size=1, max_size=6), other=CELLS)
 def test_one_record_never_changes_how_another_is_read(contain, values, other):
-    """Otherwise one record would move many cells: the sensitivity of every table rests on this."""
+    """Otherwise one record could change the cells of many: the sensitivity of every table rests on this."""
     columns = [Categorical("c", ["true", "a", 1, 0.1]), Numeric("n", 0, 2, fill=1.5)]
     schema = Schema(columns, "t", ["true", "a", 1, 0.1])
     read = []
@@ -291,7 +291,7 @@ def test_one_record_never_changes_how_another_is_read(contain, values, other):
 
 @pytest.mark.parametrize("wrong", [[[1, 2]], [[1, 2, 3], [1, 2, 3, 4]], [{"a": 1, "b": 1}], [{"a": 1, "b": 1, "C": 1}]])
 def test_mistakes_in_new_records_are_named(wrong):
-    """Records to classify are not protected: there a wrong width or a misspelled name is an error, not missing."""
+    """Records to classify need no protection: a wrong width or a misspelled name is an error, not a missing value."""
     model = NaiveBayes(NUMBERS, epsilon=1).fit([[1, 0, 2]] * 4, ["no"] * 4)
     with pytest.raises(DataError, match="schema"):
         model.predict(wrong)

@@ -29,6 +29,8 @@ from discreet import (
 from discreet.cli import app
 from discreet.errors import DataError, FileError, MissingExtra
 from discreet.records import files
+from discreet.records import parquet as parquet_files
+from discreet.records.duckdb_engine import connect_duckdb
 from discreet.records.encoding import Cells
 from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.file import FileSource, open_file
@@ -69,7 +71,7 @@ NEIGHBOURS = ["d1.parquet", "exx.parquet", "qa.parquet", "z.parquet", "b.parquet
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder of one file of each name, all of them about other people than the one that is read."""
+    """A folder with one file per name; all but the file that is read hold other records."""
     monkeypatch.chdir(tmp_path)
     other = pa.table({name: pa.array(["other"] * 9, pa.string()) for name in COLUMNS})
     for name in [*NAMES, *NEIGHBOURS]:
@@ -118,8 +120,8 @@ def test_tables_of_a_database_are_found_by_their_name(tmp_path, monkeypatch, nam
     for wanted in (table, f"main.{table}", table.upper(), "the view", "clinic.the view", "clinic.twice"):
         assert counts(DuckDBSource(name, table=wanted)) == EXPECTED
     ledger = Ledger(1)
-    for wanted, problem in (("none", "no table or view of this name"), ("twice", "several tables have this name")):
-        with pytest.raises(FileError, match=f"table '{wanted}': .*{problem}; need one that SHOW ALL TABLES lists"):
+    for wanted, problem in (("none", "no table or view with this name"), ("twice", "several tables have this name")):
+        with pytest.raises(FileError, match=f"table '{wanted}': .*{problem}; need a name that SHOW ALL TABLES lists"):
             NaiveBayes(SCHEMA).fit_from(DuckDBSource(name, table=wanted), ledger=ledger)
     assert ledger.spent == 0
 
@@ -130,7 +132,7 @@ def test_a_table_that_is_not_there_is_neither_a_file_nor_a_variable(tmp_path, mo
     people = pa.table(COLUMNS)
     assert duckdb.connect().execute("SELECT count(*) FROM people, 't.parquet'").fetchone() == (36,), people
     for name in ("t.parquet", "*.parquet", "people", "duckdb_tables()", "t.parquet') --"):
-        with pytest.raises(FileError, match="no table or view of this name"):
+        with pytest.raises(FileError, match="no table or view with this name"):
             DuckDBSource(connection=duckdb.connect(), table=name).check(SCHEMA)
 
 
@@ -145,10 +147,10 @@ def test_temporary_tables_registered_tables_and_changes_that_are_not_committed_a
 
 
 def test_a_pandas_frame_in_duckdb_is_refused():
-    """DuckDB guesses the types of its columns from some of their values, and fails where another differs."""
+    """DuckDB guesses the types of its columns from some values, and fails at a value that does not fit."""
     connection = duckdb.connect()
     connection.register("frame", pa.table(COLUMNS).to_pandas())
-    with pytest.raises(FileError, match=r"'frame' is a view of .* guesses types .* pass the file or data frame itself"):
+    with pytest.raises(FileError, match=r"'frame' is a view of .* guesses its .* pass the file or data frame itself"):
         DuckDBSource(connection=connection, table="frame").check(SCHEMA)
 
 
@@ -162,7 +164,7 @@ def test_an_old_duckdb_is_refused(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("column", ["c", "n", "y", "cny"])
 def test_a_parquet_file_with_text_that_is_not_utf8_is_read(tmp_path, monkeypatch, column):
-    """DuckDB refuses such a file, or replaces the bytes by a question mark, which may be a category."""
+    """DuckDB refuses such a file or replaces the bytes by a question mark, which may be a category."""
     for place in (0, 3, 6):
         for raw in BYTES:
             record = {"c": "a", "n": "1", "y": "no", **dict.fromkeys(column, raw)}
@@ -175,7 +177,7 @@ def test_a_parquet_file_with_text_that_is_not_utf8_is_read(tmp_path, monkeypatch
             if raw == BYTES[0]:
                 assert counts(MemorySource(files.read_columns(tmp_path / "t.parquet"))) == expected
                 with monkeypatch.context() as patch:
-                    patch.setattr(files, "connect_duckdb", lambda: None)
+                    patch.setattr(parquet_files, "connect_duckdb", lambda: None)
                     assert counts(MemorySource(files.read_columns(tmp_path / "t.parquet"))) == expected
 
 
@@ -232,7 +234,7 @@ def test_a_result_that_was_not_fetched_is_the_owners():
 
 @pytest.mark.parametrize("setting", ["", "join_order", "join_order,statistics_propagation"])
 def test_threads_may_share_a_connection_and_settings_survive(tmp_path, setting):
-    """Counts of one statement are never those of another, whether views or tables are read."""
+    """No statement gets the counts of another, for views and for tables."""
     numbers = pa.array([1.0] * 3 + [math.nan] * 50, pa.float64())
     table = pa.table({"c": ["a"] * 53, "n": numbers, "y": ["no"] * 53})
     pq.write_table(table, tmp_path / "t.parquet")
@@ -297,7 +299,7 @@ def test_texts_are_compared_letter_for_letter_whatever_the_collation(collation):
 
 
 def test_types_of_other_engines_are_read_as_those_of_python(tmp_path):
-    """Decimals, huge integers and identifiers, from a file and from memory; what is neither is a stray."""
+    """Decimals, huge integers and identifiers, from a file and from memory; values of other types are unlisted."""
     some = uuid.UUID(int=5)
     tenths = [decimal.Decimal(number).scaleb(-10) for number in (10**10, 25 * 10**9, 3, -(10**37), 10**37 + 7)]
     table = pa.table({"c": pa.array([some.bytes] * 5, pa.uuid()), "n": pa.array(tenths, pa.decimal128(38, 10)),
@@ -316,7 +318,7 @@ def test_types_of_other_engines_are_read_as_those_of_python(tmp_path):
 
 
 def test_huge_integers_are_rounded_once():
-    """The direct cast of DuckDB rounds twice, which ends in another cell here."""
+    """DuckDB's direct cast rounds twice, which gives another cell here."""
     value = 30917117824302347858
     connection = duckdb.connect()
     connection.execute(f"CREATE TABLE t AS SELECT {value}::HUGEINT AS n, {value}::UHUGEINT AS u, 'no' AS y")
@@ -377,14 +379,14 @@ def test_a_missing_column_is_named_before_anything_is_charged(tmp_path):
 
 def test_nothing_is_written_beside_the_data():
     """DuckDB would spill into a folder of the working directory."""
-    assert files.connect_duckdb().execute("SELECT current_setting('temp_directory')").fetchone() == ("",)
+    assert connect_duckdb().execute("SELECT current_setting('temp_directory')").fetchone() == ("",)
 
 
-# What an engine may fail to read is refused by its type if it is asked for, and not looked at if it is not.
+# Types that an engine may fail to read are refused if the schema has the column, and not read if it does not.
 
 
 def _hostile_columns():
-    """By name: a good value and one that DuckDB fails to read, as Arrow arrays of one value each."""
+    """By type: a good value, and one that DuckDB fails to read, as Arrow arrays of one value each."""
     far = 2**62
     return {
         "json": [pa.array([text], pa.json_(pa.string())) for text in ('{"a": 1}', '{"a"')],
@@ -417,12 +419,12 @@ def _written(tmp_path, kind, bad, *, name="other", undecodable_text=False):
 @pytest.mark.parametrize("text", [False, True], ids=["text", "undecodable"])
 @pytest.mark.parametrize("kind", _hostile_columns())
 def test_a_column_that_is_not_asked_for_is_not_read(kind, text, without, tmp_path, monkeypatch):
-    """One record whose ignored value cannot be read fails nothing: training, scoring, perturbing."""
+    """One record whose ignored value cannot be read makes nothing fail: training, scoring, perturbing."""
     model = NaiveBayes(SMALL, random_state=0).fit({"c": ["a", "b"] * 20}, ["n", "p"] * 20)
     model.save(tmp_path / "m.json")
     model = load(tmp_path / "m.json")
     if without:
-        monkeypatch.setattr(files, "connect_duckdb", lambda: None)
+        monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
         monkeypatch.setattr("discreet.sources.file.find_spec", lambda _: None)
     results = []
     for bad in (False, True):
@@ -440,7 +442,7 @@ def test_a_column_that_is_not_asked_for_is_not_read(kind, text, without, tmp_pat
 @pytest.mark.parametrize("kind", _hostile_columns())
 def test_a_column_that_may_fail_is_refused_by_its_type(kind, without, tmp_path, monkeypatch):
     if without:
-        monkeypatch.setattr(files, "connect_duckdb", lambda: None)
+        monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
         monkeypatch.setattr("discreet.sources.file.find_spec", lambda _: None)
     narrow = SMALL.replace(ignore=())
     messages = set()
@@ -454,7 +456,7 @@ def test_a_column_that_may_fail_is_refused_by_its_type(kind, without, tmp_path, 
 
 
 def test_views_of_guessed_types_are_refused(tmp_path):
-    """Whoever adds one record would change how all are read."""
+    """One added record would change how all others are read."""
     texts = {"two": "a,yes\nb,no\n" * 100, "three": "a,yes\nb,no\n" * 100 + "a,maybe\n"}
     schema = Schema([Categorical("c", ["a", "b"])], "y", ["yes", "no"])
     messages = set()
@@ -467,7 +469,7 @@ def test_views_of_guessed_types_are_refused(tmp_path):
             connection.execute("CREATE TABLE real AS SELECT 'a' AS c, 'yes' AS y")
             connection.execute("CREATE VIEW fine AS SELECT * FROM real")
         ledger = Ledger(1)
-        with pytest.raises(FileError, match="guesses types") as caught:
+        with pytest.raises(FileError, match="guesses its types") as caught:
             NaiveBayes(schema).fit_from(open_file(path, "t"), ledger=ledger)
         messages.add(str(caught.value))
         assert ledger.entries == []
@@ -481,7 +483,7 @@ def test_a_view_of_a_pandas_frame_is_refused_too():
     connection.register("frame", frame)
     connection.execute("CREATE TEMP VIEW outer_view AS SELECT * FROM frame")
     for name in ("frame", "outer_view"):
-        with pytest.raises(FileError, match="guesses types"):
+        with pytest.raises(FileError, match="guesses its types"):
             DuckDBSource(connection=connection, table=name).check(SMALL)
 
 
@@ -498,6 +500,6 @@ def test_a_name_with_a_dot_that_two_tables_have_is_refused(tmp_path):
 def test_two_columns_of_one_name_are_refused_without_duckdb_too(tmp_path, monkeypatch):
     twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"]), pa.array(["n"])], ["c", "c", "y"])
     pq.write_table(twice, tmp_path / "t.parquet")
-    monkeypatch.setattr(files, "connect_duckdb", lambda: None)
-    with pytest.raises(FileError, match="two columns of one name"):
+    monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
+    with pytest.raises(FileError, match="two columns with the same name"):
         FileSource(tmp_path / "t.parquet").check(SMALL)

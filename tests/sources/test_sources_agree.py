@@ -1,4 +1,4 @@
-"""Every source gives the same integers: memory, CSV, Parquet and a DuckDB table, on the worst of data."""
+"""Every source gives the same integers: memory, CSV, Parquet and a DuckDB table, on very untidy data."""
 
 import csv
 import decimal
@@ -43,7 +43,7 @@ CLASSES = ["a", 1, "it's", 0, 2.5]
 
 
 def schema_of(names, target, classes=CLASSES, **changes):
-    """Each column of the table twice is not allowed, so half are numbers and half categories; both are tried."""
+    """Half of the columns are numbers and half categories, as no column can be both; `numbers` makes all one kind."""
     columns = []
     for position, name in enumerate(names):
         if changes.get("numbers", position % 2 == 0):
@@ -74,7 +74,7 @@ def answers(source, schema):
 
 
 def coded_rows(source, schema, cells, exact):
-    """All codes of all records, in an order of their own; counted, they are the counts."""
+    """All codes of all records, in any order; counting them gives the counts."""
     blocks = list(source.rows(cells, schema))
     labels = np.concatenate([block.labels for block in blocks] or [np.empty(0, dtype=np.uint16)])
     columns = [np.concatenate([block.codes[each] for block in blocks] or [labels]) for each in cells]
@@ -218,9 +218,11 @@ def test_any_column_name_agrees(tmp_path, name):
 
 
 def test_missing_numbers_of_a_parquet_file_with_statistics_are_found(tmp_path):
-    """DuckDB folds isnan to false where the file's statistics have bounds; they do not count NaN."""
+    """DuckDB takes isnan for false where the file states bounds of the column, which leave NaN out."""
     schema = Schema([Numeric("x", 0, 4), Categorical("c", [1, 2, 3], missing=3)], "y", ["a", "b"])
-    for place, others in enumerate(([1.0, 2.0], [1.0], [1.0, 1.0, 1.0], [])):  # if these are one value, a constant
+    for place, others in enumerate(
+        ([1.0, 2.0], [1.0], [1.0, 1.0, 1.0], [])
+    ):  # if these are all equal, DuckDB takes the column for a constant
         for kind in (pa.float64(), pa.float32()):
             values = pa.array([*others, *[math.nan] * 50], kind)
             table = pa.table({"x": values, "c": values, "y": ["a"] * len(values)})
@@ -277,7 +279,7 @@ def test_awkward_csv_files_are_read_whole(tmp_path, text):
 
 
 def test_records_that_are_no_csv_are_no_error(tmp_path):
-    """Bytes that are no UTF-8, too few fields, endless lines: which records are like that is private."""
+    """Bytes that are not UTF-8, too few fields, very long lines: which records have them is private."""
     schema = Schema([Categorical("a", ["x"]), Numeric("b", 0, 3)], "y", ["no", "yes"])
     for record in (b"\xe9,1,no", b"x", b"x,1", b",,", b"\x00,1,no", b"z" * 3_000_000 + b",1,no", b'"x,1,no'):
         (tmp_path / "t.csv").write_bytes(b"a,b,y\nx,1,no\nx,2,yes\n" + record + b"\n")
@@ -338,7 +340,7 @@ VALUES = {
 
 
 def labels_of(values):
-    """Those of the values that a schema may list, each once, a few more besides."""
+    """The values that a schema may list, each once, and a few others."""
     plain = [value for value in values if isinstance(value, str | int | float | bool)]
     found = {}
     for label in [*plain[:4], "a", True, "0", 2.5, str(uuid.UUID(int=1))]:
@@ -379,7 +381,7 @@ def test_any_values_under_any_schema_agree(data):
 
 @pytest.mark.parametrize("word", ["true", "false"])
 def test_a_truth_value_is_the_same_word_in_every_engine(word):
-    """Each letter replaced by each character that there is: those which some lower-casing makes a letter of it."""
+    """Each letter of a word replaced by every character that some way of lower-casing turns into that letter."""
     near = [
         word[:place] + character + word[place + 1 :]
         for place in range(len(word))
@@ -399,7 +401,7 @@ def test_a_truth_value_is_the_same_word_in_every_engine(word):
 @given(st.lists(st.tuples(texts, texts, texts), max_size=12))
 @example([("one\rline", "\r", 'a "quoted" word'), ("\r\r", "a", "1")])
 def test_generated_csv_files_agree(rows):
-    """A line is a record: fields that hold a line feed are not CSV here."""
+    """A line is a record: a field cannot hold a line feed."""
     one_line = [[text and text.replace("\n", "\v") for text in row] for row in rows]
     columns = {name: [row[place] for row in one_line] for place, name in enumerate(("t", "n", "y"))}
     with tempfile.TemporaryDirectory() as folder:
@@ -440,7 +442,7 @@ def test_a_fit_from_a_file_is_the_fit_from_memory(tmp_path, schema):
 
 
 def test_a_table_that_changes_between_passes_is_counted_anew(schema):
-    """No pass trusts what another has found; each is answered from the table as it is then."""
+    """No pass relies on what another found; each reads the table as it is at that time."""
     columns = draw_records(60, seed=3)
     table = pa.table({name: pa.array(list(values), from_pandas=True) for name, values in columns.items()})
     connection, shared = duckdb.connect(), {name: list(values) for name, values in columns.items()}
@@ -449,7 +451,7 @@ def test_a_table_that_changes_between_passes_is_counted_anew(schema):
     sources = {"memory": MemorySource(shared), "table": DuckDBSource(connection=connection, table="changing")}
 
     class Growing:
-        """Another record comes after each pass."""
+        """One record is added after each pass."""
 
         def __init__(self, name):
             self.name, self.passes = name, []

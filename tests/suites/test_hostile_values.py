@@ -272,7 +272,7 @@ def test_what_is_not_a_column_is_refused_by_its_type(column):
     for X, y in (({"c": column, "n": [1, 2]}, ["no"] * 2), ({"c": ["a", "b"], "n": [1, 2]}, column)):
         if y is None or (isinstance(column, pd.DataFrame) and X["c"] is not column):
             continue  # labels may be a frame of one column, or in the table
-        with pytest.raises(DataError, match=r"need (a list or an array|one label a record)|pass one of its columns"):
+        with pytest.raises(DataError, match=r"need (a list or an array|one label per record)|pass one of its columns"):
             MemorySource(X, y).check(SCHEMA)
 
 

@@ -319,7 +319,7 @@ MUTANTS = {
     "pads in front": (csv_columns, "fields_of", shifted),
     "gives all lines to the engine": (csv_lines, "_are_good", all_good),
     "gives all even quotes to the engine": (csv_lines, "_are_good", no_neighbours),
-    "leaves bad bytes out": (csv_columns, "text_of", strict_text),
+    "leaves bad bytes out": (csv_columns, "field_text", strict_text),
 }
 
 

@@ -159,7 +159,7 @@ def _loaded_rules(given: Schema, ledger: Ledger, folder: Any) -> Any:
 def _rules_of_a_file(given: Schema, ledger: Ledger, folder: Any) -> Any:
     import csv
 
-    from discreet.perturbation.local_perturbation import as_texts
+    from discreet.perturbation.decoding import as_texts
 
     perturbation = LocalPerturbation(given, epsilon=3)
     X, y = perturbation.fit_resample(TABLE, ledger=ledger)

@@ -2,7 +2,7 @@
 
 Run a mechanism many times on two neighbouring tables and find an event that is more likely on one of them: the loss
 is at least the logarithm of the ratio. The bound holds with the stated confidence, whatever the mechanism does. It can
-refute a claim, never prove one: proofs stand beside the mechanisms.
+refute a claim, but never prove one: the proofs are beside the mechanisms.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy.stats import beta
 
 @dataclass(frozen=True)
 class LowerBound:
-    """The loss is at least `epsilon` with the stated confidence; `event` says on which outputs it showed."""
+    """The loss is at least `epsilon` with the stated confidence; `event` names the outputs that show it."""
 
     epsilon: float
     confidence: float
@@ -25,13 +25,13 @@ class LowerBound:
 
 
 def lower_bound(first: ArrayLike, second: ArrayLike, confidence: float = 0.999) -> LowerBound:
-    """Bound the loss from scores of two neighbours, one number a run.
+    """Bound the loss from the scores of runs on two neighbours, one number per run.
 
     Guarantee  with probability `confidence` the true loss is at least `epsilon`.
-    Proof      the first half of the runs chooses one event among thresholds and single values, in either direction;
-               the second half, independent of the choice, counts it. Clopper and Pearson's intervals bound the
-               probability on one table from below and on the other from above, each at (1 - confidence) / 2, so that
-               both hold with the stated confidence; the loss is at least the logarithm of their ratio.
+    Proof      the first half of the runs chooses one event among thresholds and single values, in either direction; the
+               second half, independent of the choice, counts it. Clopper and Pearson's intervals bound the probability
+               on one table from below and on the other from above, each with an error of (1 - confidence) / 2: both
+               hold with the stated confidence, and the loss is at least the logarithm of their ratio.
     Test       tests/audit/test_lower_bound.py::test_bound_stays_below_the_true_loss
     """
     scores = [np.asarray(values, dtype=np.float64).ravel() for values in (first, second)]
@@ -48,24 +48,31 @@ def lower_bound(first: ArrayLike, second: ArrayLike, confidence: float = 0.999) 
 
 
 Event = tuple[bool, int, float]
-"""Whether the second table has it more often; sign of the inequality (0 for equality); threshold."""
+"""Whether it is more frequent on the second table; sign of the inequality (0 for equality); threshold."""
+
+THRESHOLDS, COMMON = 101, 20
+"""Number of candidates: one threshold per percentile of the scores, and the most frequent values. The bound is valid
+with any numbers; more candidates need more runs to pay off."""
+CAUTION = 0.05
+"""Error of the intervals that rank the candidates: small enough that an event seen a few times by luck does not win.
+The bound is valid with any value."""
 
 
 def _candidates(first: NDArray[np.float64], second: NDArray[np.float64]) -> list[Event]:
     pooled = np.concatenate([first, second])
-    thresholds = np.unique(np.quantile(pooled, np.linspace(0.0, 1.0, 101), method="nearest"))
+    thresholds = np.unique(np.quantile(pooled, np.linspace(0.0, 1.0, THRESHOLDS), method="nearest"))
     values, counts = np.unique(pooled, return_counts=True)
-    common = values[np.argsort(-counts)[:20]]
+    common = values[np.argsort(-counts)[:COMMON]]
     events = [(swap, sign, float(each)) for swap in (False, True) for sign in (1, -1) for each in thresholds]
     return events + [(swap, 0, float(each)) for swap in (False, True) for each in common]
 
 
 def _point_ratio(event: Event, first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
-    """How well an event separates the two halves used to choose: a cautious ratio, so that rare luck does not win."""
+    """How well an event separates the runs that are used to choose: a cautious estimate of the ratio."""
     swap, sign, threshold = event
     more, less = (second, first) if swap else (first, second)
-    low = _at_least(_count(more, sign, threshold), len(more), 0.05)
-    return low / _at_most(_count(less, sign, threshold), len(less), 0.05)
+    low = _at_least(_count(more, sign, threshold), len(more), CAUTION)
+    return low / _at_most(_count(less, sign, threshold), len(less), CAUTION)
 
 
 def _count(scores: NDArray[np.float64], sign: int, threshold: float) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.errors import DiscreetError, FileError
 from discreet.records import files
+from discreet.records.csv_header import header
 from discreet.records.tables import Table
 from discreet.schema import Schema
 from discreet.sources import Source
@@ -32,7 +33,7 @@ def check_structure(source: Source, path: Path, schema: Schema) -> None:
 
 def check_header(path: Path, schema: Schema) -> None:
     """Raise if a CSV file has no header row: its first record must not be taken for column names, which are quoted."""
-    if path.suffix.lower() in files.TEXT_FILES and not {*schema.names, schema.target} & {*files.header(path)}:
+    if path.suffix.lower() in files.TEXT_FILES and not {*schema.names, schema.target} & {*header(path)}:
         raise FileError(
             f"the first line of {path} names no column of the schema; need a header row, for instance with "
             f"{schema.names[0]!r}, and commas between the columns (tabs in a .tsv file)"

@@ -18,7 +18,8 @@ from discreet.errors import FileError, SchemaError
 from discreet.privacy.epsilon import as_epsilon
 from discreet.privacy.ledger import Ledger
 from discreet.records.csv_columns import delimiter_of
-from discreet.records.files import names_in, read_blocks
+from discreet.records.csv_header import names_in
+from discreet.records.files import TEXT_FILES, is_text, read_blocks
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, text_of
 from discreet.storage.writing import whole_file
@@ -67,6 +68,8 @@ def perturb(
         perturbation.check_parameters()
         for path in (out, receipt_path(out)):
             check_out(path, data, inputs.schema_file(schema), ledger, force=force)
+        if not is_text(out):
+            raise FileError(f"{out}: the table is written as CSV; need a name that ends in {', '.join(TEXT_FILES)}")
         inputs.check_labelled(data, public)
         _check_texts(out, public)
         payment.open(limit, loss, public.adjacency)

@@ -1,12 +1,11 @@
 """Public data sets with public schemas: from a folder, from a cache, from scikit-learn, or from OpenML if asked.
 
 A folder holds `schemas.json` (bounds and categories from each data set's documentation, and the SHA-256 of its file)
-and one CSV file a data set. The four data sets inside scikit-learn need no folder and no network.
+and one CSV file per data set. The four data sets inside scikit-learn need neither a folder nor a network.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import FileError, ParameterError
-from discreet.records.files import read_columns
+from discreet.records.files import file_hash, read_columns
+from discreet.records.values import Columns
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 from discreet.storage.envelope import read_json
 
-Columns = dict[str, NDArray[Any]]
 DataSet = tuple[Columns, NDArray[Any], Schema]
 
 Bounds = dict[str, tuple[float, float]]
@@ -35,8 +34,8 @@ def load(name: str, directory: str | Path | None = None, *, download: bool = Fal
     ----------
     name : for instance "iris".
     directory : a folder with schemas.json and <name>.csv; default: the environment variable DISCREET_DATA.
-    download : whether to ask OpenML for a data set that is nowhere else. OpenML has no public bounds, so that the
-        schema is read off the data and guarantees nothing.
+    download : whether to ask OpenML for a data set that is not found elsewhere. OpenML has no public bounds: the
+        schema is read off the data, and nothing is guaranteed.
 
     Examples
     --------
@@ -64,7 +63,7 @@ def known(directory: str | Path | None = None) -> list[str]:
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept: $XDG_CACHE_HOME/discreet, or ~/.cache/discreet."""
+    """The folder for downloads: $XDG_CACHE_HOME/discreet, or ~/.cache/discreet."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "discreet"
 
 
@@ -81,7 +80,7 @@ def built_in(name: str) -> DataSet:
 
 
 def _folders(directory: str | Path | None) -> list[Path]:
-    """Where to look, in order; a folder that the caller names must be one."""
+    """The folders to look in, in order; FileError if the caller names one that is not a folder."""
     if directory is not None and not Path(directory).is_dir():
         raise FileError(f"{directory} is not a folder; need one with schemas.json")
     named = directory or os.environ.get("DISCREET_DATA")
@@ -95,10 +94,7 @@ def _listed(folder: Path) -> list[str]:
 
 def _from_folder(name: str, folder: Path) -> DataSet:
     path = folder / f"{name}.csv"
-    try:
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}; schemas.json names it, so get it again") from None
+    found = file_hash(path, "schemas.json names it, so get it again")
     expected = read_json(folder / "schemas.json")[name].get("sha256")
     if expected is not None and expected != found:
         raise FileError(f"{path} was altered or damaged: its SHA-256 is not that of schemas.json; get it again")
@@ -136,7 +132,7 @@ def _from_openml(name: str) -> DataSet:
 
 
 def _schema(name: str, records: int) -> Schema:
-    """The hand-written schema of a built-in data set. Its number of records is documented, hence public."""
+    """The hand-written schema of a built-in data set; its documented number of records is public."""
     if name == "digits":
         pixels = [Numeric(f"pixel_{row}_{column}", 0, 16) for row in range(8) for column in range(8)]
         return Schema(pixels, "digit", [str(digit) for digit in range(10)], records=records)
@@ -151,7 +147,7 @@ def _schema(name: str, records: int) -> Schema:
 
 
 IRIS: Bounds = {"sepal_length": (4, 8), "sepal_width": (2, 5), "petal_length": (0, 8), "petal_width": (0, 3)}
-"""Centimetres: round numbers around the sizes that such flowers have."""
+"""Bounds in centimetres: round numbers around the sizes of such flowers."""
 
 WINE: Bounds = {
     "alcohol": (10, 16),
@@ -168,7 +164,7 @@ WINE: Bounds = {
     "od280_od315": (1, 5),
     "proline": (200, 2000),
 }
-"""Round numbers around the usual range of each measurement in wine (alcohol in per cent by volume)."""
+"""Bounds: round numbers around the usual range of each measurement in wine (alcohol in per cent by volume)."""
 
 NUCLEI = {
     "radius": ((5, 30), (0, 3), (5, 40)),
@@ -182,8 +178,8 @@ NUCLEI = {
     "symmetry": ((0.1, 0.35), (0, 0.08), (0.1, 0.7)),
     "fractal_dimension": ((0.04, 0.1), (0, 0.03), (0.04, 0.22)),
 }
-"""Cell nuclei in an image: bounds of the mean, its standard error, and the mean of the three largest (rounded from
-the table in the data set's documentation)."""
+"""Measurements of cell nuclei in an image: bounds of the mean, of its standard error, and of the mean of the three
+largest, rounded from the table in the data set's documentation."""
 
 
 def _breast_cancer() -> Bounds:

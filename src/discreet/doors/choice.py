@@ -1,4 +1,4 @@
-"""The door for choices: the columns that tell most about the class."""
+"""The door for choices: the columns that tell the most about the class."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from discreet.sources import Source
 
 @dataclass(frozen=True)
 class Selection:
-    """The columns that were chosen, best first as far as the noise allows, and what the choice cost.
+    """The columns that were chosen, best first as far as the noise allows, and the receipt of the choice.
 
-    A round that was won by a FractionScore has chosen no column.
+    A round that a FractionScore wins chooses no column.
     """
 
     columns: tuple[str, ...]
@@ -33,20 +33,21 @@ class Selection:
 
 @dataclass(frozen=True, repr=False)
 class Round:
-    """Which of the candidates is best, after so many have been taken away."""
+    """The query of one round: which candidate is best, after `taken` of them were chosen in earlier rounds."""
 
     candidates: tuple[ColumnScore, ...]
     taken: int
 
     def __repr__(self) -> str:
-        """What a receipt says: public, since it does not tell who won before."""
-        shares = [
-            f"{each.right}/{each.of} of the records" for each in self.candidates if isinstance(each, FractionScore)
-        ]
-        return " or ".join([f"best of {len(self.candidates) - len(shares) - self.taken} columns", *shares])
+        """The words on the receipt. They are public: they do not tell which candidates won before."""
+        scores = [each for each in self.candidates if isinstance(each, FractionScore)]
+        columns = len(self.candidates) - len(scores) - self.taken
+        return " or ".join(
+            [f"best of {columns} columns", *(f"{each.right}/{each.of} of the records" for each in scores)]
+        )
 
     def distance(self, schema: Schema) -> int:
-        """How far one score's lead over another can move between neighbours: the most of all candidates."""
+        """How much one score's lead over another can change between neighbours: the largest of all candidates."""
         return max(each.distance(schema) for each in self.candidates)
 
 
@@ -64,16 +65,18 @@ def select(
 
     Guarantee  the choice is ε-DP under the schema's adjacency.
     Proof      each round is permute-and-flip among the candidates that are left, at epsilon / wanted, calibrated to how
-               far their leads can move (MajorityScore, FractionScore); who is left follows from earlier choices alone;
-               rounds add up.
+               much their leads can change (MajorityScore, FractionScore). Which candidates are left follows from earlier
+               choices alone. The losses of the rounds add up.
     Order      that of the passage.
     """
     if not 1 <= wanted <= len(candidates):
-        raise ParameterError(f"{wanted} of {len(candidates)} columns cannot be chosen; need at least 1 and no more")
+        raise ParameterError(f"wanted={wanted}; need an integer from 1 to {len(candidates)}, the number of candidates")
     candidates = tuple(candidates)
     for each in candidates:
-        if type(each) not in get_args(ColumnScore):  # a subclass could say anything of its distance
-            raise ParameterError(f"{type(each).__name__} is not a score of a column; need one that is proved")
+        if type(each) not in get_args(ColumnScore):  # a subclass could state any distance
+            raise ParameterError(
+                f"{type(each).__name__} is not a score of a column; need MajorityScore or FractionScore"
+            )
     steps = []
     for taken, share in enumerate(split_evenly(epsilon, wanted)):
         asked = Round(tuple(candidates), taken)

@@ -34,14 +34,16 @@ def release(
     """Pay for the whole plan, then count, then draw noise.
 
     Guarantee  the result is ε-DP under the schema's adjacency, ε the sum of the steps' epsilons.
-    Proof      each step's mechanism is ε_j-DP at the query's sensitivity (mechanisms/, queries/tables.py); what is
-               released depends on the data through those tables alone; losses add (sequential composition).
+    Proof      each step's mechanism is ε_j-DP at the query's sensitivity (mechanisms/, queries/tables.py). The result
+               depends on the data through those noisy tables alone, and losses add (sequential composition).
     Order      that of the passage.
     """
     plan = tuple(plan)
     for step in plan:
         if isinstance(step.mechanism, PolyaShare):
-            raise ParameterError("a share of the noise guarantees nothing by itself; it leaves by `share`, masked")
+            raise ParameterError(
+                "PolyaShare is only a part of the noise and guarantees nothing until masked; need the door `share`"
+            )
         check_counted(step, schema)
     reading, receipt = passage(source, schema, plan, ledger, rng, purpose, once=once)
     exact = reading.count([step.query.cells(schema) for step in plan])
@@ -56,19 +58,22 @@ def release(
 
 
 def check_counted(step: Step[Any, Any], schema: Schema) -> None:
-    """Raise ParameterError unless counts of a column of this schema answer the query, and the mechanism fits it."""
+    """Raise ParameterError unless the query can be answered by counts under this schema, with this mechanism."""
     query = step.query
-    if type(query) not in get_args(TableQuery):  # a subclass could say anything of its distance
+    if type(query) not in get_args(TableQuery):  # a subclass could state any distance
         raise ParameterError(f"{query!r} is not answered by counts; it has a door of its own")
     if not _fits(query, schema):
-        raise ParameterError(f"{query!r} does not fit a column of the schema; need one of its columns, and its cells")
-    moments = isinstance(query, Moments)
-    if not isinstance(step.mechanism, SmoothCauchy if moments else DiscreteLaplace | PolyaShare):
-        raise ParameterError(f"{type(step.mechanism).__name__} does not answer {query!r}; need its own mechanism")
+        raise ParameterError(
+            f"{query!r} does not fit the schema; need one of its columns, divided as a column of its kind can be"
+        )
+    allowed = (SmoothCauchy,) if isinstance(query, Moments) else (DiscreteLaplace, PolyaShare)
+    if not isinstance(step.mechanism, allowed):
+        name, needed = type(step.mechanism).__name__, " or ".join(each.__name__ for each in allowed)
+        raise ParameterError(f"{name} does not answer {query!r}; need {needed}")
 
 
 def _fits(query: TableQuery, schema: Schema) -> bool:
-    """Whether the schema has the column, and the query divides it as a column of its kind can be divided."""
+    """Whether the schema has the column, and a column of its kind can be divided as the query asks."""
     if isinstance(query, ClassCounts | Total):
         return True
     column = schema[query.column] if query.column in schema.names else None

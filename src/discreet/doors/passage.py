@@ -1,4 +1,4 @@
-"""The one passage from the data to what is published: check prices, charge, open the source once, write the receipt.
+"""The one passage from private data to published answers: check prices, charge, open the source once, write a receipt.
 
 Every door (counts, choice, shares, trees, hyperplanes, rows) brings its steps here and gets back a source that can be
 read once. Nothing else charges a ledger, opens a source or writes the receipt of a release.
@@ -22,7 +22,7 @@ from discreet.sources.exact import ExactRows, ExactStatistics
 
 
 class Spending:
-    """A ledger, and the receipts of all that has been charged to it through this object: a fit states their sum."""
+    """A ledger, with the receipts of everything charged to it through this object: a fit states their sum."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -33,7 +33,7 @@ class Spending:
         self._ledger.charge(name, charges, adjacency, once=once)
 
     def note(self, receipt: Receipt) -> None:
-        """Keep the receipt of what was charged."""
+        """Keep the receipt of a charge."""
         self._receipts.append(receipt)
 
     @property
@@ -43,18 +43,18 @@ class Spending:
 
     @property
     def receipt(self) -> Receipt:
-        """All that was charged, as one receipt."""
+        """Everything that was charged, as one receipt."""
         if not self._receipts:
-            raise ParameterError("nothing was asked of the data: there is no receipt")
+            raise ParameterError("nothing was charged, so there is no receipt; ask the data something first")
         return reduce(add, self._receipts)
 
 
 Account = Ledger | Spending
-"""What a door charges."""
+"""What a door can charge."""
 
 
 class Reading:
-    """A source that was paid for. It can be read once; a second reading would be a second release, unpaid."""
+    """A source that was paid for. It can be read once: a second reading would be a second release, not paid for."""
 
     def __init__(self, source: Source, schema: Schema) -> None:
         self._source: Source | None = source
@@ -74,7 +74,7 @@ class Reading:
     def _once(self) -> Source:
         source, self._source = self._source, None
         if source is None:
-            raise ParameterError("the data were read already; each reading is paid for by itself")
+            raise ParameterError("the data were read already; pay for each reading by a passage of its own")
         return source
 
 
@@ -90,14 +90,14 @@ def passage(
 ) -> tuple[Reading, Receipt]:
     """Check the table's structure, then pay for all steps; returns the source, to be read once, and the receipt.
 
-    Guarantee  a door that answers its steps, each by its own mechanism and from what its question says, and nothing
-               else, is ε-DP under the schema's adjacency, ε the sum on the receipt; and the ledger was charged ε before
-               a value was read.
-    Proof      each step is ε_j-DP (Step), a lot costs its dearest alternatives (Lot), losses add (adaptive sequential
-               composition). The receipt is made of the steps that were checked and charged.
-    Order      structure (public, so that a wrong column costs nothing), prices, charge, reading. If reading fails the
-               budget is spent: whether it failed could depend on the data. `purpose` names the ledger's entry; with
-               `once`, a second release of that name is refused.
+    Guarantee  a door is ε-DP under the schema's adjacency, with ε the sum on the receipt, if it answers its steps and
+               nothing else, each from the answer to its own query by its own mechanism. The ledger is charged ε before
+               any value is read.
+    Proof      each step is ε_j-DP (Step), a lot costs its most expensive alternatives (Lot), losses add (adaptive
+               sequential composition). The receipt lists the very steps that were checked and charged.
+    Order      structure (it is public, and a wrong column costs nothing), prices, charge, reading. If reading fails,
+               the budget is spent, since the failure could depend on the data. `purpose` names the entry in the ledger;
+               with `once`, a second release of that name is refused.
     Test       tests/doors/test_passage.py, with mutants of this function
     """
     source.check(schema)

@@ -1,4 +1,4 @@
-"""The door for rows: every record perturbed by itself, so that the table itself can be published."""
+"""The door for rows: every record is perturbed by itself, and the perturbed table can be published."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.doors.gathering import gather
 from discreet.doors.passage import Account, passage
 from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
@@ -23,16 +24,16 @@ from discreet.schema.columns import Column, Numeric
 from discreet.sources import Source
 
 NoisyCodes: TypeAlias = list[NDArray[np.uint16]]
-"""Perturbed cells, one array for each component: the columns, then the label."""
+"""Perturbed codes, one array per component: the columns, then the label."""
 RowStep: TypeAlias = "Step[Value, DiscreteLaplace | RandomizedResponse]"
 
 NOT_RELEASED = 2**16 - 1
-"""The code of a value that was not drawn to be released; no column has so many cells."""
+"""The code of a value that is not released; the largest 16-bit code, which no column uses as a cell."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """One component of a record: its cell in a column, or its class. Any value may stand in place of any other."""
+    """One component of a record: its cell in a column, or its class. A neighbour may have any other value there."""
 
     column: str
     cells: int
@@ -42,12 +43,12 @@ class Value:
         return f"Value(column={self.column!r}, cells={self.cells})"
 
     def distance(self, schema: Schema) -> int:
-        """How far apart two values can be: the whole grid for numbers; for categories, one or another."""
+        """How far apart two values can be: the whole grid for numbers, 1 for categories, which are equal or not."""
         return self.cells - 1 if self.ordered else 1
 
 
 def column_step(column: Column, share: Epsilon, schema: Schema) -> RowStep:
-    """A number by discrete Laplace noise on its grid, a category by randomized response, at this share."""
+    """The step for a column: discrete Laplace noise on the grid of a number, randomized response for a category."""
     asked = _value(column, schema)
     if asked.ordered:
         return Step(asked, DiscreteLaplace.calibrated(share, asked.distance(schema)), share)
@@ -55,7 +56,7 @@ def column_step(column: Column, share: Epsilon, schema: Schema) -> RowStep:
 
 
 def label_step(share: Epsilon, schema: Schema) -> RowStep:
-    """The class by randomized response, at this share."""
+    """The step for the label: randomized response among the classes."""
     asked = _label(schema)
     return Step(asked, RandomizedResponse.calibrated(share, asked.cells), share)
 
@@ -69,9 +70,9 @@ def _label(schema: Schema) -> Value:
 
 
 def _fit(steps: Sequence[RowStep], expected: Sequence[Value]) -> bool:
-    """Whether the steps ask these very values, and each by the mechanism whose proof is about it.
+    """Whether the steps ask for exactly these values, each by the mechanism whose proof covers it.
 
-    Noise on a line for numbers; for categories a response among all of their cells, which are not in a line.
+    Numbers need discrete Laplace noise; categories, which have no order, a randomized response among all their cells.
     """
     if [(type(step.query), step.query) for step in steps] != [(Value, each) for each in expected]:
         return False
@@ -84,7 +85,7 @@ def _fit(steps: Sequence[RowStep], expected: Sequence[Value]) -> bool:
 
 
 def asked_of_rows(columns: Sequence[RowStep], label: RowStep | None, drawn: int | None) -> list[AnyStep | Lot]:
-    """What is paid for: all columns, or as many as a lot draws for each record; and the label, if it is released."""
+    """The steps to pay for: all columns, or those that a lot draws for each record; and the label, if released."""
     steps: list[AnyStep | Lot] = list(columns)
     if drawn is not None:
         words = f"Value({drawn} of {len(columns)} attributes, drawn for each record)"
@@ -102,32 +103,35 @@ def perturb_rows(
     rng: Randomness,
     purpose: str,
 ) -> tuple[NoisyCodes, Receipt]:
-    """Pay, then read, then perturb each record: all columns, or those `drawn` for it, and its label unless it is None.
+    """Pay, then read, then perturb each record: all columns or `drawn` of them, and the label if it has a step.
 
-    Guarantee  the result is ε-DP under replace-one, the number of records being public; ε the sum of the steps, of
-               which a record meets `drawn` columns. So is each record alone, towards whoever collects the result.
+    Guarantee  the result is ε-DP under replace-one, where the number of records is public. ε is the sum of the steps of
+               one record: its columns (only `drawn` of them, if given) and its label. The same holds for each record
+               alone, towards whoever collects the result.
     Proof      in LocalPerturbation, which decodes the result.
     Order      that of the passage.
     """
     columns = tuple(columns)
     if schema.adjacency is not Adjacency.REPLACE_ONE:
-        raise ParameterError("a table of perturbed records shows its number of rows; need the adjacency 'replace-one'")
+        raise ParameterError(
+            "a table of perturbed records shows its number of rows; need a schema with the adjacency 'replace-one'"
+        )
     if not _fit(columns, [_value(column, schema) for column in schema.columns]):
-        raise ParameterError("a record is perturbed in all of its columns; need `column_step` of each, in their order")
+        raise ParameterError(
+            "each record is perturbed in all of its columns; need the `column_step` of each column, in schema order"
+        )
     if label is not None and not _fit([label], [_label(schema)]):
-        raise ParameterError("the label is perturbed among the classes of the schema; need the step of `label_step`")
+        raise ParameterError(
+            "the step does not perturb the label among the classes of the schema; need the step that `label_step` makes"
+        )
     steps = asked_of_rows(columns, label, drawn)
     reading, receipt = passage(source, schema, steps, ledger, rng, purpose)
     cells = [Cells(name) for name in schema.names]
-    exact: list[list[NDArray[np.uint16]]] = [[np.empty(0, dtype=np.uint16)] for _ in (*cells, "label")]
-    for block in reading.rows(cells):
-        for parts, part in zip(exact, (*(block.codes[each] for each in cells), block.labels), strict=True):
-            parts.append(part)
-    *codes, classes = [np.concatenate(parts) for parts in exact]
+    exact, classes = gather(reading, cells, schema, all_records=True)
     chosen = None if drawn is None else _drawn(len(classes), len(cells), drawn, rng)
     noisy = [
-        _perturbed(code, step, None if chosen is None else chosen[:, place], rng)
-        for place, (code, step) in enumerate(zip(codes, columns, strict=True))
+        _perturbed(exact[each], step, None if chosen is None else chosen[:, place], rng)
+        for place, (each, step) in enumerate(zip(cells, columns, strict=True))
     ]
     if label is not None:
         classes[classes == len(schema.classes)] = 0
@@ -138,7 +142,7 @@ def perturb_rows(
 def _perturbed(
     exact: NDArray[np.uint16], step: RowStep, chosen: NDArray[np.bool_] | None, rng: Randomness
 ) -> NDArray[np.uint16]:
-    """The perturbed codes of one component, clamped to its cells; NOT_RELEASED where it was not drawn."""
+    """The perturbed codes of one component, clamped to its cells; NOT_RELEASED where the lot did not draw it."""
     rows = slice(None) if chosen is None else chosen
     noisy = np.full(len(exact), NOT_RELEASED, dtype=np.uint16)
     noisy[rows] = np.clip(step.mechanism.perturb(exact[rows].astype(np.int64), rng), 0, step.query.cells - 1)
@@ -146,6 +150,6 @@ def _perturbed(
 
 
 def _drawn(rows: int, columns: int, wanted: int, rng: Randomness) -> NDArray[np.bool_]:
-    """Which columns of each record are released: a lot that does not look at the data."""
+    """Which columns of each record are released: drawn uniformly, without looking at the data."""
     keys = rng.integers(2**62, (rows, columns))
     return np.asarray(keys.argsort(axis=1).argsort(axis=1) < wanted)

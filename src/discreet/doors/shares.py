@@ -1,4 +1,4 @@
-"""The door for one party's part of a secure sum: shares of noise, masked."""
+"""The door for one party's part of a secure sum: counts with a part of the noise (PolyaShare), under a mask."""
 
 from __future__ import annotations
 
@@ -29,23 +29,28 @@ def share(
     rng: Randomness,
     purpose: str,
 ) -> tuple[list[NDArray[np.uint64]], Receipt]:
-    """Pay, then count, then add a share of the noise and a mask, modulo 2**64: one party's part of a secure sum.
+    """Pay, then count, then add a part of the noise and a mask, modulo 2**64: one party's part of a secure sum.
 
-    Guarantee  the sum over parties whose masks cancel is ε-DP under the schema's adjacency for whoever sees that sum
-               and all but `honest` of the parties' own shares (PolyaShare). What leaves here is uniform to who does
-               not know the mask; without the mask a share guarantees nothing.
-    Proof      the mask is added modulo 2**64, a group: exact plus noise plus mask is uniform if the mask is. In the sum
-               the masks cancel, and the honest shares add up to discrete Laplace noise plus independent noise.
+    Guarantee  the sum over parties whose masks cancel is ε-DP under the schema's adjacency for anyone who sees that sum
+               and the noise of all parties but `honest` of them (PolyaShare). To anyone who does not know the mask, the
+               result of this function is uniform; without the mask, one party's noise guarantees nothing.
+    Proof      the mask is added modulo 2**64, a group: count plus noise plus mask is uniform if the mask is. In the sum
+               the masks cancel, and the noise of the honest parties adds up to discrete Laplace noise plus independent
+               noise.
     Order      that of the passage, and once: two answers under one mask would show their difference.
     """
     plan = tuple(plan)
     for step in plan:
         if not isinstance(step.mechanism, PolyaShare):
-            raise ParameterError("only shares of noise are masked; other noise leaves by `release`")
+            raise ParameterError(
+                f"{type(step.mechanism).__name__} is not masked; need PolyaShare, or the door `release`"
+            )
         check_counted(step, schema)
     sizes = [math.prod(shape(step.query, schema)) for step in plan]
     if len(mask) != sum(sizes):
-        raise ParameterError(f"a mask of {len(mask)} numbers for {sum(sizes)} cells; need one for each cell")
+        raise ParameterError(
+            f"the mask has {len(mask)} numbers, the tables have {sum(sizes)} cells; need one number per cell"
+        )
     reading, receipt = passage(source, schema, plan, ledger, rng, purpose, once=True)
     exact = reading.count([step.query.cells(schema) for step in plan])
     hidden, start = [], 0

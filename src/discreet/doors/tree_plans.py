@@ -1,4 +1,4 @@
-"""Ways to make a tree, each with its proof: what is read, the steps that are paid for, and the answer."""
+"""Ways to grow a tree, each with its proof: the cells it reads, the steps it pays for, and its answer."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ Answer = tuple[LeafCounts, NoisyTable]
 
 
 class Plan(Protocol):
-    """How a tree is made, with every share of epsilon fixed beforehand."""
+    """How a tree is grown, with every share of epsilon fixed beforehand."""
 
     def cells(self) -> list[Cells]:
-        """What has to be read."""
+        """The cells that have to be read."""
         ...
 
     def steps(self, schema: Schema) -> list[AnyStep]:
-        """What is asked, in order, each with its mechanism and its share; the door checks and charges them."""
+        """The queries in order, each with its mechanism and its share; the door checks and charges them."""
         ...
 
     def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
-        """Make the tree, by the mechanisms of those very steps."""
+        """Grow the tree by the mechanisms of exactly these steps."""
         ...
 
 
 @dataclass(frozen=True, repr=False)
 class Asked:
-    """What a tree asks of the records at its nodes: in words, and the most that one record can change it."""
+    """A query to the records at the nodes of a tree: in words, with the most that one record can change its answer."""
 
     words: str
     unit: int
@@ -52,10 +52,11 @@ class Asked:
         return self.words
 
     def distance(self, schema: Schema) -> int:
-        """A record that comes or goes changes it by `unit`: a table in L1, or one score's lead over another.
+        """How much neighbours can differ: a table in L1, or one score's lead over another.
 
-        Proof      see each plan. Add-remove: scores move by at most `unit`, all the same way. Replace-one: by at most
-                   `unit` either way, so that leads move by twice that; or there is such a move in each of two nodes.
+        Proof      see each plan. Add-remove: tables and scores change by at most `unit`, all scores in the same
+                   direction. Replace-one: either scores of one node change by at most `unit` in both directions, and
+                   leads by twice that; or there is one such change in each of two nodes.
         """
         return self.unit * schema.adjacency.distance
 
@@ -65,13 +66,14 @@ class Greedy:
     """Choose the best split of every node, level by level, then count the leaves.
 
     Guarantee  (sum of `levels` + `leaves`)-DP under the schema's adjacency.
-    Proof      the nodes of a level part the records, by splits already published. Add-remove: a record lies in one node
-               of each level and moves the scores of all splits there the same way, by at most the score's sensitivity:
-               that node's permute-and-flip costs at most ε_l, all others nothing. Replace-one: within one node scores
-               move by at most the sensitivity either way, for which twice the scale is taken; between two nodes there
-               is one monotone move in each, at half of ε_l. Leaf counts cost `leaves` (LeafCounts, DiscreteLaplace).
-               Levels add up, each chosen after the last (adaptive sequential composition). Nodes without records are
-               split like any other: the shape of the tree tells nothing.
+    Proof      the nodes of a level partition the records, by splits already published. Add-remove: a record lies in
+               one node of each level and changes the scores of all splits there in the same direction, by at most the
+               score's sensitivity: that node's permute-and-flip costs at most ε_l, all others nothing. Replace-one: if
+               both records lie in one node, its scores change by at most the sensitivity in either direction, and the
+               scale is doubled for this; if they lie in two nodes, there is one monotone change in each, at half of
+               ε_l. Leaf counts cost `leaves` (LeafCounts, DiscreteLaplace). The losses of the levels add up, each
+               level chosen after the last (adaptive sequential composition). Nodes without records are split like any
+               other: the shape of the tree tells nothing.
     Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it
     """
 
@@ -85,7 +87,7 @@ class Greedy:
         return list(dict.fromkeys(split.cells for split in self.splits))
 
     def steps(self, schema: Schema) -> list[AnyStep]:
-        """One for each level, and one for the leaves."""
+        """One step per level, and one for the leaves."""
         unit, depth = SCORES[self.score].sensitivity, len(self.levels)
         choices = []
         for level, share in enumerate(self.levels, 1):
@@ -116,7 +118,7 @@ class Published:
     Proof      with m splits, a node at level l has tables of the m - l splits that are not on its path. A record lies
                in one node of the level and in one cell of each of its tables: the tables of a level have L1
                sensitivity m - l (add-remove) or 2 (m - l) (replace-one), to which the noise is calibrated
-               (DiscreteLaplace). The choice is post-processing; leaves as in Greedy; levels add up.
+               (DiscreteLaplace). The choice is post-processing; leaves are as in Greedy; losses of levels add up.
     Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it
     """
 
@@ -129,7 +131,7 @@ class Published:
         return list(dict.fromkeys(split.cells for split in self.splits))
 
     def steps(self, schema: Schema) -> list[AnyStep]:
-        """One for each level, and one for the leaves."""
+        """One step per level, and one for the leaves."""
         tables = []
         for level, share in enumerate(self.levels):
             unused = len(self.splits) - level
@@ -157,7 +159,7 @@ class Published:
 
 
 LEAST = 1e-5
-"""Noisy counts below this are raised to it, as published."""
+"""Noisy counts below this are raised to it: the value of the published algorithm."""
 
 
 def _gini_index(tables: Integers) -> NDArray[np.float64]:
@@ -169,13 +171,13 @@ def _gini_index(tables: Integers) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Fixed:
-    """A tree that was drawn without the data: all of epsilon for its leaves, their counts or only their classes.
+    """A tree that was drawn without the data: all of epsilon goes to the counts, or only the classes, of its leaves.
 
     Guarantee  `epsilon`-DP under the schema's adjacency.
-    Proof      counts: LeafCounts, DiscreteLaplace. Classes: each leaf's is chosen by permute-and-flip on its counts.
-               Add-remove: a record raises one count of one leaf by one (monotone), other leaves do not change.
-               Replace-one: within one leaf one count falls and one rises, for which twice the scale is taken; between
-               two leaves there is one monotone move in each, at half of ε.
+    Proof      counts: LeafCounts, DiscreteLaplace. Classes: the class of each leaf is chosen by permute-and-flip on its
+               counts. Add-remove: a record raises one count of one leaf by one (monotone), other leaves do not change.
+               Replace-one: within one leaf one count falls and one rises, and the scale is doubled for this; between
+               two leaves there is one monotone change in each, at half of ε.
     Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it
     """
 
@@ -188,7 +190,7 @@ class Fixed:
         return self.tree.cells
 
     def steps(self, schema: Schema) -> list[AnyStep]:
-        """One, for all leaves."""
+        """One step, for all leaves."""
         if not self.labels:
             return [_leaf_counts(self.tree.leaves, self.epsilon, schema)]
         return [_chosen(Asked(f"class of each of {self.tree.leaves} leaves", 1), self.epsilon, schema)]
@@ -205,11 +207,12 @@ class Fixed:
 
 @dataclass(frozen=True)
 class BestLabelled:
-    """Choose a tree (of one column, or a single leaf) and the classes of its leaves at once: the most right of all.
+    """Choose a tree (of one column, or a single leaf) and the classes of its leaves at once: the most accurate of all.
 
     Guarantee  `epsilon`-DP under the schema's adjacency.
-    Proof      the candidates (tree, class of each leaf) are public. A record is right or wrong under each: adding it
-               raises each score by 0 or 1 (monotone), replacing it moves each by at most one. One permute-and-flip.
+    Proof      the candidates (tree, class of each leaf) are public. Each candidate predicts a record right or wrong:
+               adding the record raises each score by 0 or 1 (monotone), replacing it changes each by at most one. The
+               choice is one permute-and-flip.
     Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it
     """
 
@@ -217,11 +220,11 @@ class BestLabelled:
     epsilon: Epsilon
 
     def cells(self) -> list[Cells]:
-        """The cells that the trees ask about, one kind each."""
+        """The cells that the trees ask about, each once."""
         return list(dict.fromkeys(cells for tree in self.trees for cells in tree.cells))
 
     def steps(self, schema: Schema) -> list[AnyStep]:
-        """One choice."""
+        """One step: the choice."""
         number = sum(len(labelings(tree, len(schema.classes))) for tree in self.trees)
         return [_chosen(Asked(f"best of {number} labelled trees", 1), self.epsilon, schema)]
 
@@ -247,14 +250,14 @@ class BestLabelled:
 
 
 PLANS = (Greedy, Published, Fixed, BestLabelled)
-"""The plans that are proved: the door takes no others."""
+"""The plans with a proof: the door accepts no others."""
 
 
 def labelings(tree: Tree, classes: int) -> Places:
-    """Ways to give each leaf of a tree of one column a class, a row each.
+    """Ways to give each leaf of a tree of one column a class, one per row.
 
-    Not all alike, if there are several leaves: the tree with a single leaf says that. Along a column of numbers the
-    class changes less often than there are classes: among fewer candidates more are good, and are found.
+    If there are several leaves, not all get the same class: the tree with a single leaf covers that. Along a column of
+    numbers the class changes fewer times than there are classes: with fewer candidates, good ones are found more often.
     """
     rows = np.stack(np.unravel_index(np.arange(classes**tree.leaves), (classes,) * tree.leaves), axis=1)
     if tree.leaves == 1:

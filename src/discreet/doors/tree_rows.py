@@ -1,4 +1,4 @@
-"""Rows of a table in as few bytes as can be, and their counts at the nodes of a tree. Private: inside the door only."""
+"""The rows of a table and their counts at the nodes of a tree. Private: inside the door only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from discreet.schema import Schema
 
 @dataclass(frozen=True, repr=False)
 class TreeRows:
-    """All rows with one of the classes, a byte or two a value. Private: it lives inside `grow`, and shows nothing."""
+    """All rows with one of the classes, in one or two bytes per value. Private: it exists inside `grow` only."""
 
     codes: dict[Cells, NDArray[Any]]
     labels: NDArray[Any]
@@ -35,12 +35,12 @@ class TreeRows:
         return TreeRows({cells: codes[kept] for cells, codes in self.codes.items()}, self.labels[kept], self.classes)
 
     def by_class(self, place: Places, places: int) -> Integers:
-        """Counts by place and class, for records that lie at so many places."""
+        """Counts by place and class, of records that lie at `places` places."""
         flat = np.bincount(place * self.classes + self.labels, minlength=places * self.classes)
         return flat.reshape(places, self.classes).astype(np.int64)
 
     def on_the_left(self, splits: Sequence[Split], place: Places, places: int, schema: Schema) -> Integers:
-        """Counts by place, class and split of the records that go left; splits of one column stand together."""
+        """Counts of the records that go left, by place, class and split; splits of one column must be adjacent."""
         base, parts = place * self.classes + self.labels, []
         for cells, group in groupby(splits, key=lambda split: split.cells):
             size, asked = cells.size(schema), [split.code for split in group]
@@ -50,7 +50,7 @@ class TreeRows:
         return np.concatenate(parts, axis=2).astype(np.int64)
 
     def below(self, chosen: Sequence[Split], place: Places) -> Places:
-        """The place of each record one level down, if each place asks its split."""
+        """The place of each record one level down, after the split chosen for its place."""
         asked, goes_right = np.array([split.code for split in chosen]), np.zeros(len(place), dtype=np.intp)
         distinct = list(dict.fromkeys(split.cells for split in chosen))
         column = np.array([distinct.index(split.cells) for split in chosen])[place]

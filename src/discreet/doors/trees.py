@@ -1,21 +1,17 @@
-"""The door for trees: pay for the whole plan, read the rows once, then let each plan make its tree."""
+"""The door for trees: pay for all plans, read the rows once, then let each plan grow its tree."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discreet.doors.passage import Account, Reading, passage
+from discreet.doors.gathering import gather
+from discreet.doors.passage import Account, passage
 from discreet.doors.tree_plans import PLANS, Plan
 from discreet.doors.tree_rows import TreeRows
 from discreet.errors import ParameterError
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import AnyStep, Lot
 from discreet.queries.tables import ClassCounts
-from discreet.records.encoding import Cells
 from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
@@ -31,44 +27,32 @@ def grow(
     *,
     dealt: bool = False,
 ) -> NoisyStatistics:
-    """Pay, then read, then grow one tree for each plan: on all records, or on those that a lot deals to it.
+    """Pay, then read, then grow one tree per plan: on all records or, if `dealt`, on those that a lot deals to it.
 
-    Guarantee  ε-DP under the schema's adjacency, ε the sum over the plans' steps; if the records are dealt, that of the
-               dearest plan.
-    Proof      each plan answers its steps and nothing else (tree_plans.py). All records: losses add. Dealt: each
-               record's tree is a uniform draw of its own, whatever the record holds and wherever it stands: a lot that
-               deals it to one plan (Lot).
+    Guarantee  ε-DP under the schema's adjacency, with ε the sum over the steps of all plans; if records are dealt, the
+               sum over the steps of the most expensive plan.
+    Proof      each plan answers its steps and nothing else (tree_plans.py). All records: losses add. Dealt: the tree of
+               each record is drawn uniformly and independently, whatever the record's values and position: a lot deals
+               it to one plan (Lot).
     Order      that of the passage; records are dealt after they are read.
     Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon, ::test_dealt_records_cost_one_tree
     """
     plans = tuple(plans)
     for plan in plans:
         if type(plan) not in PLANS:
-            raise ParameterError(f"{type(plan).__name__} is not a plan of a tree; need one that is proved")
+            raise ParameterError(
+                f"{type(plan).__name__} is not a plan of a tree; need one of those in tree_plans.PLANS"
+            )
     steps = [tuple(plan.steps(schema)) for plan in plans]
     asked: list[AnyStep | Lot] = [step for each in steps for step in each]
     if dealt:
         asked = [Lot(f"each of {len(plans)} trees, records dealt among them by lot", tuple(steps))]
     reading, receipt = passage(source, schema, asked, ledger, rng, purpose)
-    records = _read(reading, [cells for plan in plans for cells in plan.cells()], schema)
+    cells = [each for plan in plans for each in plan.cells()] or [ClassCounts().cells(schema)]
+    records = TreeRows(*gather(reading, cells, schema, smallest=True), len(schema.classes))
     hand = rng.integers(len(plans), (len(records.labels),)) if dealt else None
     tables = []
     for number, (plan, own) in enumerate(zip(plans, steps, strict=True)):
         met = records if hand is None else records.among(hand == number)
         tables.append(plan.answer(met, own, schema, rng))
     return NoisyStatistics(tables, receipt)
-
-
-def _read(reading: Reading, wanted: Sequence[Cells], schema: Schema) -> TreeRows:
-    """All rows, in as few bytes as their public sizes allow."""
-    cells = list(dict.fromkeys(wanted)) or [ClassCounts().cells(schema)]
-    classes = len(schema.classes)
-    kinds = {each: np.min_scalar_type(each.size(schema)) for each in cells}
-    codes: dict[Cells, list[NDArray[Any]]] = {each: [np.zeros(0, dtype=kinds[each])] for each in cells}
-    labels = [np.zeros(0, dtype=np.min_scalar_type(classes))]
-    for block in reading.rows(cells):
-        kept = block.labels < classes
-        labels.append(block.labels[kept].astype(labels[0].dtype))
-        for each in cells:
-            codes[each].append(block.codes[each][kept].astype(kinds[each]))
-    return TreeRows({each: np.concatenate(parts) for each, parts in codes.items()}, np.concatenate(labels), classes)

@@ -1,4 +1,4 @@
-"""How good a model is, as a number that can be published: its accuracy on private records, with noise and a charge."""
+"""The accuracy of a model on private records, as a number that can be published: with noise, and for a charge."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ASKED = "Predictions(right, wrong)"
 
 
 class AccuracyGuarantee(Guarantee):
-    """The guarantee of an accuracy: for the records that it was measured on, and for no others."""
+    """The guarantee of an accuracy: it covers the records that the accuracy was measured on, and no others."""
 
     def statement(self) -> str:
         """One paragraph for a person who has to decide."""
@@ -50,11 +50,11 @@ class Accuracy:
 
     Attributes
     ----------
-    value : the share of right predictions among the records that have one of the classes.
-    lower, upper : an interval that has that share of these very records with at least the probability `confidence`.
-        It speaks of the noise; how far these records stand for others is not in it.
-    right, wrong : the noisy numbers of records; they may be negative.
-    margin : neither is further from the truth than this, with at least the probability `confidence`.
+    value : the fraction of right predictions among the records that have one of the classes.
+    lower, upper : confidence interval for the accuracy on this test set, at least at `confidence`. It accounts for the
+        noise only, not for how well these records represent others.
+    right, wrong : the noisy numbers of records predicted right and wrong; they may be negative.
+    margin : with at least the probability `confidence`, both are at most this far from the true numbers.
     """
 
     value: float
@@ -91,24 +91,24 @@ def evaluate(
 ) -> Accuracy:
     """The accuracy of a model on a data frame, a list of dicts or a 2-D array X and labels y, as a release of its own.
 
-    With y=None the labels are the target column of X. Records without one of the schema's classes are counted nowhere.
+    With y=None the labels are the target column of X. Records without one of the schema's classes are not counted.
 
-    Guarantee  the result is ε-DP under the adjacency, ε the charge; the model is public.
+    Guarantee  the result is ε-DP under the adjacency, with ε the charge; the model is public.
     Proof      a record is marked right, wrong or not at all, by a function of the record and of public things alone
                (MarkedSource). The numbers of right and wrong are the class counts of the marks: one record added adds
-               at most one to one of them (L1 distance 1). Replace-one may move a record from right to wrong (distance
-               2) and no further, being a removal and an addition. `release` answers with discrete Laplace noise at
-               that sensitivity; accuracy, interval and margin are made of its answer and of public things.
+               at most one to one of them (L1 distance 1). Replace-one is a removal and an addition: it may turn a right
+               record into a wrong one (distance 2), and changes no more. `release` answers with discrete Laplace noise
+               at that sensitivity; accuracy, interval and margin are made of its answer and of public things.
     Test       tests/evaluation/test_accuracy.py::test_the_loss_between_neighbours_is_what_was_paid
-    Utility    under replace-one the number of records is public, but not how many of them have a class; were it so, the
-               number of right ones alone, at distance 1, would do. Here both adjacencies have the same two counts.
+    Utility    under replace-one the number of records is public, but not how many of them have a class. If it were, the
+               number of right ones alone, at distance 1, would be enough. Both adjacencies use the same two counts.
 
     Parameters
     ----------
-    epsilon : what it costs.
-    ledger : the account of the test data; the charge comes before the first value is read.
+    epsilon : the charge.
+    ledger : the account of the test data; it is charged before the first value is read.
     adjacency : "add-remove" or "replace-one"; default: that of the model's schema.
-    confidence : of the interval, between 0 and 1.
+    confidence : the probability that the interval is correct, between 0 and 1.
     random_state : None for secure noise; a number for repeatable noise, without a guarantee.
 
     Examples
@@ -126,12 +126,11 @@ def evaluate(
 
 
 def evaluate_file(model: Any, path: str | Path, **options: Any) -> Accuracy:
-    """The same for a CSV or Parquet file, a block of records at a time; columns that the schema lacks are not read."""
+    """As `evaluate`, for a CSV or Parquet file, a block of records at a time; only the schema's columns are read."""
     path = files.checked(path)
 
     def known(block: files.Block) -> Examples:
-        wanted = {*model.schema_.names, model.schema_.target}
-        return {name: values for name, values in block.items() if name in wanted}, None
+        return {name: values for name, values in block.items() if name in model.schema_.all_names}, None
 
     def blocks() -> Iterable[Examples]:
         return map(known, files.read_blocks(path, names=model.schema_.all_names))
@@ -151,14 +150,14 @@ def _evaluated(
     random_state: Any = None,
 ) -> Accuracy:
     check_options(model, epsilon, adjacency, confidence, random_state)
-    loss, schema = as_epsilon(epsilon), _public(model, adjacency)
+    charge, schema = as_epsilon(epsilon), _public(model, adjacency)
     source = MarkedSource(model.predict, model.schema_, structure, blocks, singly=not model.by_record)
     marked, query = marks(schema.adjacency), ClassCounts()
-    (step,) = laplace_steps([query], [loss], marked)
+    (step,) = laplace_steps([query], [charge], marked)
     purpose = f"accuracy of {model.kind} for {schema.target}"
-    noisy = release(source, marked, [step], as_ledger(ledger, loss), as_rng(random_state), purpose)
-    charges = tuple(replace(charge, query=ASKED) for charge in noisy.receipt.charges)
-    tested = schema.replace(chosen=None)  # the choice of the columns is the model's, and the model is public
+    noisy = release(source, marked, [step], as_ledger(ledger, charge), as_rng(random_state), purpose)
+    charges = tuple(replace(each, query=ASKED) for each in noisy.receipt.charges)
+    tested = schema.replace(chosen=None)  # the choice of the columns belongs to the model, which is public
     receipt = replace(noisy.receipt, charges=charges, schema_hash=tested.hash)
     right, wrong = (int(count) for count in noisy[query].values.ravel())
     margin = noise_margin(step.mechanism.scale, confidence)
@@ -166,26 +165,26 @@ def _evaluated(
     guarantee = replace(guarantee, unit=UNIT, public=("the model", *guarantee.public))
     assert isinstance(guarantee, AccuracyGuarantee)
     bounds = interval(right, wrong, margin)
-    return Accuracy(clipped_share(right, wrong), *bounds, float(confidence), right, wrong, margin, receipt, guarantee)
+    return Accuracy(right_fraction(right, wrong), *bounds, float(confidence), right, wrong, margin, receipt, guarantee)
 
 
 def check_options(model: Any, epsilon: Any, adjacency: Any, confidence: Any, random_state: Any) -> None:
-    """Raise ParameterError if an option is out of range; no data, no cost. Evaluation begins with this."""
+    """Raise ParameterError if an option is out of range. Reads no data and costs nothing; evaluation starts with it."""
     _check_model(model)
-    loss = as_release_epsilon(epsilon)
+    charge = as_release_epsilon(epsilon)
     if isinstance(confidence, bool) or not isinstance(confidence, Real) or not 0 < float(confidence) < 1:
         raise ParameterError(f"confidence={confidence!r}; need a number between 0 and 1, for instance 0.95")
     as_rng(random_state)
-    laplace_steps([ClassCounts()], [loss], marks(_public(model, adjacency).adjacency))
+    laplace_steps([ClassCounts()], [charge], marks(_public(model, adjacency).adjacency))
 
 
-def clipped_share(right: int, wrong: int) -> float:
-    """The share of right ones, negative numbers taken for none; 0 if there are none of either."""
+def right_fraction(right: int, wrong: int) -> float:
+    """The fraction of right ones, with negative numbers counted as 0; 0 if there are no records."""
     return max(right, 0) / max(1, max(right, 0) + max(wrong, 0))
 
 
 def noise_margin(scale: float, confidence: float) -> int:
-    """The least t such that two independent discrete Laplace draws are both within -t ... t with this probability.
+    """The least t for which two independent discrete Laplace draws are both within -t ... t with this probability.
 
     P[|Z| > t] = 2 p^(t + 1) / (1 + p) with p = exp(-1 / scale), the sum of both tails; both are within t with
     (1 - P[|Z| > t])^2.
@@ -202,25 +201,25 @@ def noise_margin(scale: float, confidence: float) -> int:
 
 
 def interval(right: int, wrong: int, margin: int) -> tuple[float, float]:
-    """Bounds of the share if both numbers are at most `margin` from the truth, and the truth is not negative.
+    """Bounds of the true accuracy if both numbers are at most `margin` from the truth, and the truth is not negative.
 
-    The share grows with the right ones and falls with the wrong ones, so its bounds are at the corners. If all that is
-    known allows that there is no record at all, every share is possible.
+    Accuracy grows with the right ones and falls with the wrong ones, so its bounds are at the corners. If there may be
+    no record at all, every accuracy is possible.
     """
     least, most = (max(right - margin, 0), max(wrong - margin, 0)), (max(right + margin, 0), max(wrong + margin, 0))
     lower = least[0] / (least[0] + most[1]) if least[0] + most[1] else 0.0
     upper = most[0] / (most[0] + least[1]) if most[0] + least[1] else 1.0
-    return min(lower, clipped_share(right, wrong)), max(upper, clipped_share(right, wrong))
+    return min(lower, right_fraction(right, wrong)), max(upper, right_fraction(right, wrong))
 
 
 def _check_model(model: Any) -> None:
-    if type(model) not in MODELS.values():  # what a subclass predicts may depend on the records beside
+    if type(model) not in MODELS.values():  # predictions of a subclass may depend on other records
         known = ", ".join(kind.__name__ for kind in MODELS.values())
         raise ParameterError(f"model={type(model).__name__}; need a fitted model of discreet: {known}")
     check_is_fitted(model, model.fitted)
     if isinstance(model.schema, str):
         raise ParameterError(
-            "the model's schema is 'from-data', which refuses records by their values; save and load it"
+            "the model's schema is 'from-data', which refuses records by their values; save the model and load it again"
         )
 
 

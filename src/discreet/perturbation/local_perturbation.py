@@ -1,41 +1,40 @@
-"""Tables that can be published: every record perturbed on its own, so that any learner may be used afterwards.
+"""Tables that can be published: every record is perturbed by itself, and any learner may use the result.
 
-The door is doors/rows.py; the proof stands below.
+The records go through the door doors/rows.py; the proof is below.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from discreet.doors.passage import Spending
-from discreet.doors.rows import NOT_RELEASED, NoisyCodes, RowStep, column_step, label_step, perturb_rows
+from discreet.doors.rows import NoisyCodes, RowStep, column_step, label_step, perturb_rows
 from discreet.errors import ParameterError
+from discreet.perturbation.decoding import as_labels, decoded, digest_of_codes
 from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon, shown_above
 from discreet.privacy.guarantee import EXPERIMENTAL, NEIGHBOURS, Guarantee, factor
 from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import Randomness, as_rng
 from discreet.privacy.receipt import Receipt
 from discreet.privacy.steps import split_by_weight, split_evenly
+from discreet.records.files import ROWS
 from discreet.records.tables import Table
+from discreet.records.values import Columns
 from discreet.schema import Adjacency, Schema
-from discreet.schema.columns import Column, Label, Numeric, text_of
 from discreet.sources import Source
 from discreet.sources.blocks import BlockSource
 from discreet.sources.memory import MemorySource
 
-Columns: TypeAlias = dict[str, NDArray[Any]]
-UNLISTED = "(unlisted)"
-"""How the cell of values outside a list is written."""
-ROWS = 50_000
-"""Rows of a block."""
+LARGEST_WEIGHT = 1e6
+"""Weights are between one over this and this: beyond, a column gets so small a share that its values are pure noise."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class LocalGuarantee(Guarantee):
 
     Attributes
     ----------
-    labels : whether the labels were perturbed too; if not, the guarantee is for the attributes alone.
+    labels : whether the labels were perturbed too; if not, the guarantee is for the columns alone.
     """
 
     labels: bool = True
@@ -61,45 +60,47 @@ class LocalGuarantee(Guarantee):
 
 
 class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Perturb every value of every record, labels too, so that the table itself is ε-locally differentially private.
+    """Perturb every value of every record, labels too: the table itself becomes ε-locally differentially private.
 
-    A number is rounded to the grid of its column, gets discrete Laplace noise and is clamped to the bounds; a category
-    or label is answered by randomized response. All that is published is a valid value of the schema: a number within
-    the bounds, a listed category or "(unlisted)", a class.
+    Numbers are rounded to the grid of their column, get discrete Laplace noise and are clamped to the bounds;
+    categories and labels are answered by randomized response. Every published value is valid under the schema: a
+    number within the bounds, a listed category or "(unlisted)", a class.
 
-    Guarantee: `fit_resample` is ε-DP for one record that is replaced by any other, the number of records being public;
-    and so is each record alone, towards whoever collects them, if its holder perturbs it. Proof:
+    Guarantee: `fit_resample` is ε-DP when one record is replaced by any other; the number of records is public. Each
+    record alone is ε-DP too, towards whoever collects the records, if its holder perturbs it. Proof:
 
     - Component i of a record, encoded, is one of finitely many codes. The encoding is total and looks at one record
-      (`Cells.codes`; a label that is none of the classes, or missing, has the code of the first class).
+      (`Cells.codes`; a label that is missing or not a class has the code of the first class).
     - A number's codes differ by at most `grid`: discrete Laplace noise of scale at least grid / ε_i has likelihood
       ratios of at most e^{ε_i} between any two (`DiscreteLaplace`). So has the response (`RandomizedResponse`).
     - Components get independent noise: ratios multiply to at most e^ε, as the ε_i sum to ε (exact fractions).
-    - Records get independent noise: those that are equal in both tables cancel. The order of the rows is drawn at
-      random, independently of the data, so that the place of a record (in a table sorted by age, say) tells nothing.
+    - Records get independent noise: the ratios of records that are equal in both tables cancel. The order of the rows
+      is drawn at random, independently of the data: the position of a record (in a table sorted by age, say) tells
+      nothing.
     - Clamping, decoding and every learner on the output are post-processing. The mechanisms follow from the schema and
       the parameters alone.
-    - With `components` = s, which s - 1 attributes of a record are released is drawn independently of the data; given
-      the draw, s components cost ε / s each. The rest is neither perturbed nor released.
+    - With `components` = s, the s - 1 columns that are released of a record are drawn independently of the data; given
+      the draw, s components cost ε / s each. The other columns are neither perturbed nor released.
 
-    The schema must say `adjacency="replace-one"`: a table shows its number of rows, so that nothing here could hide
+    The schema must say `adjacency="replace-one"`: a published table shows its number of rows, and so cannot hide
     whether a record is in it.
 
     Parameters
     ----------
     schema : Schema, with adjacency "replace-one".
-    epsilon : the whole privacy loss of a record, its label included; infinity for a table that is only encoded.
-    components : None to release all values of a record. An integer s from 2: the label and s - 1 attributes, drawn for
-        each record, at ε / s each; the others become missing (NaN for numbers, None for categories). With many
-        columns this is what makes a table useful: thirty values at a thirtieth of ε each are noise.
-    weights : shares of ε in proportion, by column name (the target's too); 1 for those not named. Default: equal.
+    epsilon : the whole privacy loss per record, its label included; infinity for a table that is only encoded.
+    components : None to release all values of a record. An integer s from 2 on: release the label and s - 1 columns,
+        drawn for each record, at ε / s each; the others become missing (NaN for numbers, None for categories). This
+        keeps tables with many columns useful: thirty values at a thirtieth of ε each are mostly noise.
+    weights : relative shares of ε by column name (the target's too); 1 for columns not named. Default: equal shares.
     random_state : None for secure noise; an integer for experiments and tests, which voids the guarantee.
 
     Attributes
     ----------
-    guarantee_ : what is promised for the last table that was perturbed.
-    receipt_ : every charge for it.
-    mechanisms_ : the mechanism of each column and of the target, by name, with which a learner may correct for noise.
+    guarantee_ : the guarantee of the table that was perturbed last.
+    receipt_, schema_ : every charge for that table, and the schema it was perturbed under.
+    table_digest_ : `save_receipt` recognises that table by it; None unless the labels were perturbed too.
+    mechanisms_ : the mechanism of each column and of the target, by name; a learner may use them to correct for noise.
 
     Examples
     --------
@@ -130,12 +131,12 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> LocalPerturbation:
         """Check parameters and columns. Nothing is learned, no value is read, nothing is charged."""
         self.check_parameters()
-        source = _attributes(X, self.schema) if y is None else MemorySource(X, y)
+        source = _without_labels(X, self.schema) if y is None else MemorySource(X, y)
         source.check(self.schema)
         return self._prepared()
 
     def fit_resample(self, X: Any, y: Any = None, *, ledger: Ledger | None = None) -> tuple[Columns, NDArray[Any]]:
-        """The perturbed attributes and labels, rows in random order; charges ε to the ledger, if one is given.
+        """The perturbed columns and labels, rows in random order; charges ε to the ledger, if one is given.
 
         With y=None the labels are the schema's target column of X.
         """
@@ -145,26 +146,27 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def resample_blocks(
         self, blocks: Iterable[Mapping[str, Any]], *, ledger: Ledger | None = None
     ) -> Iterator[tuple[Columns, NDArray[Any]]]:
-        """The same for a table that comes in blocks, target column included; charged once, before the first is read.
+        """As `fit_resample`, for a table that comes in blocks, target column included.
 
-        All rows are read and perturbed, and their order drawn, at once; two bytes a value are kept in memory. Blocks of
-        the wrong columns are an error after the charge: check them before.
+        The charge is made once, before the first block is read. All rows are perturbed, and their order is drawn,
+        before the first block is returned; two bytes per value are kept in memory. Blocks with the wrong columns raise
+        an error only after the charge: check them before.
         """
         self.check_parameters()
         return self._resampled(BlockSource(lambda _: blocks), ledger, most=ROWS)
 
     def transform(self, X: Any, *, ledger: Ledger | None = None) -> Columns:
-        """The perturbed attributes alone, at their shares of ε, rows in the order of X.
+        """The perturbed columns without labels, at their shares of ε, rows in the order of X.
 
-        The guarantee is for the attributes of the record at each place: labels that are published beside them, and an
-        order that tells something, are not covered.
+        The guarantee covers the columns of the record in each row. It covers neither labels that are published beside
+        them, nor what the order of the rows may tell.
         """
         self.check_parameters()
-        codes = self._perturbed(_attributes(X, self.schema), ledger, as_rng(self.random_state), labels=False)
+        codes = self._perturbed(_without_labels(X, self.schema), ledger, as_rng(self.random_state), labels=False)
         return self._decoded(codes)
 
     def fit_transform(self, X: Any, y: Any = None, **extra: Any) -> Columns:
-        """As `transform`. Refused with labels: as a step of a pipeline this would hand them on in the clear."""
+        """As `transform`. Labels are refused: in a pipeline this step would pass them on unperturbed."""
         if y is not None:
             raise ParameterError(
                 "fit_transform(X, y) would pass the labels on as they are; use X, y = fit_resample(X, y), then fit"
@@ -187,7 +189,7 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.components is not None and not (is_number and 2 <= self.components <= most):
             raise ParameterError(
                 f"components={self.components!r}; need None, or an integer from 2 to {most}: the label and some of the "
-                "attributes"
+                "columns"
             )
         self._check_weights()
         self._steps()
@@ -200,16 +202,22 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError("weights and components cannot be combined; leave one out")
         if not isinstance(self.weights, Mapping):
             raise ParameterError(f"weights={type(self.weights).__name__}; need a mapping of column names to numbers")
-        known = [*self.schema.names, self.schema.target]
+        known, allowed = self.schema.all_names, f"a number from {1 / LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}"
         for name, weight in self.weights.items():
             if name not in known:
-                raise ParameterError(f"weights: {name!r} is no column of the schema; need some of: {', '.join(known)}")
-            if isinstance(weight, bool) or not isinstance(weight, Real) or not 1e-6 <= weight <= 1e6:
-                raise ParameterError(f"weights: {name!r} has {weight!r}; need a number from 1e-6 to 1e6")
+                raise ParameterError(
+                    f"weights: {name!r} is not a column of the schema; need one of: {', '.join(known)}"
+                )
+            if (
+                isinstance(weight, bool)
+                or not isinstance(weight, Real)
+                or not 1 / LARGEST_WEIGHT <= weight <= LARGEST_WEIGHT
+            ):
+                raise ParameterError(f"weights: {name!r} has {weight!r}; need {allowed}")
 
     def _shares(self) -> list[Epsilon]:
-        """The ε of each component that is released: the attributes, then the label."""
-        epsilon, names = as_epsilon(self.epsilon), [*self.schema.names, self.schema.target]
+        """The ε of each component, if it is released: the columns, then the label."""
+        epsilon, names = as_epsilon(self.epsilon), self.schema.all_names
         if self.components is not None:
             return split_evenly(epsilon, int(self.components))[:1] * len(names)
         if self.weights is None:
@@ -217,25 +225,25 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return split_by_weight(epsilon, [float(self.weights.get(name, 1)) for name in names])
 
     def _steps(self) -> list[RowStep]:
-        """One step a component, the label last: a function of public quantities alone."""
+        """One step per component, the label last; depends on public quantities alone."""
         *shares, last = self._shares()
         columns = zip(self.schema.columns, shares, strict=True)
         return [*(column_step(column, share, self.schema) for column, share in columns), label_step(last, self.schema)]
 
     @property
     def _drawn(self) -> int | None:
-        """How many attributes of each record are released; None for all."""
+        """Number of columns released per record; None for all."""
         return None if self.components is None else int(self.components) - 1
 
     def _prepared(self) -> LocalPerturbation:
-        names = [*self.schema.names, self.schema.target]
+        names = self.schema.all_names
         self.mechanisms_ = dict(zip(names, (step.mechanism for step in self._steps()), strict=True))
         self.n_features_in_ = len(self.schema.columns)
         self.feature_names_in_ = np.array(self.schema.names, dtype=object)
         return self
 
     def _perturbed(self, source: Source, ledger: Ledger | None, rng: Randomness, *, labels: bool = True) -> NoisyCodes:
-        """Pay for a table and perturb it; what is promised for it is set first, as it is paid for."""
+        """Pay for a table and perturb it. Guarantee and receipt are set even if perturbing fails: it was paid for."""
         schema, (*columns, label) = self.schema, self._steps()
         spending = Spending(as_ledger(ledger, as_epsilon(self.epsilon)))
         purpose = f"local perturbation for {schema.target}"
@@ -249,7 +257,8 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _promise(self, receipt: Receipt, labels: bool) -> None:
         self._prepared()
-        self.receipt_ = receipt
+        self.schema_, self.receipt_ = self.schema, receipt
+        self.table_digest_: str | None = None
         guarantee = LocalGuarantee.of(receipt, self.schema)
         assert isinstance(guarantee, LocalGuarantee)
         unit = guarantee.unit if labels else "the attributes of one record, its label and its place apart"
@@ -258,17 +267,18 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _resampled(
         self, source: Source, ledger: Ledger | None, most: int | None
     ) -> Iterator[tuple[Columns, NDArray[Any]]]:
-        """Perturb all records and draw their order; then decode at most this many at a time."""
+        """Perturb all records and draw their order; then decode at most `most` of them at a time."""
         rng, classes = as_rng(self.random_state), as_labels(self.schema.classes)
         codes = self._perturbed(source, ledger, rng)
         order = random_order(len(codes[-1]), rng)
-        paid = copy.copy(self)  # what is decoded later is decoded as it was perturbed, whatever is set meanwhile
+        self.table_digest_ = digest_of_codes(codes, order, self.schema_)
+        paid = copy.copy(self)  # blocks decoded later use the schema they were perturbed under, even if another is set
 
         def decoded_blocks() -> Iterator[tuple[Columns, NDArray[Any]]]:
             for start in range(0, max(1, len(order)), most or max(1, len(order))):
                 rows = order[start : start + most] if most else order
-                *attributes, label = [code[rows] for code in codes]
-                yield paid._decoded(attributes), classes[label]
+                *columns, label = [code[rows] for code in codes]
+                yield paid._decoded(columns), classes[label]
 
         return decoded_blocks()
 
@@ -286,39 +296,15 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _attributes(X: Any, schema: Schema) -> MemorySource:
-    """The attributes alone: every label is missing."""
+def _without_labels(X: Any, schema: Schema) -> MemorySource:
+    """A table whose labels are all missing, whether X has a target column or not."""
     return MemorySource(X, [None] * Table(X, schema).rows)
 
 
 def random_order(rows: int, rng: Randomness) -> NDArray[np.intp]:
-    """A permutation, each as likely: the order of random keys, drawn again if two are equal."""
+    """A uniformly random permutation: the order of random keys, drawn again if two keys are equal."""
     while True:
         keys = rng.integers(2**62, (rows,))
         order = keys.argsort()
         if (np.diff(keys[order]) > 0).all():
             return order
-
-
-def decoded(codes: NDArray[np.uint16], column: Column) -> NDArray[Any]:
-    """The public value of each code; NaN or None where nothing was released."""
-    absent = codes == NOT_RELEASED
-    if isinstance(column, Numeric):
-        lower, upper = float(column.lower), float(column.upper)
-        numbers = np.clip(lower + codes.astype(np.float64) * ((upper - lower) / column.grid), lower, upper)
-        numbers[absent] = np.nan
-        return np.asarray(numbers)
-    values = np.empty(column.size + 1, dtype=object)
-    values[: column.size] = [*column.categories, UNLISTED][: column.size]
-    return np.asarray(values[np.where(absent, column.size, codes)])
-
-
-def as_labels(classes: Sequence[Label]) -> NDArray[Any]:
-    """The classes as an array of their own type, or of objects if they are of several."""
-    same_type = len({type(label) for label in classes}) == 1
-    return np.array(classes, dtype=None if same_type else object)
-
-
-def as_texts(values: NDArray[Any]) -> list[str]:
-    """Values as they stand in a CSV file, so that reading finds the same cells; what is missing is empty."""
-    return ["" if value is None or value != value else text_of(value) for value in values.tolist()]

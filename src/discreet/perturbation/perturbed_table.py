@@ -1,13 +1,12 @@
-"""A perturbed table and its receipt, kept together: what a learner has to know to state the guarantee of its model.
+"""A perturbed table and its receipt, kept together: with both, a learner can state the guarantee of its model.
 
-The receipt is a small JSON file beside the table. It names the table by the hash of its bytes, so that it vouches for
-no other: not for the clear table by mistake, nor for one that was edited, joined or sorted since. The hash finds
-mistakes, not forgery: who can write the table can write a receipt.
+The receipt is a small JSON file beside the table. It names the table by the hash of its bytes and vouches for no other
+table: not for the original by mistake, nor for one that was edited, joined or sorted since. The hash finds mistakes,
+not forgery: anyone who can write the table can write a receipt.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +15,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, FileError, ParameterError
+from discreet.perturbation.decoding import digest_of_values
 from discreet.perturbation.local_perturbation import LocalGuarantee, LocalPerturbation
 from discreet.privacy.guarantee import UNIT
 from discreet.privacy.receipt import Receipt
-from discreet.records.files import checked, read_columns
-from discreet.records.tables import Table
+from discreet.records.files import checked, file_hash, read_blocks, read_columns, structure
+from discreet.records.tables import open_labelled
+from discreet.records.values import Columns
 from discreet.schema import Schema
 from discreet.storage.envelope import Envelope
 
@@ -36,16 +37,16 @@ FILE = Envelope(
 
 @dataclass(frozen=True, eq=False)
 class PerturbedTable:
-    """Perturbed records with what is promised for them; a model learned from them keeps the promise.
+    """Perturbed records with their guarantee; a model learned from them has the same guarantee.
 
     Attributes
     ----------
-    X, y : the perturbed attributes by name, and the perturbed labels.
+    X, y : the perturbed columns by name, and the perturbed labels.
     schema : the schema under which they were perturbed.
-    guarantee, receipt : what is promised for the table, and every charge.
+    guarantee, receipt : the guarantee of the table, and every charge.
     """
 
-    X: dict[str, NDArray[Any]]
+    X: Columns
     y: NDArray[Any]
     schema: Schema
     guarantee: LocalGuarantee
@@ -53,7 +54,7 @@ class PerturbedTable:
 
 
 def receipt_path(table: str | Path) -> Path:
-    """Where the receipt of a table is: beside it.
+    """The path of the receipt of a table: beside the table.
 
     >>> receipt_path("folder/perturbed.csv").name
     'perturbed.csv.receipt.json'
@@ -63,14 +64,26 @@ def receipt_path(table: str | Path) -> Path:
 
 
 def save_receipt(perturbation: LocalPerturbation, table: str | Path) -> Path:
-    """Write the receipt of a table that `perturbation` has just made, beside the file that holds it; returns where."""
+    """Write the receipt of the table that `perturbation` made last, beside the file that holds it; returns its path.
+
+    The file is read first. Raises ParameterError if it holds any other table, such as an earlier one, which may have
+    cost another epsilon.
+    """
+    if not hasattr(perturbation, "guarantee_"):
+        raise ParameterError("nothing was perturbed yet; call fit_resample, write its table, then save the receipt")
     if not perturbation.guarantee_.labels:
         raise ParameterError("labels were not perturbed: the table has no guarantee; use fit_resample, not transform")
+    schema, found = perturbation.schema_, file_hash(Path(table))
+    if _table_digest(Path(table), schema) != perturbation.table_digest_:
+        raise ParameterError(
+            f"{table} is not the table that was perturbed last; save the receipt of each table before the next is "
+            "perturbed, and write the table as it is: every column, rows in the order they came in"
+        )
     content = {
-        "table_sha256": _file_hash(Path(table)),
+        "table_sha256": found,
         "guarantee": perturbation.guarantee_.to_dict(),
         "receipt": perturbation.receipt_.to_dict(),
-        "schema": perturbation.schema.to_dict(),
+        "schema": schema.to_dict(),
     }
     path = receipt_path(table)
     FILE.write(path, FILE.wrap(content))
@@ -80,28 +93,27 @@ def save_receipt(perturbation: LocalPerturbation, table: str | Path) -> Path:
 def read_perturbed(table: str | Path) -> PerturbedTable:
     """Read a table that `discreet perturb` wrote, with its receipt.
 
-    Raises FileError if there is no receipt, if it is damaged, or if it is the receipt of another table.
+    Raises FileError if the receipt is missing or damaged, or belongs to another table.
     """
     table = checked(table)
     schema, receipt, digest = _read_receipt(receipt_path(table))
-    if _file_hash(table) != digest:
+    if file_hash(table) != digest:
         raise FileError(
             f"{table} is not the table of its receipt, or was changed since: nothing is known about its privacy; "
-            "perturb the data again, or treat it as clear data"
+            "perturb the data again, or treat it as private data"
         )
-    columns = read_columns(table)
-    Table(columns, schema).check(schema, target=True)
+    columns, labels = open_labelled(read_columns(table), None, schema)
     guarantee = LocalGuarantee.of(receipt, schema)
     assert isinstance(guarantee, LocalGuarantee)
-    attributes = {name: columns[name] for name in schema.names}
-    return PerturbedTable(attributes, columns[schema.target], schema, guarantee, receipt)
+    X = {name: columns.column(name) for name in schema.names}
+    return PerturbedTable(X, labels.read(), schema, guarantee, receipt)
 
 
 def _read_receipt(path: Path) -> tuple[Schema, Receipt, str]:
     if not path.exists():
         raise FileError(
             f"there is no receipt {path}: nothing is known about the privacy of the table; perturb the data again, or "
-            "treat it as clear data"
+            "treat it as private data"
         )
     content = FILE.read(path)
     try:
@@ -119,9 +131,8 @@ def _checked_receipt(content: Mapping[str, Any]) -> tuple[Schema, Receipt, str]:
     return schema, receipt, content["table_sha256"]
 
 
-def _file_hash(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None
+def _table_digest(path: Path, schema: Schema) -> str | None:
+    """The digest of the table in a file; None if the file lacks a column of the schema."""
+    if not set(schema.all_names) <= set(structure(path)):
+        return None
+    return digest_of_values(read_blocks(path, names=schema.all_names), schema)

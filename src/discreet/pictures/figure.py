@@ -1,4 +1,4 @@
-"""Figures by matplotlib, which is an extra, and the colours and marks that all pictures share."""
+"""Figures by matplotlib, which is an extra; and the colours, markers and dashes of all pictures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from discreet.errors import MissingExtra
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's colours, told apart by people with colour blindness; marks and dashes differ too, for print."""
+"""Okabe and Ito's colours, which colour-blind people can tell apart; markers and dashes differ too, for print."""
 
 MARKERS, DASHES = "osD^vPX", ("-", "--", "-.", ":")
 

@@ -1,6 +1,6 @@
 """CSV files as columns: regular lines are split by pyarrow where it is installed, all others by `csv_lines.fields_of`.
 
-Each distinct text of a column is looked at once, so that a block of records costs no Python object for each value.
+Each distinct text of a column is converted once: a block of records needs no Python object per value.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import FileError
-from discreet.records.csv_lines import Lines, fields_of, first_line, text_of, whole_lines
+from discreet.records.csv_lines import Lines, field_text, fields_of, first_line, whole_lines
 from discreet.records.encoding import Cells, Codes, as_floats, class_codes, number_of
+from discreet.records.values import objects
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
 PLAIN = b"0123456789.+-eE"
-"""What the texts of most numbers consist of."""
+"""The characters that most numbers are written with."""
 LONGEST_PLAIN = 100
-"""Characters of the longest text that is taken for such a number."""
+"""Length of the longest text that Arrow is asked to read as a number; with the two digits that `PATTERN` allows in an
+exponent, no number of this length is too large or too small for a double."""
 PATTERN = "^-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,2})?$"
-"""What is one for certain; with so few characters it is neither too large nor too small for a double."""
+"""Texts that both Arrow and `number_of` read as a number."""
 
 
 def delimiter_of(path: Path) -> bytes:
-    """What stands between two fields, by the name of the file."""
+    """The character between two fields: a tab in .tsv files, a comma in all others."""
     return b"\t" if path.suffix.lower() == ".tsv" else b","
 
 
@@ -61,12 +63,12 @@ def _opened(path: Path) -> Any:
 
 
 class TextColumn:
-    """One column of a block of lines: texts, None for what is missing, b"" for what cannot be read.
+    """One column of a block of lines: texts, None for missing values, b"" for values that cannot be read.
 
     Parameters
     ----------
-    split : the fields of the regular lines, an Arrow array; None if there are none.
-    regular : which lines these are.
+    split : the fields of the regular lines, an Arrow array; None if there are no regular lines.
+    regular : which lines are regular.
     others : the fields of the other lines.
     """
 
@@ -93,7 +95,7 @@ class TextColumn:
 
     @cached_property
     def _distinct(self) -> tuple[NDArray[Any], Codes]:
-        """Values, each once or nearly so, and where that of each record stands among them."""
+        """The distinct values (a few may occur twice), and the index of each record's value among them."""
         fields: list[bytes | None] = []
         place = np.empty(len(self._regular), dtype=np.intp)
         if self._split is not None:
@@ -103,7 +105,7 @@ class TextColumn:
         pool: dict[bytes | None, int] = {}
         others = [pool.setdefault(field, len(pool)) for field in self._others]
         place[~self._regular] = np.array(others, dtype=np.intp) + len(fields)
-        return _objects(map(text_of, [*fields, *pool])), place
+        return objects(map(field_text, [*fields, *pool])), place
 
     @cached_property
     def _numbers(self) -> NDArray[np.float64]:
@@ -116,13 +118,15 @@ class TextColumn:
         numbers = np.empty(len(self._regular), dtype=np.float64)
         if self._split is not None:
             numbers[self._regular] = _numbers_of(self._split)
-        others = pa.array([field or b"" for field in self._others], pa.binary())  # no more a number than None is
+        others = pa.array(
+            [field or b"" for field in self._others], pa.binary()
+        )  # b"" and None are both read as "not a number"
         numbers[~self._regular] = _numbers_of(others)
         return numbers
 
 
 def split_columns(lines: Lines, places: Iterable[int], width: int, delimiter: bytes) -> dict[int, TextColumn]:
-    """The columns at these places, of a block of lines."""
+    """The columns at these positions in a block of lines."""
     places = list(places)
     split = _split_by_arrow(lines, places, delimiter)
     regular = lines.regular if split else np.zeros(len(lines), dtype=bool)
@@ -131,7 +135,7 @@ def split_columns(lines: Lines, places: Iterable[int], width: int, delimiter: by
 
 
 def _split_by_arrow(lines: Lines, places: list[int], delimiter: bytes) -> dict[int, Any]:
-    """The fields of the regular lines; nothing if there are none, or no pyarrow."""
+    """The fields of the regular lines by column; empty if no line is regular or pyarrow is not installed."""
     if not lines.regular.any():
         return {}
     try:
@@ -140,7 +144,9 @@ def _split_by_arrow(lines: Lines, places: list[int], delimiter: bytes) -> dict[i
     except ImportError:
         return {}
     names = [str(place) for place in range(lines.fields)]
-    heading = delimiter.join(name.encode() for name in names) + b"\n"  # so that no byte order mark comes first
+    heading = (
+        delimiter.join(name.encode() for name in names) + b"\n"
+    )  # then Arrow finds no byte order mark at the start
     content = heading + lines.joined()
     wanted = {names[place]: pa.binary() for place in places}
     try:
@@ -160,7 +166,7 @@ def _split_by_arrow(lines: Lines, places: list[int], delimiter: bytes) -> dict[i
             ),
         )
     except pa.ArrowInvalid:
-        return {}  # not by RFC 4180: then all lines are read by the definition
+        return {}  # Arrow disagrees with RFC 4180: all lines are read by `fields_of`
     if table.num_rows != int(lines.regular.sum()):
         return {}
     return {place: table.column(names[place]).combine_chunks() for place in places}
@@ -169,12 +175,11 @@ def _split_by_arrow(lines: Lines, places: list[int], delimiter: bytes) -> dict[i
 def _numbers_of(fields: Any) -> NDArray[np.float64]:
     """Numbers from an Arrow array of fields, as `encoding.number_of` reads them.
 
-    Guarantee  bit for bit those of `number_of`.
-    Proof      short texts of digits and of what stands between them in numbers go to Arrow. What it takes for a number
-               is a decimal one (with these characters, nothing else spells a number: neither NaN nor infinity), and it
-               takes the nearest double, as float() does. If it takes one of them for none, only those are left to it
-               that the pattern, a part of `columns.NUMBER`, finds. For all other texts `number_of` decides, once for
-               each distinct one.
+    Guarantee  the numbers are bit for bit those of `number_of`.
+    Proof      Arrow reads short texts of the characters in PLAIN. With these characters only decimal numbers can be
+               spelled, neither NaN nor infinity, and Arrow takes the nearest double, as float() does. If Arrow refuses
+               one of the texts, it gets only those that match PATTERN, which is a part of `columns.NUMBER`. All other
+               texts are read by `number_of`, once per distinct text.
     Test       tests/records/test_csv_lines.py::test_numbers_of_a_column_are_those_of_the_encoding
     """
     import pyarrow as pa
@@ -192,13 +197,13 @@ def _numbers_of(fields: Any) -> NDArray[np.float64]:
             is_plain[:] = False
     if not is_plain.all():
         rest = _filtered(texts, ~is_plain).view(pa.binary()).dictionary_encode()
-        distinct = np.array([number_of(text_of(field)) for field in rest.dictionary.to_pylist()], dtype=np.float64)
+        distinct = np.array([number_of(field_text(field)) for field in rest.dictionary.to_pylist()], dtype=np.float64)
         numbers[~is_plain] = distinct[rest.indices.to_numpy()]
     return numbers
 
 
 def _are_plain(texts: Any) -> NDArray[np.bool_]:
-    """Which texts of an Arrow array are short, not empty, and hold no characters but those of numbers."""
+    """Which texts of an Arrow array are short, not empty, and made of the characters in PLAIN only."""
     offsets = np.frombuffer(texts.buffers()[1], dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
     content = memoryview(texts.buffers()[2] or b"")[offsets[0] : offsets[-1]].tobytes()
     lengths = np.diff(offsets)
@@ -212,7 +217,7 @@ def _are_plain(texts: Any) -> NDArray[np.bool_]:
 
 
 def _cast(texts: Any, chosen: NDArray[np.bool_], numbers: NDArray[np.float64]) -> bool:
-    """Write the numbers of the chosen texts; False if Arrow takes one of them for none."""
+    """Write the numbers of the chosen texts; False if Arrow cannot read one of them."""
     import pyarrow as pa
 
     try:
@@ -226,10 +231,3 @@ def _filtered(texts: Any, kept: NDArray[np.bool_]) -> Any:
     import pyarrow as pa
 
     return texts if kept.all() else texts.filter(pa.array(kept))
-
-
-def _objects(values: Iterable[Any]) -> NDArray[Any]:
-    listed = list(values)
-    array = np.empty(len(listed), dtype=object)
-    array[:] = listed
-    return array

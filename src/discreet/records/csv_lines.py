@@ -2,19 +2,19 @@
 
 - Lines end with LF; one CR before it belongs to the line end, and the end of the file ends the last line. Every other
   byte is part of a value: a lone CR, NUL, a form feed, a backslash, bytes that are not UTF-8.
-- The first line names the columns. An empty line is no record, unless there is one column only.
-- A field whose first character after spaces is a quote is quoted: up to the next quote that is not doubled, then on to
-  the delimiter as it stands; a doubled quote is one quote; a quote that is never closed ends with the line. A quote
-  elsewhere is an ordinary character.
-- Short lines are padded with missing values, fields beyond the last column are dropped. Of a line longer than
+- The first line names the columns. An empty line is not a record, except in a file with a single column.
+- A field is quoted if its first character after spaces is a quote. The quoted part ends at the next quote that is not
+  doubled, or at the end of the line; what follows up to the delimiter is kept as it is. A doubled quote stands for one
+  quote. A quote anywhere else is an ordinary character.
+- Short lines are padded with missing values, fields beyond the last column are dropped. In a line longer than
   `LONGEST_LINE` no value is read.
-- A field is text: bytes that are not UTF-8 are replaced, spaces at both ends do not count.
+- A field is text: bytes that are not UTF-8 are replaced, spaces at both ends are removed.
 
-Guarantee  add a line of any bytes to a file, anywhere after the first line: the records of all other lines stay as they
-           are, and at most one record is added.
-Proof      where a line begins and ends depends on the places of LF alone, and a line of any bytes, between two of them,
-           holds none. What a line says is a function of its own bytes and of the public header, by `fields_of` and
-           `text_of`; no state is carried from line to line. (At the end of the file, the line before gets its LF.)
+Guarantee  adding a line of any bytes to a file, anywhere after the first line, leaves the records of all other lines
+           as they are and adds at most one record.
+Proof      where lines begin and end depends on the positions of LF alone, and a line contains no LF. The values of a
+           line are a function of its own bytes and of the public header, by `fields_of` and `field_text`; no state is
+           carried from line to line. (A line added at the end of the file gives the line before it its LF.)
 Test       tests/suites/test_random_lines.py::test_a_line_of_any_bytes_is_at_most_one_record
 """
 
@@ -30,25 +30,25 @@ Bytes = NDArray[np.uint8]
 Places = NDArray[np.intp]
 
 BLOCK = 1 << 22
-"""Bytes that are read at a time."""
+"""Bytes that are read at a time (4 MiB); benchmarks/csv_reading.py measures time and memory with it."""
 LONGEST_LINE = 1 << 24
-"""Bytes of the longest line, without its LF, that is read."""
-UNREADABLE = b"\n"
-"""Stands for a field of a line that is too long. No field is equal to it: lines are cut at LF."""
+"""Bytes of the longest line that is read, without its LF (16 MiB): bounds the memory that one record can take."""
+TOO_LONG = b"\n"
+"""Marks every field of a line that is too long. No real field equals it, since no field contains LF."""
 FEW_MORE = 64
-"""Fields beyond the last column that a file may have in every line and still be read fast."""
+"""Lines with at most this many extra fields can be read fast; all others are read slowly, with the same values."""
 BOM = b"\xef\xbb\xbf"
 LF, CR, QUOTE = 10, 13, 34
 
 
 def fields_of(line: bytes, delimiter: bytes, width: int) -> list[bytes | None]:
-    """The fields of one line, without its line end, for a file of so many columns: the definition.
+    """The fields of one line, given without its line end, for a file with `width` columns: the definition.
 
     >>> fields_of(b'1, "a ""b"", c" d,e"f,"g, h', b",", 5)
     [b'1', b'a "b", c d', b'e"f', b'g, h', None]
     """
     if len(line) > LONGEST_LINE:
-        return [UNREADABLE] * width
+        return [TOO_LONG] * width
     fields: list[bytes | None] = []
     if b'"' not in line:
         fields += line.split(delimiter, width)[:width] if line else []
@@ -61,7 +61,7 @@ def fields_of(line: bytes, delimiter: bytes, width: int) -> list[bytes | None]:
 
 
 def has_open_quote(line: bytes, delimiter: bytes) -> bool:
-    """Whether a quoted field of the line is never closed: a sign that fields span lines, or a slip of the writer."""
+    """Whether a quote in the line is never closed: a sign of fields that span lines, or a mistake in the file."""
     start, is_closed = 0, True
     while start <= len(line):
         _, start, is_closed = _next_field(line, delimiter, start)
@@ -69,7 +69,7 @@ def has_open_quote(line: bytes, delimiter: bytes) -> bool:
 
 
 def _next_field(line: bytes, delimiter: bytes, start: int) -> tuple[bytes, int, bool]:
-    """The field that begins at `start`, where the next one begins, and whether its quote, if any, is closed."""
+    """The field that begins at `start`, the start of the next field, and False if a quote is never closed."""
     end = _end(line, delimiter, start)
     opening = line.find(b'"', start, end)
     if opening < 0 or line[start:opening].strip(b" "):
@@ -85,27 +85,27 @@ def _next_field(line: bytes, delimiter: bytes, start: int) -> tuple[bytes, int, 
 
 
 def _end(line: bytes, delimiter: bytes, start: int) -> int:
-    """Where the next delimiter stands, or the line ends."""
+    """The position of the next delimiter, or of the end of the line."""
     end = line.find(delimiter, start)
     return len(line) if end < 0 else end
 
 
-def text_of(field: bytes | None) -> str | bytes | None:
-    """What a field says: a text, None if it is not there, and b"" (neither number nor text) if it cannot be read."""
-    if field is None or field == UNREADABLE:
+def field_text(field: bytes | None) -> str | bytes | None:
+    """The text of a field; None if the line has no such field, b"" (neither number nor text) if it is too long."""
+    if field is None or field == TOO_LONG:
         return None if field is None else b""
     return field.decode("utf-8", "replace").strip(" ")
 
 
 def first_line(file: BinaryIO) -> bytes:
-    """The header of an open file, without byte order mark and line end; leaves the file at the second line."""
+    """The header of an open file, without byte order mark and line end; reading goes on at the second line."""
     return file.readline(LONGEST_LINE + 2).removeprefix(BOM).removesuffix(b"\n").removesuffix(b"\r")
 
 
 def whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The rest of an open file in blocks of whole lines, each with its LF; memory stays flat, however long a line is.
+    """The rest of an open file in blocks of whole lines, each with its LF.
 
-    Of a line that is longer than a block, and too long to be read, only so much is kept as shows that it is.
+    Memory stays flat however long a line is: a line that is too long is cut once that is certain.
     """
     rest = b""
     while block := file.read(BLOCK):
@@ -122,19 +122,20 @@ def whole_lines(file: BinaryIO) -> Iterator[bytes]:
 class Lines:
     """The records of a block of whole lines, and which of them are regular.
 
-    A line is regular if all CSV readers that follow RFC 4180 agree with `fields_of` on it, whatever stands before and
-    after it: it is short enough, holds no CR but at its end, has `fields` fields (as many as there are columns, or what
-    most lines have beyond that), and an even number of quotes. Of these the first, third, ... stand at the start of
-    the line, after a delimiter or after a quote; the second, fourth, ... before a delimiter, the line end or a quote.
+    All CSV readers that follow RFC 4180 agree with `fields_of` on a regular line, whatever lines are around it. A line
+    is regular if it is short enough, has no CR except at its end, has `fields` fields (as many as there are columns, or
+    the larger number that most lines have), and an even number of quotes. Number the quotes from 1: odd ones must
+    stand at the start of the line, after a delimiter or after a quote; even ones must stand before a delimiter, the
+    line end or a quote.
 
     Guarantee  on a regular line, RFC 4180 and `fields_of` find the same fields.
-    Proof      from left to right: where a field starts, an even number of quotes lies behind. If it begins with a
-               quote, it is quoted to both, and the next quote is a second, fourth, ... one. Before a quote, it is
-               doubled to both, and the one after that pair is again a second, fourth, ... one; before a delimiter or
-               the line end, it closes the field to both. The number being even, one of them closes it. If the field
-               does not begin with a quote, it holds none up to its delimiter, since that would be a first, third, ...
-               one after an ordinary character: it is plain to both. So quotes open and close by turns, and the
-               delimiters that have an even number of quotes behind them are those between fields.
+    Proof      from left to right. Where a field starts, an even number of quotes came before. If the field begins with
+               a quote, both readers take it as quoted, and the next quote is an even one. If a quote follows that even
+               one, both take the pair as a doubled quote, and the quote after the pair is again an even one; if a
+               delimiter or the line end follows, both end the field there. Since the number of quotes is even, some
+               quote ends the field. If the field does not begin with a quote, it has none up to its delimiter: that
+               would be an odd quote after an ordinary character. Both take it as plain. So quotes open and close in
+               turn, and a delimiter separates fields if and only if an even number of quotes came before it.
     Test       tests/records/test_csv_lines.py::test_regular_lines_are_those_on_which_readers_agree
     """
 
@@ -184,16 +185,16 @@ class Lines:
 
 
 def _usual(delimiters: Places, width: int) -> int:
-    """The number of fields that most lines have, among those with as many as there are columns, or a few more.
+    """The most frequent number of fields, among lines with as many fields as columns or a few more.
 
-    Whatever it is, all lines are read alike: it only decides which of them are read fast.
+    It decides which lines are read fast; the values are the same either way.
     """
     enough = delimiters[(delimiters >= width - 1) & (delimiters < width + FEW_MORE)]
     return int(np.bincount(enough).argmax()) + 1 if len(enough) else width
 
 
 def _are_good(text: Bytes, starts: Places, ends: Places, delimiter: int) -> tuple[NDArray[np.bool_], Places]:
-    """Which lines are short enough, without a CR inside and with good quotes; and their delimiters between fields."""
+    """Which lines are regular but for the number of fields, and how many delimiters separate fields in each line."""
     regular: NDArray[np.bool_] = ends - starts <= LONGEST_LINE
     returns = np.flatnonzero(text == CR)
     regular[np.searchsorted(ends, returns[text[returns + 1] != LF])] = False
@@ -203,7 +204,7 @@ def _are_good(text: Bytes, starts: Places, ends: Places, delimiter: int) -> tupl
     places = marks[quotes]
     if len(places):
         is_even = np.diff(np.searchsorted(places, ends), prepend=0) % 2 == 0
-        if not is_even.all():  # without such lines, the parity of quotes begins anew with each line
+        if not is_even.all():  # without odd lines, the parity of quotes restarts with each line
             regular &= is_even
             kept = np.repeat(is_even, np.diff(np.searchsorted(marks, ends), prepend=0))
             marks, quotes = marks[kept], quotes[kept]

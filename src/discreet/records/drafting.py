@@ -1,7 +1,7 @@
-"""Reading a schema off the data: explicit, named, and never private.
+"""Schemas read off the data: only on request, marked as such, and never private.
 
-Two uses: `schema="from-data"`, for data that are public, and `discreet schema draft`, a draft that a person
-completes. Every entry that was read is listed in the schema's `from_data`; while one is, nothing is guaranteed.
+Two uses: `schema="from-data"`, for public data, and `discreet schema draft`, a draft that a person completes. The
+schema's `from_data` lists every entry that was read off the data; while it lists one, nothing is guaranteed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Column, Label, Numeric, spells_no_usable_number, text_of
 
 FEW = 12
-"""Numbers written as text that take at most this many values are drafted as categories."""
+"""A column of numbers written as text with at most this many distinct values is drafted as categories."""
 MANY = 1000
-"""A column of text with more values than this is probably an identifier or free text."""
+"""A column of text with more distinct values than this is refused: it is probably an identifier or free text."""
 
 
 def schema_from_data(X: Any, y: Any) -> Schema:
-    """Bounds, categories and classes as they stand in the data."""
+    """A schema with the bounds, categories and classes that occur in the data."""
     names = column_names(X)
     target = str(getattr(y, "name", None) or "target")
     while target in names:
@@ -35,7 +35,7 @@ def schema_from_data(X: Any, y: Any) -> Schema:
 
 
 def draft(columns: dict[str, NDArray[Any]], labels: NDArray[Any], target: str, records: int | None) -> Schema:
-    """A schema read off the values; `from_data` names every entry that a person has to confirm."""
+    """A schema read off the values; its `from_data` lists every entry that a person has to confirm."""
     drafted = [_draft_column(name, values) for name, values in columns.items()]
     marks = [mark for column in drafted for mark in _marks(column)]
     if records:
@@ -63,7 +63,7 @@ def labels_in(values: NDArray[Any]) -> list[Label]:
     plain = [value for value in values.tolist() if value is not None and value == value and text_of(value)]
     distinct = {text_of(value): value for value in plain}
     for text in [text for text in distinct if spells_no_usable_number(text)]:
-        del distinct[text]  # no schema can list it: it counts as unlisted
+        del distinct[text]  # no schema can list such a text: it counts as unlisted
     try:
         return sorted(distinct.values()) or ["-"]
     except TypeError:
@@ -89,7 +89,7 @@ def _draft_column(name: str, values: NDArray[Any]) -> Column:
 
 
 def _all_numbers(values: NDArray[Any], numbers: NDArray[Any]) -> bool:
-    """Whether every value that is there is a number ("?" and empty count as not there)."""
+    """Whether every value is a number, apart from missing ones; "?" and empty texts count as missing."""
     if values.dtype.kind not in "OU":
         return False
     absent = [value is None or value != value or str(value).strip(" ") in ("", "?") for value in values.tolist()]

@@ -1,15 +1,15 @@
-"""From values to codes, as the schema says; total: no value can make it fail.
+"""From values to codes, as the schema says. Encoding is total: no value can make it fail.
 
-A column's domain is divided into finitely many `Cells`, each record falls in exactly one. For numbers the
-cell is found by three float operations, so that every engine that follows IEEE 754 finds the same one.
+The `Cells` of a column divide its domain into finitely many parts; each record falls in exactly one. For numbers the
+cell is found by three float operations: every engine that follows IEEE 754 finds the same one.
 
-Guarantee  each value of an array has a code, which is a function of that value and of public things alone; no value
-           raises, and none changes the code of another.
-Proof      arrays of numbers are coded by numpy, element by element, without errors. Any other value is coded by
+Guarantee  each value of an array has a code, which is a function of that value and of public things alone. No value
+           raises an error, and no value changes the code of another.
+Proof      arrays of numbers are encoded by numpy, element by element, without errors. Any other value is encoded by
            `number_of` or by `_Memo.code`, one value at a time; both turn every Exception, also one that a method of the
-           value itself raises, into "not a number" and "not in the list". What is remembered between values are texts
-           of exactly the type `str`, whose hash and equality nobody can change, and their codes. A value of any other
-           type, a subclass of `str` included, is neither remembered nor looked up among them.
+           value itself raises, into "not a number" or "not in the list". Only texts of exactly the type `str` are
+           remembered, with their codes: nobody can change the hash and equality of these. A value of any other type, a
+           subclass of `str` included, is neither remembered nor looked up among the remembered texts.
 Test       tests/suites/test_hostile_values.py
 """
 
@@ -34,9 +34,9 @@ from discreet.schema.columns import Categorical, Label, Numeric, spells_infinity
 Codes = NDArray[np.intp]
 
 NUMBERS = (int, np.number, np.bool_, Decimal, Real)
-"""Types that are read as real numbers, besides float."""
+"""Types besides float that are read as real numbers."""
 REMEMBERED = 100_000
-"""Distinct texts of a column that are remembered."""
+"""At most this many distinct texts of a column are remembered: bounds memory; the codes do not depend on it."""
 UNREADABLE = b""
 """Stands for a value that cannot be read, such as text that is not UTF-8: neither a number, nor a text, nor missing."""
 
@@ -59,12 +59,12 @@ class Cells:
         return column.grid + 1 if self.bins is None else self.bins
 
     def scale_and_offset(self, column: Numeric) -> tuple[float, float]:
-        """The two constants of the code: bins are cut at their edges, the grid is rounded to the nearest."""
+        """The two constants in the formula of the code: bins are cut at their edges, the grid rounds to the nearest."""
         width = float(column.upper) - float(column.lower)
         return (column.grid / width, 0.5) if self.bins is None else (self.bins / width, 0.0)
 
     def missing_code(self, column: Numeric) -> int:
-        """The cell of a missing number: that of the column's public fill value."""
+        """The cell of a missing number: the cell of the column's public fill value."""
         return int(self.number_codes(np.array([column.missing_value]), column)[0])
 
     def codes(self, values: NDArray[Any], schema: Schema) -> Codes:
@@ -109,12 +109,12 @@ def _listed_floats(listed: list[Any]) -> NDArray[np.float64]:
     with np.errstate(all="ignore"):
         try:
             return np.fromiter(map(_number_of, listed), dtype=np.float64, count=len(listed))
-        except Exception:  # of one value: the others are read as before
+        except Exception:  # one value raised: the other values are read as before
             return np.fromiter(map(number_of, listed), dtype=np.float64, count=len(listed))
 
 
 def number_of(value: object) -> float:
-    """One number from anything, NaN if it is none; never raises.
+    """The number that a value of any type stands for, NaN if it is not a number; never raises.
 
     >>> [number_of(value) for value in ("01", " 2.5 ", "1e999", "-inf", "?", None, 10**400, b"7")]
     [1.0, 2.5, inf, -inf, nan, nan, inf, nan]
@@ -126,7 +126,7 @@ def number_of(value: object) -> float:
 
 
 def _number_of(value: Any) -> float:
-    """The same, except that it may raise. Subclasses of float and int are read as their value, not as they say."""
+    """As `number_of`, but it may raise. Subclasses of float and int count by their stored value, not by `__float__`."""
     if isinstance(value, str):
         text = str.strip(value, " ")
         return float(text) if spells_number(text) or spells_infinity(text) else math.nan
@@ -147,7 +147,7 @@ def _real_number(value: Any) -> float:
 
 
 def plain_list(values: NDArray[Any]) -> list[Any]:
-    """The values of an array as Python has them; a text that numpy cannot read is UNREADABLE."""
+    """The values of an array as Python objects; a text that numpy cannot read becomes UNREADABLE."""
     try:
         listed: list[Any] = values.tolist()
     except Exception:
@@ -163,18 +163,18 @@ def _element(values: NDArray[Any], place: int) -> Any:
 
 
 def category_codes(values: NDArray[Any], column: Categorical) -> Codes:
-    """The code of each value in the column's list; strays and missing values as the column says."""
+    """The position of each value among the categories; unlisted and missing values get the codes of the column."""
     return label_codes(values, column.categories, column.stray_code, column.missing_code)
 
 
 def class_codes(values: NDArray[Any], schema: Schema) -> Codes:
-    """The index of each label in the schema's classes; the number of classes where it is none of them."""
-    none = len(schema.classes)
-    return label_codes(values, schema.classes, none, none)
+    """The index of each label in the schema's classes; the number of classes if the label is not a class."""
+    classless = len(schema.classes)
+    return label_codes(values, schema.classes, classless, classless)
 
 
 def label_codes(values: NDArray[Any], labels: Iterable[Label], stray: int, missing: int) -> Codes:
-    """Codes by number for arrays of numbers, by text for everything else."""
+    """The position of each value among the labels: compared as numbers in arrays of numbers, as texts in all others."""
     lookup = {text_of(label): code for code, label in enumerate(labels)}
     if values.dtype.kind in "iuf":
         with np.errstate(all="ignore"):
@@ -189,7 +189,7 @@ def label_codes(values: NDArray[Any], labels: Iterable[Label], stray: int, missi
 
 
 def _codes_by_number(values: NDArray[Any], lookup: dict[str, int], stray: int, missing: int) -> Codes:
-    """Match numbers with the labels that are spelled as numbers: float equality, exact."""
+    """Match numbers with the labels that are spelled as numbers, by equality of floats."""
     spelled = sorted((float(text), code) for text, code in lookup.items() if is_canonical_number(text))
     codes = np.full(len(values), stray, dtype=np.intp)
     if spelled:
@@ -204,7 +204,7 @@ def _codes_by_number(values: NDArray[Any], lookup: dict[str, int], stray: int, m
 
 
 def boolean_code(value: bool, texts: Sequence[str]) -> int | None:
-    """Where a boolean stands in a list of texts: as a word, else as 1 or 0."""
+    """The position of a boolean in a list of texts: that of its word, else of 1 or 0; None if neither is there."""
     word = "true" if value else "false"
     lowered = [text.lower() for text in texts]
     if word in lowered:
@@ -218,12 +218,12 @@ def is_canonical_number(text: str) -> bool:
 
 
 def _are_texts(listed: list[Any]) -> bool:
-    """Whether all values are texts of exactly the type `str`; no method of a value, or of its type, is asked."""
+    """Whether all values are texts of exactly the type `str`; no method of a value, or of its type, is called."""
     return all(map(is_, map(type, listed), repeat(str)))
 
 
 class _Numbers(dict[str, float]):
-    """Text to number; each distinct text is looked at once. To be asked for nothing but exact texts: see the proof."""
+    """Text to number; each distinct text is parsed once. Only for texts of exactly the type `str`: see the proof."""
 
     def __missing__(self, text: str) -> float:
         number = number_of(text)
@@ -233,14 +233,14 @@ class _Numbers(dict[str, float]):
 
 
 class _Memo(dict[str, int]):
-    """Text to code; each distinct text is looked at once. To be asked for nothing but exact texts: see the proof."""
+    """Text to code; each distinct text is looked up once. Only for texts of exactly the type `str`: see the proof."""
 
     def __init__(self, lookup: dict[str, int], stray: int, missing: int) -> None:
         super().__init__(lookup)
         self._lookup, self._stray, self._missing = lookup, stray, missing
 
     def __missing__(self, text: str) -> int:
-        code = self.code(text)  # which raises on no text either: numpy makes some with impossible characters
+        code = self.code(text)  # never raises, even on texts with impossible characters, which numpy can make
         if len(self) < REMEMBERED:
             self[text] = code
         return code
@@ -281,6 +281,6 @@ class _Memo(dict[str, int]):
 
 
 def _is_missing(value: Any) -> bool:
-    """NaT and pandas' NA: what differs from itself, or answers that question with itself."""
+    """Whether this is NaT or pandas' NA: a value that differs from itself, or whose comparison gives itself."""
     different = value != value
     return different is value or (isinstance(different, bool | np.bool_) and bool(different))

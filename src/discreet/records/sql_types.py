@@ -1,41 +1,29 @@
-"""Names, texts and types in SQL: how they are quoted, and which types a value can be read from."""
+"""Names, texts and types in SQL: how names and texts are quoted, and what kind of values each type holds."""
 
 from __future__ import annotations
 
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
-
-
 INTEGER_TYPES = frozenset((*_INTEGERS, *("U" + name for name in _INTEGERS)))
-
-
 FLOAT_TYPES = frozenset(("FLOAT", "DOUBLE", "REAL", "DECIMAL"))
-
-
 TEXT_TYPES = frozenset(("VARCHAR", "CHAR", "TEXT", "ENUM", "UUID"))
-
-
 DATE_TYPES = ("DATE", "TIME", "INTERVAL")
-
-
 STRICT_TYPES = ("JSON", "GEOMETRY", "GEOGRAPHY", "VARIANT")
-"""Types of which DuckDB checks each value while it reads."""
-
-
+"""Types whose values DuckDB checks one by one while it reads them."""
 UNCHECKED = "VARCHAR(unchecked)"
-"""The type of a column of text that the engine did not check to be UTF-8, such as one of a view of other memory."""
+"""Our name for the type of a text column that DuckDB has not checked to be UTF-8, such as one behind a view."""
 
 
 def may_fail(kind: str) -> bool:
-    """Whether reading a value of this type may fail, since not all that a file can hold is one: dates, JSON, shapes.
+    """Whether reading a value of this type may fail, because a file can hold invalid ones: dates, JSON, geometries.
 
-    Of a list or a struct by the words in its type, among which its names are taken for types too.
+    Lists and structs are judged by the words in their type; the names of their fields are taken for types too.
     """
     known = INTEGER_TYPES | FLOAT_TYPES | TEXT_TYPES | {"BOOLEAN", "BLOB", UNCHECKED}
     return base_type(kind) not in known and any(word in kind.upper() for word in (*DATE_TYPES, *STRICT_TYPES))
 
 
 def base_type(kind: str) -> str:
-    """A type without its parameters; that of a list is none of those above."""
+    """A type without its parameters; the type of a list is left as it is, and is none of the types above."""
     return kind if kind.endswith("]") else kind.partition("(")[0]
 
 
@@ -50,7 +38,7 @@ def literal(text: str) -> str:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether a text can stand in a statement at all; no text that an engine holds equals one that cannot."""
+    """Whether a text can be written into a statement; a text that cannot be equals no text in a database."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -18,7 +18,7 @@ from discreet.schema import Schema
 
 
 class Table:
-    """Columns by name, as numpy arrays, without copying what is an array already; no value is read before `column`."""
+    """Columns by name, as numpy arrays. Arrays are not copied; no value is read before `column` is called."""
 
     def __init__(self, data: Any, schema: Schema) -> None:
         frame = as_frame(data)
@@ -41,7 +41,7 @@ class Table:
             self.rows = len(array)
 
     def check(self, schema: Schema, *, target: bool = False) -> None:
-        """Raise DataError unless the columns are the schema's; the target and ignored ones may be there too."""
+        """Raise DataError unless the columns are the schema's; the target and ignored columns are allowed too."""
         needed = [*schema.names, schema.target] if target else schema.names
         check_names(list(self._columns), needed, schema)
         for name in needed:
@@ -53,10 +53,10 @@ class Table:
         return self._columns[name].read()
 
     def labels(self, y: Any, target: str) -> Values:
-        """The labels y, or with y=None those in the target column; a DataError if they are not one a record."""
+        """The labels y, or with y=None those in the target column; DataError unless there is one label per record."""
         labels = self._columns[target] if y is None else label_values(y)
         if labels.rows != self.rows:
-            raise DataError("X and y have different lengths; need one label a record")
+            raise DataError("X and y have different lengths; need one label per record")
         return labels
 
     def __contains__(self, name: str) -> bool:
@@ -64,7 +64,10 @@ class Table:
 
 
 def open_labelled(X: Any, y: Any, schema: Schema) -> tuple[Table, Values]:
-    """A table and its labels, with y=None those in its target column. Checks the structure and reads no value."""
+    """A table and its labels; with y=None the labels are its target column. Checks the structure, reads no value.
+
+    The one way to open a table with labels: every source, and every door behind it, comes through here.
+    """
     table = Table(X, schema)
     table.check(schema, target=y is None)
     return table, table.labels(y, schema.target)
@@ -82,24 +85,26 @@ def as_frame(data: Any) -> nw.DataFrame[Any] | None:
 
 
 def as_array(values: Any) -> NDArray[Any]:
-    """An array as it is, and of anything else an array of objects; for data that need no protection only."""
+    """Arrays as they are, anything else as an array of objects. Only for public data: its errors depend on values."""
     array = stored_array(values)
     if array is not None:
         return array
     try:
         return np.asarray(values, dtype=object)
     except ValueError:
-        raise DataError("rows or columns have different lengths; need one value a record in each") from None
+        raise DataError("rows or columns have different lengths; need one value per record in each") from None
 
 
 def check_names(present: Sequence[str], needed: Sequence[str], schema: Schema) -> None:
     """Raise DataError if a column is missing or is not in the schema."""
     missing = [name for name in needed if name not in present]
     if missing:
-        # the names that are there are not quoted: of a file without a header they are its first record
+        # the names in the table are not quoted: in a file without a header they are its first record
         some = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
         words = f"columns {some} of the schema are" if len(missing) > 1 else f"column {some} of the schema is"
-        raise DataError(f"{words} missing in the table; rename or add there what differs, letter for letter")
+        raise DataError(
+            f"{words} missing in the table; add or rename columns there until the names agree, letter for letter"
+        )
     allowed = {*schema.names, schema.target, *schema.ignore}
     extra = [name for name in present if name not in allowed]
     if extra:
@@ -116,8 +121,8 @@ def as_matrix(data: Any, width: int) -> NDArray[Any]:
     array = as_array(data)
     if array.ndim != 2:
         raise DataError(
-            f"got an array with {array.ndim} dimensions; need 2. Reshape your data: one row a record, "
-            "one column an attribute"
+            f"got an array with {array.ndim} dimensions; need 2. Reshape your data: one row per record, "
+            "one column per column of the schema"
         )
     if array.shape[1] != width:
         raise DataError(f"X has {array.shape[1]} features, but the schema has {width} columns")
@@ -135,14 +140,14 @@ def as_vector(y: Any) -> NDArray[Any]:
 
 
 def check_records(data: Any, schema: Schema) -> None:
-    """Raise DataError if records in a list have not the schema's columns; for data that need no protection only."""
+    """Raise DataError unless records in a list have the schema's columns. Only for public data: it looks at records."""
     if not isinstance(data, list | tuple):
         return
     width = len(schema.names)
     if any(not isinstance(row, Mapping | list | tuple | np.ndarray) for row in data):
         raise DataError("a record is neither a dict nor a row; need a list of dicts or of rows in the schema's order")
     if any(isinstance(row, list | tuple | np.ndarray) and len(row) != width for row in data):
-        raise DataError(f"a row has not the {width} columns of the schema; need one value for each, in its order")
+        raise DataError(f"a row does not have the {width} columns of the schema; need one value for each, in its order")
     dicts = [record for record in data if isinstance(record, Mapping)]
     absent = [name for name in schema.names if not any(name in record for record in dicts)]
     if dicts and absent:
@@ -152,8 +157,8 @@ def check_records(data: Any, schema: Schema) -> None:
 def _columns_of_records(records: Sequence[Any], schema: Schema) -> dict[str, Values]:
     """Columns from a list of records, each read by itself: a dict by name, a row by position in schema order.
 
-    What a record lacks is missing, even if all lack it, and what it has too much is not read: which keys or cells are
-    there is a fact about records, and neither an error nor the reading of another record may depend on it.
+    Keys that a record lacks are missing values, even if all records lack them; extra keys are not read. Which keys a
+    record has is private: neither an error nor the reading of another record may depend on it.
     """
     names = [*schema.names, schema.target]
 
@@ -169,7 +174,7 @@ def _columns_of_records(records: Sequence[Any], schema: Schema) -> dict[str, Val
 
 
 def _cells(record: Any, names: Sequence[str]) -> list[Any]:
-    """One record as a list of cells, the target last; all of them missing where it is neither a dict nor a row."""
+    """One record as a list of values, the target last; all are missing if it is neither a dict nor a row."""
     try:
         if isinstance(record, Mapping):
             return [_cell(record, name) for name in names]
@@ -177,7 +182,7 @@ def _cells(record: Any, names: Sequence[str]) -> list[Any]:
             cells = list(islice(iter(record), len(names) - 1))
             return cells + [None] * (len(names) - len(cells))
     except Exception:
-        pass  # a fact about this record alone
+        pass  # that reading failed concerns this record alone
     return [None] * len(names)
 
 
@@ -191,5 +196,5 @@ def _cell(record: Mapping[str, Any], name: str) -> Any:
 def _common_length(columns: Mapping[str, Values]) -> int:
     lengths = {values.rows for values in columns.values()}
     if len(lengths) > 1:
-        raise DataError("columns have different lengths; need one value a record in each")
+        raise DataError("columns have different lengths; need one value per record in each")
     return lengths.pop() if lengths else 0

@@ -1,12 +1,13 @@
-"""One column of values, of whatever library: its structure at once, its values only when they are asked for.
+"""One column of values from any library: its structure is read at once, its values only on request.
 
-Guarantee  making `Values` looks at lengths, shapes and types, and at no value: what it raises depends on structure
-           alone. `read` raises on no value; each value it returns is a function of that value and of the column's type.
-Proof      types are those that the library stores for the column; the one library that would guess them from the
-           values (narwhals, for pandas' columns of objects) is not asked there. `read` hands an object over as it is. A
-           text that its library cannot decode becomes UNREADABLE and leaves the other values as they are: text that can
-           be decoded is the same text whether it is decoded with the others or one by one. What is neither a number
-           nor a text (bytes, lists, structs) is only looked at for being there.
+Guarantee  making `Values` looks at lengths, shapes and types, and at no value: its errors depend on structure alone.
+           No value makes `read` raise; each value that `read` returns is a function of that value and of the column's
+           type.
+Proof      types are those that the library stores for the column; narwhals would guess the type of pandas' columns of
+           objects from their values, and is not asked there. `read` hands objects over as they are. A text that its
+           library cannot decode becomes UNREADABLE and leaves the other values as they are: a text that can be decoded
+           is the same whether it is decoded with the others or one by one. Of values that are neither numbers nor texts
+           (bytes, lists, structs), only whether they are missing is looked at.
 Test       tests/suites/test_hostile_values.py
 """
 
@@ -25,6 +26,8 @@ from discreet.errors import DataError
 from discreet.records.encoding import UNREADABLE, plain_list
 
 Array = NDArray[Any]
+Columns = dict[str, Array]
+"""Columns by name, one value per record in each."""
 
 OPAQUE = (nw.List, nw.Struct, nw.Array, nw.Binary)
 """Types whose values are neither numbers nor texts."""
@@ -43,7 +46,7 @@ class Values:
 
 
 def column_values(values: Any) -> Values:
-    """One value a record, whatever the values are: a list in a cell is a value too."""
+    """A column with one value per record, whatever the values are: a list in a cell is a value too."""
     series = as_series(values)
     if series is not None:
         return series_values(series)
@@ -52,7 +55,7 @@ def column_values(values: Any) -> Values:
         read: Callable[[], Array] = (lambda: array) if array.ndim == 1 else (lambda: objects(array))
         return Values(len(array), array.dtype.kind in "mM", read)
     if array is not None or isinstance(values, str | bytes) or not _is_sized(values):
-        raise DataError(f"a column is a {type(values).__name__}; need a list or an array with one value a record")
+        raise DataError(f"a column is a {type(values).__name__}; need a list or an array with one value per record")
     return Values(len(values), False, functools.cache(lambda: listed(values)))
 
 
@@ -61,20 +64,20 @@ def label_values(y: Any) -> Values:
     frame = nw.from_native(y, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         if len(frame.columns) != 1:
-            raise DataError(f"y has {len(frame.columns)} columns; need one label a record (1-D)")
+            raise DataError(f"y has {len(frame.columns)} columns; need one label per record (1-D)")
         return series_values(next(frame.iter_columns()))
     array = None if as_series(y) is not None else stored_array(y)
     if array is not None and array.ndim == 2 and array.shape[1] == 1:
         return column_values(array[:, 0])
     if array is not None and array.ndim != 1:
-        raise DataError(f"y has {array.ndim} dimensions; need one label a record (1-D)")
+        raise DataError(f"y has {array.ndim} dimensions; need one label per record (1-D)")
     if array is None and (isinstance(y, str | bytes) or not _is_sized(y)):
-        raise DataError(f"y is a {type(y).__name__}; need one label a record (1-D)")
+        raise DataError(f"y is a {type(y).__name__}; need one label per record (1-D)")
     return column_values(y)
 
 
 def stored_array(values: Any) -> Array | None:
-    """What is stored as an array, masked values as None; None for lists and other containers."""
+    """The array in which values are stored, with None for masked values; None for lists and other containers."""
     if isinstance(values, np.ma.MaskedArray):
         return _unmasked(values)
     if isinstance(values, np.ndarray | np.generic):
@@ -82,7 +85,7 @@ def stored_array(values: Any) -> Array | None:
     if isinstance(values, list | tuple) or not hasattr(values, "__array__"):
         return None
     if isinstance(nw.from_native(values, eager_only=True, pass_through=True), nw.DataFrame):
-        raise DataError("a data frame stands where one column is needed; pass one of its columns")
+        raise DataError("got a data frame, need one column; pass one of its columns")
     try:
         return np.asarray(values)
     except Exception:
@@ -91,22 +94,22 @@ def stored_array(values: Any) -> Array | None:
 
 
 def objects(values: Iterable[Any]) -> Array:
-    """One object a value, as it is. (numpy.array would look into values for more dimensions.)"""
+    """An array of the values as they are. (numpy.array would look inside values for more dimensions.)"""
     return np.fromiter(values, dtype=object)
 
 
 def listed(values: Iterable[Any]) -> Array:
-    """A list value by value, whatever the others are; one of floats alone as floats, which are read alike.
+    """A list as an array of objects; as an array of floats if it holds floats only, which have the same codes.
 
-    numpy would choose one type for all values of a list, so that one record could change how another is read: 1.0 would
-    become "1.0" beside a text, True would become 1 beside a number.
+    numpy would choose one type for all values, and one record could change how another is read: 1.0 would become "1.0"
+    beside a text, True would become 1 beside a number.
     """
     array = objects(values)
     return array.astype(np.float64) if all(type(value) is float for value in array.tolist()) else array
 
 
 def as_series(values: Any) -> nw.Series[Any] | None:
-    """A series of any library as narwhals sees it, pandas' and pyarrow's other columns too; None for anything else."""
+    """A column of any library as a narwhals series, also an index or array of pandas or pyarrow; None for the rest."""
     library = type(values).__module__.partition(".")[0]
     if library == "pandas" and hasattr(values, "dtype") and not hasattr(values, "iloc"):
         values = nw.dependencies.get_pandas().Series(values)  # an index or an array of pandas
@@ -139,17 +142,17 @@ def _numbers_or_texts(series: nw.Series[Any]) -> Array:
     arrow = _arrow(native)
     try:
         if arrow is not None and series.dtype in (nw.Categorical, nw.Unknown):
-            # as numpy, a null of a dictionary is some entry of it, and of an extension type there is only the storage
+            # to_numpy would give some entry for a null of a dictionary, and the stored form of an extension type
             return objects(arrow.to_pylist())
         array = series.to_numpy()
         return array if array.ndim == 1 else objects(series.to_list())
-    except Exception:  # one value is to blame, or the type
+    except Exception:  # one value, or the type, cannot be converted
         each = _one_by_one(native) if arrow is None else (_value(scalar.as_py) for scalar in arrow)
         return objects(each)
 
 
 def _arrow(native: Any) -> Any:
-    """The chunks in which pyarrow, or pandas on top of it, stores a column; None for other columns."""
+    """The chunked array of a column stored by pyarrow, or by pandas on top of it; None for other columns."""
     stored: Any = getattr(native, "array", None)
     if hasattr(stored, "__arrow_array__") and "Arrow" in type(stored).__name__:
         native = stored.__arrow_array__()
@@ -169,7 +172,7 @@ def _value(read: Callable[[], Any]) -> Any:
 
 
 def _polars_texts(native: Any) -> Array:
-    """Texts of polars. It writes what it cannot decode to the standard error, so the bytes are checked first."""
+    """Texts of polars, which writes bytes that it cannot decode to the standard error: so they are checked first."""
     polars = nw.dependencies.get_polars()
     raw = native.cast(polars.String).cast(polars.Binary)
     try:
@@ -179,12 +182,12 @@ def _polars_texts(native: Any) -> Array:
 
 
 def _holds_objects(series: nw.Series[Any]) -> bool:
-    """Whether pandas stores objects; narwhals would look at some of them to say of what type they are."""
+    """Whether pandas stores the column as objects, whose type narwhals would guess from some of the values."""
     return series.implementation.is_pandas_like() and str(series.to_native().dtype) == "object"
 
 
 def _unmasked(values: np.ma.MaskedArray[Any, Any]) -> Array:
-    """A masked array with None where it is masked; dates keep their type, which is refused by name."""
+    """A masked array with None for masked values; dates keep their type, since columns of dates are refused."""
     stored, mask = np.asarray(values.data), np.ma.getmaskarray(values)
     if stored.dtype.kind in "mMV":
         return stored

@@ -1,4 +1,4 @@
-"""Blocks of columns that come one after another: a table that is never in memory as a whole."""
+"""A table that comes in blocks of columns, one after another, and is never in memory as a whole."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from discreet.records.encoding import Cells
+from discreet.records.tables import open_labelled
 from discreet.schema import Schema
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.memory import MemorySource
@@ -18,9 +19,9 @@ class BlockSource:
 
     Parameters
     ----------
-    blocks : called for each pass with the schema; gives the blocks, which need no other columns.
-    structure : gives the columns without a record. Without it no block is seen before it is read, so that whoever makes
-        the blocks has to check their columns.
+    blocks : called with the schema once per pass; returns the blocks, each with the columns of the schema.
+    structure : returns the columns without a record. Without it `check` knows no column: then whoever makes the blocks
+        has to check them.
     """
 
     def __init__(
@@ -32,13 +33,13 @@ class BlockSource:
         return f"{type(self).__name__}(values hidden)"
 
     def check(self, schema: Schema) -> None:
-        """Names and types of the columns, as far as they are known beforehand; no value is looked at."""
+        """Check names and types of the columns, as far as they are known beforehand; no value is looked at."""
         if self._structure is not None:
-            MemorySource(self._structure()).check(schema)
+            open_labelled(self._structure(), None, schema)
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
-        """The counts of the blocks, added."""
-        counted = MemorySource({name: [] for name in (*schema.names, schema.target)}).count(cells, schema)
+        """Add up the counts of the blocks."""
+        counted = MemorySource({name: [] for name in schema.all_names}).count(cells, schema)
         for block in self._blocks(schema):
             counted += MemorySource(block).count(cells, schema)
         return counted

@@ -1,22 +1,22 @@
-"""A CSV file, encoded and counted a block of lines at a time: larger than memory, no value is kept."""
+"""A CSV file, encoded and counted a block of lines at a time: it may be larger than memory, and no value is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from discreet.records import files
 from discreet.records.csv_columns import TextColumn, delimiter_of, read_lines, split_columns
-from discreet.records.encoding import Cells
+from discreet.records.csv_header import header
+from discreet.records.encoding import Cells, Codes
+from discreet.records.tables import open_labelled
 from discreet.schema import Schema
+from discreet.sources.coding import CodedBlock, count_blocks, rows_of_blocks
 from discreet.sources.exact import ExactRows, ExactStatistics
-from discreet.sources.memory import MemorySource
 
 
 class CsvSource:
-    """A CSV file; each line after the first is a record, as `csv_lines` says."""
+    """A CSV file; each line after the first is a record, as `csv_lines` defines it."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
@@ -25,38 +25,29 @@ class CsvSource:
         return "CsvSource(values hidden)"
 
     def check(self, schema: Schema) -> None:
-        """Names of the columns; no record is looked at."""
-        MemorySource(files.structure(self._path)).check(schema)
+        """Check the names of the columns; no record is looked at."""
+        open_labelled(files.structure(self._path), None, schema)
 
     def columns(self) -> list[str]:
         """Names of the columns."""
-        return files.header(files.checked(self._path))
+        return header(files.checked(self._path))
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
-        """Count block by block: linear in rows and columns."""
-        classes = len(schema.classes)
-        sizes = {each: each.size(schema) for each in cells}
-        counts = {each: np.zeros((classes + 1) * size, dtype=np.int64) for each, size in sizes.items()}
-        for columns in self._blocks(cells, schema):
-            label = columns[schema.target].class_codes(schema)
-            for each, size in sizes.items():
-                code = columns[each.column].codes(each, schema) + label * size
-                counts[each] += np.bincount(code, minlength=(classes + 1) * size)
-        return ExactStatistics(
-            {each: flat.reshape(classes + 1, sizes[each])[:classes] for each, flat in counts.items()}
-        )
+        """Count block by block."""
+        return count_blocks(self._blocks(cells, schema), cells, schema)
 
     def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
         """Encode block by block, in the order of the file."""
-        for columns in self._blocks(cells, schema):
-            codes = {each: columns[each.column].codes(each, schema).astype(np.uint16) for each in cells}
-            yield ExactRows(codes, columns[schema.target].class_codes(schema).astype(np.uint16))
+        return rows_of_blocks(self._blocks(cells, schema), cells)
 
-    def _blocks(self, cells: Sequence[Cells], schema: Schema) -> Iterator[dict[str, TextColumn]]:
-        """The columns that are asked for, by name."""
+    def _blocks(self, cells: Sequence[Cells], schema: Schema) -> Iterator[CodedBlock]:
         self.check(schema)
         names, delimiter = self.columns(), delimiter_of(self._path)
         places = {name: names.index(name) for name in [*(each.column for each in cells), schema.target]}
         for lines in read_lines(self._path, len(names)):
             columns = split_columns(lines, set(places.values()), len(names), delimiter)
-            yield {name: columns[place] for name, place in places.items()}
+
+            def encode(each: Cells, columns: dict[int, TextColumn] = columns) -> Codes:
+                return columns[places[each.column]].codes(each, schema)
+
+            yield encode, columns[places[schema.target]].class_codes(schema)

@@ -1,6 +1,6 @@
-"""A Parquet file or a DuckDB table, counted inside DuckDB: larger than memory, no row leaves it.
+"""A Parquet file or a DuckDB table, counted inside DuckDB: it may be larger than memory, and only counts come back.
 
-A CSV file is not read by DuckDB, whose reader lets one record change how others are read, but by `CsvSource`.
+CSV files are read by `CsvSource`: in DuckDB's own reader, one record can change how others are read.
 """
 
 from __future__ import annotations
@@ -17,15 +17,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import FileError, MissingExtra
 from discreet.records import sql_types
+from discreet.records.duckdb_engine import connect_duckdb, duckdb_module
 from discreet.records.encoding import Cells
-from discreet.records.files import (
-    PARQUET_FILES,
-    TEXT_FILES,
-    connect_duckdb,
-    duckdb_module,
-    parquet_relation,
-    read_blocks,
-)
+from discreet.records.files import PARQUET_FILES, TEXT_FILES, read_blocks
+from discreet.records.parquet import parquet_relation
 from discreet.records.tables import check_names
 from discreet.schema import Schema
 from discreet.sources import Source, sql
@@ -33,24 +28,25 @@ from discreet.sources.blocks import BlockSource
 from discreet.sources.csv import CsvSource
 from discreet.sources.exact import ExactRows, ExactStatistics
 
+DATABASES = (".duckdb", ".db")
 STRANGE = (KeyError, TypeError, AttributeError, ValueError, RecursionError)
-"""What a plan of another shape can raise."""
+"""Errors that a query plan of an unknown shape can raise."""
 LEFT = np.iinfo(np.int64).min
-"""Stands for a cell that the first SELECT left to the second."""
+"""Marks a record that the first SELECT left to the second."""
 
 
 class DuckDBSource:
     """A file or a table that DuckDB can read.
 
-    A given connection keeps its settings, and may be shared between threads: each result belongs to its statement. What
-    a view computes is the owner's affair: if it fails for the values of some record, so does the fit, after the charge,
-    with one and the same message.
+    A given connection keeps its settings, and several threads may use it: each result belongs to its statement. The
+    owner is responsible for what a view computes: if it fails for the values of some record, the fit fails too, after
+    the charge, always with the same message.
 
     Parameters
     ----------
     path : a .csv, .parquet or .duckdb file.
-    table : the name of a table or view, for a .duckdb file or a given connection; with its schema if it has to be told
-        from others ("clinic.patients").
+    table : the name of a table or view, for a .duckdb file or a given connection; with its schema if several tables
+        have that name ("clinic.patients").
     connection : an open DuckDB connection that has `table`.
     """
 
@@ -67,7 +63,7 @@ class DuckDBSource:
         return "DuckDBSource(values hidden)"
 
     def check(self, schema: Schema) -> None:
-        """Names and types of the columns; no value is looked at."""
+        """Check names and types of the columns; no value is looked at."""
         if self._csv is not None:
             self._csv.check(schema)
             return
@@ -113,7 +109,7 @@ class DuckDBSource:
         return ExactStatistics(counts)
 
     def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
-        """One SELECT: two bytes a value come back, nothing else of a record."""
+        """Run one SELECT; two bytes per value come back, and nothing else about a record."""
         if self._csv is not None:
             yield from self._csv.rows(cells, schema)
             return
@@ -130,13 +126,13 @@ class DuckDBSource:
         yield ExactRows(codes, columns["label"])
 
     def _open(self) -> tuple[Any, str, dict[str, str]]:
-        """A connection, the text that names the rows in it, and the types of its columns; opened once."""
+        """A connection, the SQL text that names the table, and the types of its columns; opened once."""
         if self._opened is None:
             with one_at_a_time(self._connection):
                 connection, relation, checked = self._relation()
                 described = _quietly(connection, f"DESCRIBE SELECT * FROM {relation}")
             types = {str(row[0]): str(row[1]) for row in described}
-            self._stored = checked and self._unchecked is None  # in a table, not in a file or behind a view
+            self._stored = checked and self._unchecked is None  # in a table of DuckDB, not in a file or behind a view
             if self._connection is not None:
                 self._guard = one_at_a_time if checked else each_value_by_itself
             if not checked:
@@ -145,7 +141,7 @@ class DuckDBSource:
         return self._opened
 
     def _relation(self) -> tuple[Any, str, bool]:
-        """A connection, the text that names the rows, and whether DuckDB has checked that its texts are UTF-8."""
+        """A connection, the SQL text that names the table, and whether DuckDB has checked that its texts are UTF-8."""
         if duckdb_module() is None:
             raise MissingExtra("duckdb")
         if self._connection is not None:
@@ -156,12 +152,12 @@ class DuckDBSource:
         if not path.is_file():
             raise FileError(f"cannot read {path}: no such file; check the path")
         kind = path.suffix.lower()
-        if kind in (".duckdb", ".db"):
+        if kind in DATABASES:
             connection = _connect()
             _attach(connection, path)
             return connection, *_named(connection, str(self._table))
         if kind in PARQUET_FILES:
-            # bad text makes DuckDB refuse the file; then all of it is read by another way, which counts the same
+            # DuckDB refuses a file with bad text; then the blocks are counted instead, with the same result
             self._unchecked = BlockSource(lambda schema: read_blocks(path, names=schema.all_names))
             return _connect(), parquet_relation(path), True
         raise FileError(f"{path} is neither .csv, .parquet nor .duckdb; convert it to one of these")
@@ -170,12 +166,12 @@ class DuckDBSource:
 def _connect() -> Any:
     connection = connect_duckdb()
     connection.execute("SET preserve_insertion_order = false")
-    connection.execute("SET perfect_ht_threshold = 20")
+    connection.execute("SET perfect_ht_threshold = 20")  # count up to 2**20 groups in a plain array
     return connection
 
 
 def _attach(connection: Any, path: Path) -> None:
-    """Open a database in a DuckDB of our own: one that was opened by its path would share settings with others."""
+    """Open a database file from a DuckDB of our own, since connections to the same path have common settings."""
     try:
         connection.execute(f"ATTACH {sql_types.literal(str(path.absolute()))} AS data (READ_ONLY, TYPE duckdb)")
         connection.execute("USE data")
@@ -190,10 +186,10 @@ UNION ALL SELECT database_name, schema_name, view_name, sql FROM duckdb_views() 
 
 
 def _named(connection: Any, table: str) -> tuple[str, bool]:
-    """The one table or view of this name, in full, and whether it is a table; a FileError if there is none or several.
+    """The full name of the table or view, and whether it is a table; FileError unless exactly one has this name.
 
-    Only the catalog is asked: DuckDB itself would take a name that it does not find there for a file, a pattern of
-    files or a variable of Python. As in DuckDB, case does not count, and temporary tables come first.
+    Only the catalog is asked: DuckDB would take a name that is not in the catalog for a file, a pattern of files or a
+    Python variable. As in DuckDB, upper and lower case are the same, and temporary tables come first.
     """
     found = []
     for database, schema, name, view in _quietly(connection, CATALOG):
@@ -204,13 +200,15 @@ def _named(connection: Any, table: str) -> tuple[str, bool]:
     first = [each for each in found if each[0] == "temp"] or [each for each in found if each[:2] == current]
     chosen = found if "." in table else first or found
     if len(chosen) != 1:
-        problem = "there is no table or view of this name" if not chosen else "several tables have this name"
-        raise FileError(f"table {table!r}: {problem}; need one that SHOW ALL TABLES lists, as schema.name if need be")
+        problem = "there is no table or view with this name" if not chosen else "several tables have this name"
+        raise FileError(
+            f"table {table!r}: {problem}; need a name that SHOW ALL TABLES lists, as schema.name if several have it"
+        )
     *names, view = chosen[0]
     relation = ".".join(map(sql_types.identifier, names))
     if view and not _scanned(connection, relation) <= SCANS:
         raise FileError(
-            f"table {table!r} is a view of something else than tables and Parquet files, of which DuckDB guesses types "
+            f"table {table!r} is a view of something other than tables and Parquet files, and DuckDB guesses its types "
             "from the values; make it a table (CREATE TABLE ... AS), or pass the file or data frame itself"
         )
     return relation, not view
@@ -218,11 +216,11 @@ def _named(connection: Any, table: str) -> tuple[str, bool]:
 
 SCANS = {"SEQ_SCAN", "TABLE_SCAN", "INDEX_SCAN", "READ_PARQUET", "PARQUET_SCAN", "PYTHON_ARROW_SCAN", "ARROW_SCAN"}
 SCANS |= {"COLUMN_DATA_SCAN", "DUMMY_SCAN", "EMPTY_RESULT", "DELIM_SCAN", "CTE_SCAN", "REC_CTE_SCAN", "RANGE"}
-"""What a view may be made of: things whose types do not follow from their values."""
+"""The scans that a view may consist of: those whose column types do not depend on the values."""
 
 
 def _scanned(connection: Any, relation: str) -> set[str]:
-    """How DuckDB reads a view, views inside it included; something unknown if it cannot say."""
+    """The scans by which DuckDB reads a view and the views inside it; "unknown" if its plan cannot be read."""
     try:
         plans = _quietly(connection, f"EXPLAIN (FORMAT json) SELECT * FROM {relation}")
         return {name for _, plan in plans for node in json.loads(plan) for name in _leaves(node)}
@@ -239,13 +237,13 @@ def _leaves(node: dict[str, Any]) -> Iterator[str]:
 
 
 def _run(connection: Any, text: str, schema: Schema) -> NDArray[np.int64]:
-    """The rows of a count, as integers; LEFT where a cell is NULL."""
+    """The rows of a count as integers, with LEFT in place of NULL."""
     rows = [[LEFT if value is None else value for value in row] for row in _quietly(connection, text)]
     return np.array(rows, dtype=np.int64).reshape(-1, 3 + len(schema.classes))
 
 
 def _tabulate(rows: NDArray[np.int64], position: int, size: int) -> NDArray[np.int64]:
-    """Counts by class and cell from the rows of one block; codes beyond the cells are clipped to them."""
+    """Counts by class and cell from the rows of one block; codes out of range are clipped to the outermost cells."""
     table = np.zeros((size, rows.shape[1] - 3), dtype=np.int64)
     np.add.at(table, np.clip(rows[:, position], 0, size - 1), rows[:, 3:])
     return table.T
@@ -260,20 +258,20 @@ _LOCK = threading.RLock()
 
 @contextlib.contextmanager
 def one_at_a_time(connection: Any) -> Iterator[None]:
-    """No two sources run a statement on a given connection at a time: the second would end the first."""
+    """Only one source at a time runs a statement on a given connection: a second one would end the first."""
     with _LOCK:
         yield
 
 
 @contextlib.contextmanager
 def each_value_by_itself(connection: Any) -> Iterator[None]:
-    """The same, and without the statistics of files, which leave NaN out: if all other values of a column are one,
-    DuckDB takes it for a constant, and whether it does depends on a single record.
+    """As `one_at_a_time`, and without the statistics of files, which leave NaN out: if all other values of a column are
+    equal, DuckDB takes the column for a constant, and a single record decides whether it does.
 
-    For views of a given connection alone: tables have statistics that count NaN, and files are read by a DuckDB of our
-    own. The setting belongs to the database that the connection shares with others, all of them in this process. Under
-    the lock no two sources change it at a time, so that what is kept is what its owner set; it is put back unless
-    the owner has changed it meanwhile. Others' statements stay right without the statistics.
+    Only for views of a given connection: tables have statistics that count NaN, and files are read by a DuckDB of our
+    own. The setting belongs to the database, which other connections in this process may use too. Under the lock no two
+    sources change it at the same time, so the value kept here is the owner's. It is restored unless the owner has
+    changed it meanwhile. Statements of others stay correct without the statistics.
     """
     with _LOCK:
         setting = connection.cursor()  # the connection itself may hold a result that its owner has not fetched yet
@@ -295,10 +293,9 @@ def _disabled(cursor: Any) -> str:
 
 
 def _quietly(connection: Any, text: str, fetch: Callable[[Any], Any] = lambda result: list(result.fetchall())) -> Any:
-    """Run a SELECT; an engine's message may quote a row, so it is not passed on.
+    """Run a SELECT. Messages of DuckDB are not passed on: they may quote a row.
 
-    The result is fetched from a relation of its own: one that is fetched from the connection could be replaced by that
-    of another thread.
+    The result is fetched from a relation of its own: another thread could replace the result of the connection.
     """
     try:
         return fetch(connection.sql(text))

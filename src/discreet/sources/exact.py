@@ -1,4 +1,4 @@
-"""What a source answers: exact counts and exact rows, which never leave the private side."""
+"""The answers of a source: exact counts and exact rows, which never leave the private side."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from discreet.schema import Schema
 
 @dataclass(frozen=True, repr=False)
 class ExactStatistics:
-    """Integer counts by class and cell. They add: halves of a table added equal the whole.
+    """Integer counts by class and cell. They can be added: two halves of a table sum to the whole.
 
-    Private: an object of this type lives inside a door only, shows no values and refuses to be pickled.
+    Private: an object of this type exists inside a door only, shows no values and refuses to be pickled.
     """
 
     counts: Mapping[Cells, Integers]
@@ -42,7 +42,7 @@ class ExactStatistics:
 
 @dataclass(frozen=True, repr=False)
 class ExactRows:
-    """A block of records: the code of each in each of some cells, and of its class (the number of classes if none).
+    """A block of records: their codes in each of some cells, and their class codes (number of classes: no class).
 
     Private, as exact statistics are.
     """

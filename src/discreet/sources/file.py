@@ -1,4 +1,4 @@
-"""Data files as sources: CSV line by line, Parquet inside DuckDB, or in memory where DuckDB is not installed."""
+"""Data files as sources: CSV line by line, Parquet inside DuckDB, or block by block if DuckDB is not installed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from discreet.records import files
 from discreet.sources import Source
 from discreet.sources.blocks import BlockSource
 from discreet.sources.csv import CsvSource
-from discreet.sources.duckdb import DuckDBSource
-
-DATABASES = (".duckdb", ".db")
+from discreet.sources.duckdb import DATABASES, DuckDBSource
 
 
 class FileSource(BlockSource):
@@ -36,7 +34,7 @@ def open_file(path: str | Path, table: str | None = None) -> Source:
             raise ParameterError(f"{path} is a database; name its table (--table NAME)")
         return DuckDBSource(path, table=table)
     if table:
-        raise ParameterError(f"table={table!r} is for .duckdb files; {path} is none: leave --table out")
+        raise ParameterError(f"table={table!r} is for .duckdb files; {path} is not one: leave --table out")
     path = files.checked(path)
     if files.is_text(path):
         return CsvSource(path)

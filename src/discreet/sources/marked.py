@@ -1,4 +1,4 @@
-"""Records as a public model sees them: each is right, wrong, or has no class and is counted nowhere."""
+"""Records marked by a public model: predicted right, predicted wrong, or without a class and not counted."""
 
 from __future__ import annotations
 
@@ -16,30 +16,29 @@ from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.memory import MemorySource
 
 Examples = tuple[Any, Any]
-"""A table and its labels; None for labels that are the target column of the table."""
+"""A table and its labels; None if the labels are the target column of the table."""
 
 RIGHT, WRONG = "right", "wrong"
 
 
 def marks(adjacency: Adjacency) -> Schema:
-    """The schema of marked records: one attribute that says nothing, and the mark."""
+    """The schema of marked records: a column with one constant value, and the mark as the target."""
     return Schema([Categorical("record", ["any"], unlisted=False)], "prediction", [RIGHT, WRONG], adjacency=adjacency)
 
 
 class MarkedSource:
-    """A table of which only the marks are seen, under the schema `marks`.
+    """A table that shows only the marks of its records, under the schema `marks`.
 
-    A record's mark is a function of that record alone, so that neighbours have neighbouring marks: each value is coded
-    by itself, and what the model says of a record must not depend on the records beside it. A matrix product is
-    not such a function (how it rounds depends on the number of rows), so that with `singly` records are predicted one
-    at a time.
+    Neighbouring tables have neighbouring marks, because a record's mark is a function of that record alone: each value
+    is encoded by itself, and the prediction for a record must not depend on other records. A matrix product is not such
+    a function (its rounding depends on the number of rows); `singly` is for models that use one.
 
     Parameters
     ----------
-    predict : the classes of the records of a mapping of columns.
+    predict : takes a mapping of columns, returns the predicted class of each record.
     schema : the public schema of the table.
-    structure : the table, or one without records that has its columns.
-    blocks : reads the records.
+    structure : the table, or a table without records that has the same columns.
+    blocks : returns the records, in blocks.
     singly : whether to predict one record at a time.
     """
 
@@ -59,11 +58,11 @@ class MarkedSource:
         return "MarkedSource(values hidden)"
 
     def check(self, schema: Schema) -> None:
-        """Columns and lengths of the table itself; no value is looked at."""
+        """Check columns and lengths of the table itself; no value is looked at."""
         open_labelled(*self._structure, self._schema)
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
-        """The counts of the marks, block by block."""
+        """Count the marks, block by block."""
         counted = MemorySource({"record": []}, []).count(cells, schema)
         for source in self._marked():
             counted += source.count(cells, schema)
@@ -92,6 +91,6 @@ class MarkedSource:
         return class_codes(np.concatenate(each), self._schema)
 
     def _read(self, block: Examples) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
-        """Columns and labels. Columns, since a model may refuse a list of records for what one of them lacks."""
+        """Columns and labels. A model may refuse a list of records for what one record lacks, but not columns."""
         table, labels = open_labelled(*block, self._schema)
         return {name: table.column(name) for name in self._schema.names}, labels.read()

@@ -1,11 +1,11 @@
-"""Portable SELECTs that count records by class and cell, or code them, for every engine that speaks SQL.
+"""Portable SELECTs that count records by class and cell, or encode them, for every engine that speaks SQL.
 
-The first computes a cell by the arithmetic of records/encoding.py, operation by operation in double precision. Codes
-beyond the first and the last cell are clipped after counting, which changes no count. What has no code that fits a
-small integer, being missing, NaN or far out of bounds, is counted by the second, which decides by an explicit CASE
-before any clipping: GREATEST and LEAST skip NULL, which would turn a missing number into a bound, and engines
-disagree on how NaN compares. A row of either result is (block, cell of its first column, cell of its second, count of
-class 0, count of class 1, ...).
+Counting takes two SELECTs. The first computes cells by the arithmetic of records/encoding.py, operation by operation in
+double precision. Codes outside the cells are clipped after counting, which changes no count. Values without a code that
+fits a small integer (missing, NaN or far out of bounds) are left to the second SELECT, which decides by an explicit
+CASE before any clipping: GREATEST and LEAST skip NULL, which would turn a missing number into a bound, and engines
+disagree on how NaN compares. A row of either result is (block, cell of its first column, cell of its second column,
+count of class 0, count of class 1, ...).
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from discreet.schema import Schema
 from discreet.schema.columns import INFINITY, LONGEST_NUMBER, NUMBER, Categorical, Label, Numeric, text_of
 
 SMALL = 64
-"""Columns with at most so many cells are counted two at a time: half the work, and the joint counts fit a cache."""
+"""Columns with at most this many cells are counted two at a time: half the work, and 64 x 64 joint counts still fit
+into a processor's cache. benchmarks/speed.py measures it."""
 
 
 def in_blocks(cells: Sequence[Cells], schema: Schema) -> list[tuple[Cells, ...]]:
@@ -41,8 +42,8 @@ def in_blocks(cells: Sequence[Cells], schema: Schema) -> list[tuple[Cells, ...]]
 
 
 def count_cells(relation: str, cells: Sequence[Cells], schema: Schema, types: Mapping[str, str]) -> str:
-    """The first SELECT: one pass a block. A code fits a byte or two, so that engines count in a plain array, without
-    hashing; it is NULL for numbers that are left to `count_rest`."""
+    """The first SELECT: one pass per block. Codes fit one or two bytes, so engines can count in a plain array, without
+    hashing; the code is NULL for numbers that are left to `count_rest`."""
     blocks = enumerate(in_blocks(cells, schema))
     return "\nUNION ALL\n".join(
         _count(relation, place, [_code(each, schema, types[each.column]) for each in block], schema, types)
@@ -51,11 +52,11 @@ def count_cells(relation: str, cells: Sequence[Cells], schema: Schema, types: Ma
 
 
 def count_rest(relation: str, cells: Sequence[Cells], schema: Schema, types: Mapping[str, str]) -> str:
-    """The second SELECT: what the first left NULL in each of these columns, a block each."""
+    """The second SELECT: the records that the first left as NULL in each of these columns, one block per column."""
     parts = []
     for place, each in enumerate(cells):
-        column, value = schema[each.column], number_of(each.column, types[each.column])
-        assert isinstance(column, Numeric), "categories have a code each"
+        column, value = schema[each.column], as_double(each.column, types[each.column])
+        assert isinstance(column, Numeric), "every category has a code"
         code = (
             f"CASE WHEN {_is_nothing(value)} THEN {each.missing_code(column)} "
             f"WHEN {value} < {double(column.lower)} THEN 0 ELSE {each.size(schema) - 1} END"
@@ -75,11 +76,11 @@ def row_codes(relation: str, cells: Sequence[Cells], schema: Schema, types: Mapp
 
 
 def _total_code(cells: Cells, schema: Schema, kind: str) -> str:
-    """The code of any value, missing and far out ones too; no branch may fail, as engines may compute them all."""
+    """The code of any value, even a missing one. No branch of it may fail, since engines may compute all branches."""
     column = schema[cells.column]
     if isinstance(column, Categorical):
         return f"CAST({_category(column, kind)} AS USMALLINT)"
-    value, top = number_of(column.name, kind), cells.size(schema) - 1
+    value, top = as_double(column.name, kind), cells.size(schema) - 1
     code = f"TRY_CAST({_position(cells, column, kind)} AS BIGINT)"
     return (
         f"CAST(CASE WHEN {code} <= 0 THEN 0 WHEN {code} >= {top} THEN {top} WHEN {code} IS NOT NULL THEN {code} "
@@ -89,13 +90,13 @@ def _total_code(cells: Cells, schema: Schema, kind: str) -> str:
 
 
 def _is_nothing(value: str) -> str:
-    """Whether a double is NULL or NaN. By its spelling: DuckDB takes `isnan` for false wherever the statistics of a
-    Parquet file, which know no NaN, have bounds."""
+    """Whether a double is NULL or NaN. NaN is found by its spelling: DuckDB takes `isnan` for false wherever a Parquet
+    file states bounds of a column, and such bounds leave NaN out."""
     return f"{value} IS NULL OR LOWER(CAST({value} AS VARCHAR)) IN ('nan', '-nan')"
 
 
 def _count(relation: str, place: int, codes: Sequence[str], schema: Schema, types: Mapping[str, str]) -> str:
-    """Conditional counts over the classes, by one code or two."""
+    """The counts of each class, grouped by one or two codes."""
     conditions = _label_conditions(schema.target, schema.classes, types[schema.target])
     counts = ", ".join(f"COALESCE(COUNT_IF({condition}), 0)" for condition in conditions)
     keys = ", ".join(str(position) for position in range(2, 2 + len(codes)))
@@ -104,7 +105,7 @@ def _count(relation: str, place: int, codes: Sequence[str], schema: Schema, type
 
 
 def _code(cells: Cells, schema: Schema, kind: str) -> str:
-    """The code of a value; for numbers neither clipped nor, if missing or far out, there at all."""
+    """The code of a value; the code of a number is not clipped, and is NULL if it is missing or far out of bounds."""
     column = schema[cells.column]
     size = cells.size(schema)
     integer = "TINYINT" if size <= SMALL else "SMALLINT" if size <= 2**14 else "USMALLINT"
@@ -115,7 +116,7 @@ def _code(cells: Cells, schema: Schema, kind: str) -> str:
 
 def _position(cells: Cells, column: Numeric, kind: str) -> str:
     scale, offset = cells.scale_and_offset(column)
-    position = f"({number_of(column.name, kind)} - {double(column.lower)}) * {double(scale)}"
+    position = f"({as_double(column.name, kind)} - {double(column.lower)}) * {double(scale)}"
     return f"FLOOR({position}{f' + {double(offset)}' if offset else ''})"
 
 
@@ -128,7 +129,7 @@ def _category(column: Categorical, kind: str) -> str:
 
 
 def _label_conditions(name: str, labels: Sequence[Label], kind: str) -> list[str]:
-    """When a value of the column is each of the labels, as `encoding.label_codes` decides it."""
+    """For each label, the condition that a value of the column is that label, as `encoding.label_codes` decides it."""
     column, texts = identifier(name), [text_of(label) for label in labels]
     if kind == "BOOLEAN":
         position = {word: boolean_code(word == "true", texts) for word in ("true", "false")}
@@ -144,7 +145,7 @@ def _label_conditions(name: str, labels: Sequence[Label], kind: str) -> list[str
 
 
 def _text_conditions(column: str, texts: Sequence[str], kind: str) -> list[str]:
-    """A text is a label if it is spelled like it, if both are one number, or if it is a word for one truth value."""
+    """A text is a label if both are spelled alike, are the same number, or stand for the same truth value."""
     text = _trimmed(column, kind)
     conditions = [f"({text} = {literal(each)}" if is_utf8(each) else "(FALSE" for each in texts]
     for place, each in enumerate(texts):
@@ -164,9 +165,9 @@ def _spells_number(text: str) -> str:
 
 
 def _equals_number(name: str, kind: str, text: str) -> str:
-    """Equality with a number; integers are compared as integers, which says the same and is faster."""
+    """Equality with a number; integers are compared as integers, which gives the same result faster."""
     is_integer = text.lstrip("-").isdigit() and kind in INTEGER_TYPES
-    return f"{identifier(name)} = {text}" if is_integer else f"{number_of(name, kind)} = {double(float(text))}"
+    return f"{identifier(name)} = {text}" if is_integer else f"{as_double(name, kind)} = {double(float(text))}"
 
 
 def _is_missing(name: str, kind: str) -> str:
@@ -175,8 +176,8 @@ def _is_missing(name: str, kind: str) -> str:
     return f"{name} IS NULL OR {_trimmed(name, kind)} = ''" if base_type(kind) in TEXT_TYPES else f"{name} IS NULL"
 
 
-def number_of(name: str, kind: str) -> str:
-    """A column as a double: text is parsed by `columns.NUMBER`, what is no number is NULL."""
+def as_double(name: str, kind: str) -> str:
+    """A column as a double: texts that match `columns.NUMBER` are parsed, values that are not numbers are NULL."""
     column = identifier(name)
     if kind == "DOUBLE":
         return column
@@ -196,9 +197,9 @@ def number_of(name: str, kind: str) -> str:
 
 
 def refuse_dates(schema: Schema, types: Mapping[str, str], *, stored: bool) -> None:
-    """Dates and times are neither numbers nor categories: a clear error, as for data frames.
+    """Raise DataError for columns of dates or times, which are neither numbers nor categories, as for data frames.
 
-    So are types whose values may fail to be read, unless they are stored in a database, which has checked them.
+    Types whose values may fail to be read are refused too, unless a database stores them, which has checked them.
     """
     for name in schema.all_names:
         is_date = types[name].startswith(DATE_TYPES) and not types[name].endswith("]")
@@ -211,15 +212,15 @@ def _is_number_type(kind: str) -> bool:
 
 
 BYTEWISE = 'COLLATE "C"'
-"""How texts are compared, whatever the column or the connection says: letter for letter."""
+"""Compare texts letter for letter, whatever collation the column or the connection has."""
 
 
 def _trimmed(column: str, kind: str) -> str:
-    """A text without spaces around it; spaces only, as in Python's strip(" "). NULL if it is not UTF-8."""
+    """A text without leading and trailing spaces, as Python's strip(" ") gives it; NULL if it is not UTF-8."""
     text = f"TRY(decode(encode({column})))" if kind == UNCHECKED else f"CAST({column} AS VARCHAR)"
     return f"(TRIM({text}, ' ') {BYTEWISE})"
 
 
 def double(value: float) -> str:
-    """A double, spelled so that it is read back exactly."""
+    """The SQL text of a double, which is read back exactly."""
     return f"CAST('{float(value)!r}' AS DOUBLE)"

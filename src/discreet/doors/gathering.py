@@ -1,0 +1,38 @@
+"""All records of a table at once, for doors that need more than counts. Private: inside a door only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.doors.passage import Reading
+from discreet.records.encoding import Cells
+from discreet.schema import Schema
+
+Gathered = tuple[dict[Cells, NDArray[Any]], NDArray[Any]]
+"""The codes of all records in each of some cells, and the code of their classes."""
+
+
+def gather(
+    reading: Reading, cells: Sequence[Cells], schema: Schema, *, all_records: bool = False, smallest: bool = False
+) -> Gathered:
+    """Read all records that have one of the classes, or all records.
+
+    Codes take two bytes each; with `smallest`, as few as their public number of cells allows.
+    """
+    cells, classes = list(dict.fromkeys(cells)), len(schema.classes)
+    codes = {each: [np.empty(0, dtype=_kind(each.size(schema), smallest))] for each in cells}
+    labels = [np.empty(0, dtype=_kind(classes, smallest))]
+    for block in reading.rows(cells):
+        kept = slice(None) if all_records else block.labels < classes
+        labels.append(block.labels[kept].astype(labels[0].dtype))
+        for each, parts in codes.items():
+            parts.append(block.codes[each][kept].astype(parts[0].dtype))
+    return {each: np.concatenate(parts) for each, parts in codes.items()}, np.concatenate(labels)
+
+
+def _kind(size: int, smallest: bool) -> np.dtype[Any]:
+    return np.min_scalar_type(size) if smallest else np.dtype(np.uint16)

@@ -1,0 +1,87 @@
+"""From perturbed codes back to values of the schema, and the digest by which a published table is recognised."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.doors.rows import NOT_RELEASED, NoisyCodes
+from discreet.records.encoding import Cells, class_codes
+from discreet.records.files import ROWS
+from discreet.schema import Schema
+from discreet.schema.columns import Column, Label, Numeric, text_of
+
+UNLISTED = "(unlisted)"
+"""How a value outside the listed categories is written."""
+
+
+def decoded(codes: NDArray[np.uint16], column: Column) -> NDArray[Any]:
+    """The public value of each code; NaN or None where nothing was released."""
+    absent = codes == NOT_RELEASED
+    if isinstance(column, Numeric):
+        lower, upper = float(column.lower), float(column.upper)
+        numbers = np.clip(lower + codes.astype(np.float64) * ((upper - lower) / column.grid), lower, upper)
+        numbers[absent] = np.nan
+        return np.asarray(numbers)
+    values = np.empty(column.size + 1, dtype=object)
+    values[: column.size] = [*column.categories, UNLISTED][: column.size]
+    return np.asarray(values[np.where(absent, column.size, codes)])
+
+
+def as_labels(classes: Sequence[Label]) -> NDArray[Any]:
+    """The classes as an array of their own type, or of objects if they have several types."""
+    same_type = len({type(label) for label in classes}) == 1
+    return np.array(classes, dtype=None if same_type else object)
+
+
+def as_texts(values: NDArray[Any]) -> list[str]:
+    """Values as they are written to a CSV file: reading finds the same cells; missing values are empty texts."""
+    return ["" if value is None or value != value else text_of(value) for value in values.tolist()]
+
+
+def digest_of_codes(codes: NoisyCodes, order: NDArray[np.intp], schema: Schema) -> str:
+    """The digest of a table that is published with its rows in this order; `digest_of_values` finds the same."""
+    *columns, labels = codes
+
+    def blocks() -> Iterator[list[NDArray[Any]]]:
+        for start in range(0, len(order), ROWS):
+            rows = order[start : start + ROWS]
+            read = [table[np.minimum(code[rows], len(table) - 1)] for table, code in zip(tables, columns, strict=True)]
+            yield [*read, labels[rows]]
+
+    tables = [_codes_when_read(column, schema) for column in schema.columns]
+    return _digest(blocks(), len(codes))
+
+
+def digest_of_values(blocks: Iterable[Mapping[str, NDArray[Any]]], schema: Schema) -> str:
+    """The digest of a published table that was read in blocks of columns, target included, from any kind of file."""
+    encoded = (
+        [
+            *(Cells(name).codes(block[name], schema) for name in schema.names),
+            class_codes(block[schema.target], schema),
+        ]
+        for block in blocks
+    )
+    return _digest(encoded, len(schema.names) + 1)
+
+
+def _codes_when_read(column: Column, schema: Schema) -> NDArray[np.intp]:
+    """The code that each published value has when it is read; the last entry is for values that are not released."""
+    size = Cells(column.name).size(schema)
+    values = decoded(np.array([*range(size), NOT_RELEASED], dtype=np.uint16), column)
+    if not isinstance(column, Numeric):
+        values = np.array(as_texts(values), dtype=object)
+    return Cells(column.name).codes(values, schema)
+
+
+def _digest(blocks: Iterable[list[NDArray[Any]]], columns: int) -> str:
+    """SHA-256 of the codes, column by column: it does not depend on how the rows are cut into blocks."""
+    hashes = [hashlib.sha256() for _ in range(columns)]
+    for block in blocks:
+        for each, codes in zip(hashes, block, strict=True):
+            each.update(codes.astype("<u2").tobytes())
+    return hashlib.sha256(b"".join(each.digest() for each in hashes)).hexdigest()

@@ -1,0 +1,33 @@
+"""Counts and rows from blocks of encoded records, for the sources that encode records themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from discreet.records.encoding import Cells, Codes
+from discreet.schema import Schema
+from discreet.sources.exact import ExactRows, ExactStatistics
+
+CodedBlock = tuple[Callable[[Cells], Codes], Codes]
+"""A block of records: a function that encodes them (a new array at each call), and the class code of each record."""
+
+
+def count_blocks(blocks: Iterable[CodedBlock], cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
+    """The records of each class in each cell, added over the blocks: linear in rows and columns."""
+    classes = len(schema.classes)
+    sizes = {each: each.size(schema) for each in cells}
+    counts = {each: np.zeros((classes + 1) * size, dtype=np.int64) for each, size in sizes.items()}
+    for encode, label in blocks:
+        for each, size in sizes.items():
+            code = encode(each)
+            code += label * size
+            counts[each] += np.bincount(code, minlength=(classes + 1) * size)
+    return ExactStatistics({each: flat.reshape(classes + 1, sizes[each])[:classes] for each, flat in counts.items()})
+
+
+def rows_of_blocks(blocks: Iterable[CodedBlock], cells: Sequence[Cells]) -> Iterator[ExactRows]:
+    """The codes of each record, block by block, in two bytes each."""
+    for encode, label in blocks:
+        yield ExactRows({each: encode(each).astype(np.uint16) for each in cells}, label.astype(np.uint16))
