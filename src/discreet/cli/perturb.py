@@ -131,7 +131,7 @@ def _writer(file: Any, out: Path) -> Any:
 
 def _write(writer: Any, blocks: Iterator[tuple[Any, Any]], schema: Schema) -> int:
     """Write a header and the records, target column last; returns the number of records."""
-    from discreet.perturbation.local_perturbation import as_texts
+    from discreet.perturbation.decoding import as_texts
 
     writer.writerow([*schema.names, schema.target])
     count = 0

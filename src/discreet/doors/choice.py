@@ -65,8 +65,8 @@ def select(
 
     Guarantee  the choice is ε-DP under the schema's adjacency.
     Proof      each round is permute-and-flip among the candidates that are left, at epsilon / wanted, calibrated to how
-               much their leads can change (MajorityScore, FractionScore). Which candidates are left follows from earlier
-               choices alone. The losses of the rounds add up.
+               much their leads can change (MajorityScore, FractionScore). Which candidates are left follows from
+               earlier choices alone. The losses of the rounds add up.
     Order      that of the passage.
     """
     if not 1 <= wanted <= len(candidates):

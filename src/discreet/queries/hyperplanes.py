@@ -76,10 +76,10 @@ class Hyperplanes:
             is_integer(self.knots)
             and 1 <= self.knots <= MOST_KNOTS
             and is_integer(self.bits)
-            and self.bits <= MOST_BITS
+            and 0 <= self.bits <= MOST_BITS
         ):
             raise ValueError(
-                f"knots={self.knots!r}, bits={self.bits!r}; need 1 to {MOST_KNOTS} knots and at most {MOST_BITS} bits"
+                f"knots={self.knots!r}, bits={self.bits!r}; need 1 to {MOST_KNOTS} knots and 0 to {MOST_BITS} bits"
             )
 
     def features(self, schema: Schema) -> tuple[Feature, ...]:
