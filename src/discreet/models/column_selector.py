@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.models.public import checked_public
+from discreet.models.public import accept_any_table, checked_public
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.receipt import Receipt
 from discreet.records.tables import Table, as_frame, as_matrix, check_records
@@ -91,10 +91,7 @@ class ColumnSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.feature_names_in_[self.get_support()])
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
+        tags = accept_any_table(super().__sklearn_tags__())
         tags.target_tags.required = True
         return tags
 

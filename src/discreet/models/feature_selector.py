@@ -8,13 +8,12 @@ from typing import Any, Self
 from discreet.doors.choice import select
 from discreet.errors import ParameterError
 from discreet.models.column_selector import ColumnSelector
-from discreet.models.public import checked_public
+from discreet.models.public import check_schema_parameter, schema_for_source, with_schema
 from discreet.privacy.epsilon import as_epsilon, as_release_epsilon
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import as_rng
 from discreet.queries.tables import MOST_BINS, MajorityScore
-from discreet.records.drafting import schema_from_data
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 from discreet.sources import Source
@@ -72,19 +71,13 @@ class FeatureSelector(ColumnSelector):
         With y=None the labels are the schema's target column of X.
         """
         self.check_parameters()
-        if isinstance(self.schema, str):
-            X, y = checked_public(X, y, kind=type(self).__name__)
-            return self._fit(MemorySource(X, y), schema_from_data(X, y), ledger)
-        return self._fit(MemorySource(X, y), self.schema, ledger)
+        X, y, schema = with_schema(X, y, self.schema, type(self).__name__)
+        return self._fit(MemorySource(X, y), schema, ledger)
 
     def fit_from(self, source: Source, *, ledger: Ledger | None = None) -> Self:
         """Choose from any source: a DuckDB table, a Parquet file larger than memory."""
         self.check_parameters()
-        if not hasattr(source, "count") or not hasattr(source, "rows"):  # a data frame has a count, too
-            raise ParameterError(f"source={type(source).__name__}; need a source, for instance open_file(path)")
-        if isinstance(self.schema, str):
-            raise ParameterError("schema='from-data' reads data in memory only; use fit, or draft a schema first")
-        return self._fit(source, self.schema, ledger)
+        return self._fit(source, schema_for_source(source, self.schema), ledger)
 
     def _fit(self, source: Source, schema: Schema, ledger: Ledger | None) -> Self:
         self._check_k(schema)
@@ -100,8 +93,7 @@ class FeatureSelector(ColumnSelector):
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
         as_rng(self.random_state)
         as_release_epsilon(self.epsilon)
-        if not isinstance(self.schema, Schema) and self.schema != "from-data":
-            raise ParameterError(f"schema={type(self.schema).__name__}; need a Schema, or 'from-data' for public data")
+        check_schema_parameter(self.schema)
         if not isinstance(self.bins, Integral) or not 2 <= int(self.bins) <= MOST_BINS:
             raise ParameterError(f"bins={self.bins!r}; need an integer from 2 to {MOST_BINS}")
         if not isinstance(self.k, Integral) or isinstance(self.k, bool) or int(self.k) < 1:

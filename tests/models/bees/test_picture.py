@@ -51,7 +51,8 @@ def test_figures_show_every_rule(rules, tmp_path):
 
 
 def test_without_matplotlib_the_remedy_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for module in ("matplotlib", "matplotlib.figure"):  # the second may have been imported by another test
+        monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=r"discreet\[plot\]"):
         draw(RULES, 3, SCHEMA, [0.4, 0.6], "Rules")
 

@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.models.bees.colony import Uniform, stream
 from discreet.models.bees.fitness import NoisyAccuracy, NoisyHistogram, TreeAccuracy
-from discreet.models.bees.reading import charge_in_the_clear, check_schema, is_perturbed, labelled, promised
+from discreet.models.bees.reading import admit, labelled, promised
 from discreet.models.bees.selection import Bits, SubsetSearch
 from discreet.models.column_selector import ColumnSelector
-from discreet.models.public import checked_public
+from discreet.models.public import check_schema_parameter, with_schema
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.receipt import Receipt
 from discreet.queries.tables import ClassCounts, Counts, SoftCounts, SplineCounts
-from discreet.records.drafting import schema_from_data
 from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
 
@@ -102,17 +101,9 @@ class BeeFeatureSelector(ColumnSelector):
         """
         search = self._checked()
         self.__dict__.pop("columns_", None)  # an interrupted refit must not leave a choice under another promise
-        perturbed = is_perturbed(source_guarantee, source_receipt, self.schema)
-        if perturbed:
-            check_schema(self.schema, source_receipt)
         uniform = stream(self.random_state)
-        if ledger is not None and not perturbed:
-            charge_in_the_clear(ledger, self.schema, self.kind)
-        if isinstance(self.schema, str):
-            X, y = checked_public(X, y, kind=type(self).__name__)
-            self.schema_ = schema_from_data(X, y)
-        else:
-            self.schema_ = self.schema
+        admit(self.schema, ledger, source_guarantee, source_receipt, self.kind)
+        X, y, self.schema_ = with_schema(X, y, self.schema, type(self).__name__)
         fitness = TreeAccuracy(*labelled(X, y, self.schema_), uniform)
         promise = promised("attributes", self.schema_, source_guarantee, source_receipt)
         return self._choose(search, self.schema_.names, fitness, uniform, promise)
@@ -152,8 +143,7 @@ class BeeFeatureSelector(ColumnSelector):
         self._checked()
 
     def _checked(self) -> SubsetSearch:
-        if not isinstance(self.schema, Schema) and self.schema != "from-data":
-            raise ParameterError(f"schema={type(self.schema).__name__}; need a Schema, or 'from-data' for public data")
+        check_schema_parameter(self.schema)
         if not isinstance(self.price, Real) or not 0 <= self.price <= 1:
             raise ParameterError(f"price={self.price!r}; need a number from 0 to 1")
         return SubsetSearch(self.population, self.max_iter, self.onlookers, self.normalise)

@@ -18,17 +18,11 @@ from discreet.models import saving
 from discreet.models.bees.colony import check_colony, stream
 from discreet.models.bees.decision import DEFAULT, RESOLVE, RuleSet
 from discreet.models.bees.picture import draw
-from discreet.models.bees.reading import (
-    charge_in_the_clear,
-    check_schema,
-    is_perturbed,
-    labelled,
-    promised,
-    restored,
-)
+from discreet.models.bees.reading import admit, labelled, promised, restored
 from discreet.models.bees.rules import Rule, encode, rules_from_dict, rules_to_dict
 from discreet.models.bees.search import STRATEGIES, RuleSearch
 from discreet.models.classifier import Classifier
+from discreet.models.public import with_schema
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.receipt import Receipt
@@ -128,13 +122,9 @@ class BeeRules(Classifier):
         X and y were perturbed, record by record. Its receipt, if given, is shown in the model's card.
         """
         self.check_parameters()
-        perturbed = is_perturbed(source_guarantee, source_receipt, self.schema)
-        if perturbed:
-            check_schema(self.schema, source_receipt)
         uniform = stream(self.random_state)
-        if ledger is not None and not perturbed:
-            charge_in_the_clear(ledger, self.schema, self.kind)
-        X, y, schema = self._with_schema(X, y)
+        perturbed = admit(self.schema, ledger, source_guarantee, source_receipt, self.kind)
+        X, y, schema = with_schema(X, y, self.schema, type(self).__name__)
         self.__dict__.pop(self.fitted, None)  # an interrupted refit must not leave rules under another promise
         self.schema_ = schema
         encoded, labels = labelled(X, y, self.schema_)
