@@ -20,10 +20,10 @@ from discreet.models.classifier import PrivateClassifier
 from discreet.models.explanation import Evidence
 from discreet.models.naive_bayes import plan as planning
 from discreet.models.naive_bayes import selection, tables
+from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
-from discreet.privacy.steps import laplace_steps, split_by_weight
-from discreet.queries.tables import MOST_BINS, Total
+from discreet.queries.tables import MOST_BINS
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
@@ -99,22 +99,21 @@ class NaiveBayes(PrivateClassifier):
     ) -> Answers:
         options = (self.numeric, self.bins)
         selection.rehearse(self.select, schema, epsilon, *options, self.split)
-        records, rest = schema.records, epsilon
-        answers: Answers = ()
-        if records is None and planning.needs_records(schema, *options, epsilon):
-            counting, rest = split_by_weight(epsilon, [planning.COUNTING, 1 - planning.COUNTING])
-            source.check(schema)
-            planning.steps(schema, rest, planning.MANY_RECORDS, *options, self.split)
-            noisy = release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng, purpose)
-            answers = noisy.tables
-            records = min(max(1, int(noisy[Total()].values.item())), planning.MANY_RECORDS)
+
+        def rehearse(rest: Epsilon) -> object:  # so many records that every column is asked
+            return planning.steps(schema, rest, MOST_RECORDS, *options, self.split)
+
+        known = RecordCount(schema.records or 1, epsilon)
+        if planning.needs_records(schema, *options, epsilon):
+            known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
+        records, rest = known.records, known.rest
         names: Sequence[str] = schema.names if self.select == len(schema.names) else ()
-        choice = selection.choice(self.select, schema, rest, records or 1, *options)
+        choice = selection.choice(self.select, schema, rest, records, *options)
         if choice is not None:
             won = select(source, schema, choice.candidates, choice.wanted, choice.epsilon, ledger, rng, purpose)
             names, rest = won.columns, choice.rest
-        steps = planning.steps(schema, rest, records or 1, *options, self.split, names)
-        return answers + release(source, schema, steps, ledger, rng, purpose).tables
+        steps = planning.steps(schema, rest, records, *options, self.split, names)
+        return known.answers + release(source, schema, steps, ledger, rng, purpose).tables
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         self._model = tables.build(noisy, schema, float(self.smoothing)).in_order(places)

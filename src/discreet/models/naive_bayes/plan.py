@@ -22,14 +22,9 @@ from discreet.schema.columns import Categorical, Column, Numeric
 
 NUMERIC = ("histogram", "gaussian", "smooth")
 SPLITS = ("weighted", "equal")
-COUNTING = 0.05
-"""Share of ε that buys the number of records, where none is declared."""
 LEAST_SIGNAL = 5.0
 ENOUGH_BINS = 32
 """More made no data set better, however large; they would only be slower to count."""
-MANY_RECORDS = 10**12
-"""Enough to ask every attribute: a plan for so many is tried before anything is paid, so that an epsilon too small for
-all attributes costs nothing."""
 
 
 def needs_records(schema: Schema, numeric: str, bins: int | str, epsilon: Epsilon) -> bool:

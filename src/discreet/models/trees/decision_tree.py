@@ -18,7 +18,7 @@ from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
 from discreet.models.trees.leaves import grown, log_shares
-from discreet.models.trees.records import check_tree_parameters, known_records
+from discreet.models.trees.parameters import check_tree_parameters, records_to_plan
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.queries.trees import LeafCounts
@@ -96,8 +96,9 @@ class DecisionTree(PrivateClassifier):
             return [self._plan(schema, rest, records, rng)]
 
         needed = planning.needs_records(self.structure, self.max_depth, self.criterion)
-        answers, rest, records = known_records(source, schema, epsilon, plans, ledger, rng, purpose, needed=needed)
-        return answers + grow(source, schema, plans(rest, records), ledger, rng, purpose).tables
+        known = records_to_plan(source, schema, epsilon, plans, ledger, rng, purpose, needed=needed)
+        planned = plans(known.rest, known.records)
+        return known.answers + grow(source, schema, planned, ledger, rng, purpose).tables
 
     def _plan(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> Plan:
         strength = planning.signal(epsilon, records)

@@ -25,8 +25,6 @@ from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Column
 
 STRUCTURES = ("auto", "greedy", "stump", "random", "published")
-COUNTING = 0.05
-"""The share of epsilon that pays for the number of records where none is declared."""
 MANY_RECORDS = 10**9
 """No rule looks beyond so many records."""
 ENOUGH = 150.0

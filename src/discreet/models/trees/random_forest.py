@@ -15,11 +15,12 @@ from discreet.doors.tree_plans import Greedy, Plan
 from discreet.doors.trees import grow
 from discreet.errors import ParameterError
 from discreet.models.classifier import PrivateClassifier
+from discreet.models.parameters import check_integer
 from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
 from discreet.models.trees.leaves import grown, log_shares
-from discreet.models.trees.records import check_tree_parameters, is_between, known_records
+from discreet.models.trees.parameters import check_tree_parameters, records_to_plan
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import split_evenly
@@ -107,10 +108,10 @@ class RandomForest(PrivateClassifier):
         def plans(rest: Epsilon, records: int) -> list[Plan]:
             return self._plans(schema, rest, records, rng)
 
-        answers, rest, records = known_records(source, schema, epsilon, plans, ledger, rng, purpose, needed=True)
-        planned = plans(rest, records)
+        known = records_to_plan(source, schema, epsilon, plans, ledger, rng, purpose, needed=True)
+        planned = plans(known.rest, known.records)
         dealt = len(planned) > 1 and isinstance(planned[0], Greedy)
-        return answers + grow(source, schema, planned, ledger, rng, purpose, dealt=dealt).tables
+        return known.answers + grow(source, schema, planned, ledger, rng, purpose, dealt=dealt).tables
 
     def _plans(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> list[Plan]:
         """All greedy, at all of epsilon each (records are dealt), or all random, at an equal share each."""
@@ -182,9 +183,8 @@ class RandomForest(PrivateClassifier):
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
         super().check_parameters()
         check_tree_parameters(self, STRUCTURES)
-        if self.n_trees != "auto" and not is_between(self.n_trees, 1, MOST_TREES):
-            raise ParameterError(f"n_trees={self.n_trees!r}; need 'auto' or an integer from 1 to {MOST_TREES}")
-        if isinstance(self.max_columns, bool) or not isinstance(self.max_columns, int | float | np.number):
-            raise ParameterError(f"max_columns={self.max_columns!r}; need a share from above 0 to 1")
-        if not 0 < self.max_columns <= 1:
-            raise ParameterError(f"max_columns={self.max_columns!r}; need a share from above 0 to 1")
+        if self.n_trees != "auto":
+            check_integer("n_trees", self.n_trees, 1, MOST_TREES, or_="'auto'")
+        is_number = isinstance(self.max_columns, int | float | np.number) and not isinstance(self.max_columns, bool)
+        if not is_number or not 0 < self.max_columns <= 1:
+            raise ParameterError(f"max_columns={self.max_columns!r}; need a fraction of the columns, > 0 and <= 1")
