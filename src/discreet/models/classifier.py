@@ -179,7 +179,7 @@ class PrivateClassifier(Classifier):
         return self._make(noisy, self.schema if isinstance(self.schema, Schema) else self.schema_)
 
     def _make(self, noisy: NoisyStatistics, schema: Schema) -> Self:
-        """Build the model. It counts as fitted only once all is set, so an interruption leaves no mixed promise."""
+        """Build the model. It counts as fitted only once all is set: an interruption leaves no half-changed model."""
         noisy.check(schema)
         guarantee = Guarantee.of(noisy.receipt, schema)
         self.__dict__.pop(self.fitted, None)

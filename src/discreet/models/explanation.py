@@ -52,7 +52,7 @@ def ranked(evidence: Sequence[Evidence], prior: Matrix) -> list[tuple[Evidence, 
 
 def describe(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label], top: int = 10) -> str:
     """The columns that decide, and for each class the values that speak most for it."""
-    lines = ["Share of each class: " + ", ".join(f"{c} {p:.1%}" for c, p in zip(classes, prior, strict=True)), ""]
+    lines = ["Frequency of each class: " + ", ".join(f"{c} {p:.1%}" for c, p in zip(classes, prior, strict=True)), ""]
     listed = ranked(evidence, prior)
     width = max(len("column"), *(len(each.name) for each, _ in listed[:top]))
     lines.append(f"{'column':<{width}}   bits   values that speak for each class (times as likely as overall)")

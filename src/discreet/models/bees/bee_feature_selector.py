@@ -107,7 +107,7 @@ class BeeFeatureSelector(ColumnSelector):
         admit(self.schema, ledger, source_guarantee, source_receipt, self.kind)
         X, y, self.schema_ = with_schema(X, y, self.schema, type(self).__name__)
         fitness = TreeAccuracy(*labelled(X, y, self.schema_), uniform)
-        promise = promised("attributes", self.schema_, source_guarantee, source_receipt)
+        promise = promised("columns", self.schema_, source_guarantee, source_receipt)
         return self._choose(search, self.schema_.names, fitness, uniform, promise)
 
     def fit_noisy(self, noisy: NoisyStatistics) -> BeeFeatureSelector:

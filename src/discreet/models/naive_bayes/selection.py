@@ -68,7 +68,7 @@ def check(select: Any, schema: Schema | str) -> None:
     if select is None or (isinstance(select, str) and select == "auto"):
         return
     if not isinstance(select, Integral) or isinstance(select, bool) or int(select) < 1:
-        raise ParameterError(f"select={select!r}; need None, 'auto' or a number of columns from 1")
+        raise ParameterError(f"select={select!r}; need None, 'auto' or a number of columns, at least 1")
     if isinstance(schema, Schema) and int(select) > len(schema.columns):
         raise ParameterError(f"select={select}, but there are {len(schema.columns)} feature(s); need at most that many")
 
