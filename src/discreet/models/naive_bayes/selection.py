@@ -17,7 +17,7 @@ One.  Otherwise the data are asked whether one column alone is right on `ENOUGH`
 No rule that does not see the data is right for all data: where all columns are about equally informative and there are
 many classes, a few chosen columns can be worse than all that ε pays for. Privacy does not depend on these choices.
 
-benchmarks/selection.py measures these constants: it compares select="auto" with select=None.
+benchmarks/selection.py compares select="auto", by these constants, with select=None.
 """
 
 from __future__ import annotations
@@ -38,19 +38,20 @@ from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
 MOST_ASKED = Fraction(2, 3)
-"""A few columns are chosen where ε pays for less than this fraction of them."""
+"""A few columns are chosen where ε pays for less than this fraction of them (measured by benchmarks/selection.py)."""
 CHOOSING = 1 / 3
-"""Share of ε that pays for choosing a few columns."""
+"""Share of ε that pays for choosing a few columns (measured by benchmarks/selection.py)."""
 CELL = 10.0
-"""Records that an average cell of a chosen column must hold, per unit of noise."""
+"""Records that an average cell of a chosen column must hold per unit of noise (measured by benchmarks/selection.py)."""
 REGRET = 0.125
-"""Largest expected error of the choice, as a fraction of the records."""
+"""Largest expected error of the choice, as a fraction of the records (measured by benchmarks/selection.py)."""
 ENOUGH = ShareScore(24, 25)
-"""Fraction of the records on which a single column must be right to be kept alone."""
+"""Fraction of the records on which a column must be right to be kept alone (measured by benchmarks/selection.py)."""
 RESOLUTION = 100.0
-"""The question whether one column is enough costs an epsilon of this over the number of records."""
+"""The question whether one column is enough costs an epsilon of this over the number of records
+(measured by benchmarks/selection.py)."""
 DEAREST = 0.125
-"""Largest share of ε that this question may cost."""
+"""Largest share of ε that this question may cost (measured by benchmarks/selection.py)."""
 
 
 @dataclass(frozen=True)

@@ -27,27 +27,32 @@ from discreet.schema.columns import Categorical, Column
 STRUCTURES = ("auto", "greedy", "stump", "random", "published")
 MANY_RECORDS = 10**9
 """More records than this change no plan."""
+LARGE_EPSILON = 1e6
+"""A larger epsilon, also an infinite one, changes no plan."""
 ENOUGH = 150.0
-"""Least signal for a greedy tree."""
+"""Least signal for a greedy tree (measured by benchmarks/trees.py)."""
 WEAK, FAIR, STRONG = 6.0, 40.0, 2000.0
-"""Signals per class at which the rule changes: to stumps, to greedy trees, to the Gini index and several trees."""
+"""Signals per class at which the rule changes: to stumps, to greedy trees, to the Gini index and several trees
+(measured by benchmarks/trees.py)."""
 FEW_CLASSES = 8
-"""Most classes for a stump: its few parts can name only few classes."""
+"""Most classes for a stump, whose few parts can name only few classes (measured by benchmarks/trees.py)."""
 DEFAULT_DEPTH = 6
 """Depth of the deepest tree by default: it can still be read, and grows in a fraction of a second."""
 MOST_DEPTH = 12
 """Depth of the deepest tree that may be asked for: it has up to 4096 leaves, and every node costs time."""
 LEAVES = 0.3
-"""Share of epsilon for the leaves of a greedy tree; the levels get the rest, each √2 times as much as the one above."""
+"""Share of epsilon for the leaves of a greedy tree; the levels get the rest, each √2 times as much as the one above
+(measured by benchmarks/trees.py)."""
 MOST_STUMPS = 1000
-"""Stumps have as many parts as keep the number of labelled stumps within this, but at least two."""
+"""Stumps have as many parts as keep the number of labelled stumps within this, but at least two: more would take
+longer to compare and cost more accuracy in the choice."""
 MOST_CHOICES = 200_000
 """Most candidates that are compared, over all nodes, unless a depth is asked for: this takes a second or two."""
 
 
 def signal(epsilon: Epsilon, records: int) -> float:
     """Epsilon times the number of records, both bounded."""
-    return min(float(epsilon), 1e6) * min(records, MANY_RECORDS)
+    return min(float(epsilon), LARGE_EPSILON) * min(records, MANY_RECORDS)
 
 
 def of_a_class(strength: float, classes: int) -> float:
