@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.records import split_target
 
 from discreet import Categorical, NaiveBayes, Numeric, Schema
 from discreet.errors import MissingExtra
 from discreet.models.explanation import Evidence, describe, ranked
+from support.records import split_target
 
 
 @st.composite

@@ -8,12 +8,12 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
-from support.neighbours import schema
 
 from discreet import Categorical, NaiveBayes, Numeric, OneRule, Schema, load
 from discreet.errors import ParameterError
 from discreet.models import MODELS
 from discreet.privacy.steps import Step
+from support.neighbours import schema
 from support.replay import replay
 
 WEATHER = Schema(

@@ -13,11 +13,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from support.records import draw_records, split_target
 
 from discreet import Categorical, Ledger, LocalPerturbation, NaiveBayes, Numeric, OneRule, Schema
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.models.bees.bee_feature_selector import BeeFeatureSelector, _histograms
+from support.records import draw_records, split_target
 
 
 @parametrize_with_checks(

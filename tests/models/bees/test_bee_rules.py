@@ -12,12 +12,12 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from support.records import draw_records, split_target
 
 from discreet import Adjacency, Categorical, Ledger, Numeric, Schema
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.models.bees.bee_rules import BeeRules
 from discreet.perturbation.local_perturbation import LocalGuarantee
+from support.records import draw_records, split_target
 
 HELD = LocalGuarantee(Fraction(1), Adjacency.ADD_REMOVE, True, (), ("the schema",), seeded=False, experimental=False)
 STRATEGIES = ["sequential", "wlapms", "one-rule"]

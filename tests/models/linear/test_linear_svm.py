@@ -16,7 +16,6 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from support.neighbours import ADJACENCIES, neighbours, schema
 
 from discreet import Categorical, Ledger, Numeric, Schema, load
 from discreet.audit import lower_bound
@@ -26,6 +25,7 @@ from discreet.models import MODELS
 from discreet.models.linear.linear_svm import LinearSVM, fitting_knots, fitting_strength
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
+from support.neighbours import ADJACENCIES, neighbours, schema
 from support.replay import exact_loss, recorded, replay, visible
 
 WEATHER = Schema(

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
-from support.records import draw_records, split_target
 
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.errors import BudgetError, DataError, ParameterError
@@ -22,6 +21,7 @@ from discreet.queries.tables import MOST_BINS, Total
 from discreet.records.encoding import Cells, class_codes
 from discreet.schema.columns import text_of
 from discreet.sources.memory import MemorySource
+from support.records import draw_records, split_target
 
 BINS = 9
 
