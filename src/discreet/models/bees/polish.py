@@ -1,7 +1,7 @@
 """Polishing of a rule after the search: drop conditions that it does not need, and widen its intervals.
 
 A colony leaves harmless conditions in a rule, and ends an interval anywhere between two records. Neither matters on the
-training records, but new records then often match no rule. benchmarks/bees.py measures what polishing gains.
+training records, but new records then often match no rule. benchmarks/bees.py shows what polishing gains.
 """
 
 from __future__ import annotations

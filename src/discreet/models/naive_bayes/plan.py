@@ -23,10 +23,10 @@ from discreet.schema.columns import Categorical, Column, Numeric
 NUMERIC = ("histogram", "gaussian", "smooth")
 SPLITS = ("weighted", "equal")
 LEAST_SIGNAL = 5.0
-"""Signal that a column needs to be asked; benchmarks/accuracy.py measures the accuracy that this gives."""
+"""Signal that a column needs to be asked; benchmarks/accuracy.py shows the accuracy with this value."""
 ENOUGH_BINS = 32
-"""Most bins that "auto" gives to a numeric column. More made no public data set better, however large
-(benchmarks/accuracy.py), and are slower to count."""
+"""Most bins that "auto" gives to a numeric column. More made no public data set better, however large,
+and are slower to count. benchmarks/accuracy.py shows the accuracy with this value."""
 NORMAL_CELLS = 8.0
 """Number of cells that a normal law counts as when ε is divided: a table of this size has the same expected error."""
 

@@ -38,20 +38,20 @@ from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
 MOST_ASKED = Fraction(2, 3)
-"""A few columns are chosen where ε pays for less than this fraction of them (measured by benchmarks/selection.py)."""
+"""A few columns are chosen where ε pays for less than this fraction of them (accuracy: benchmarks/selection.py)."""
 CHOOSING = 1 / 3
-"""Share of ε that pays for choosing a few columns (measured by benchmarks/selection.py)."""
+"""Share of ε that pays for choosing a few columns (accuracy: benchmarks/selection.py)."""
 CELL = 10.0
-"""Records that an average cell of a chosen column must hold per unit of noise (measured by benchmarks/selection.py)."""
+"""Records that an average cell of a chosen column must hold per unit of noise (accuracy: benchmarks/selection.py)."""
 REGRET = 0.125
-"""Largest expected error of the choice, as a fraction of the records (measured by benchmarks/selection.py)."""
+"""Largest expected error of the choice, as a fraction of the records (accuracy: benchmarks/selection.py)."""
 ENOUGH = ShareScore(24, 25)
-"""Fraction of the records on which a column must be right to be kept alone (measured by benchmarks/selection.py)."""
+"""Fraction of the records on which a column must be right to be kept alone (accuracy: benchmarks/selection.py)."""
 RESOLUTION = 100.0
 """The question whether one column is enough costs an epsilon of this over the number of records
-(measured by benchmarks/selection.py)."""
+(accuracy: benchmarks/selection.py)."""
 DEAREST = 0.125
-"""Largest share of ε that this question may cost (measured by benchmarks/selection.py)."""
+"""Largest share of ε that this question may cost (accuracy: benchmarks/selection.py)."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """How a tree is planned from public facts alone: ε, the number of records n, the number of classes K, the columns.
 
 The rule looks at the signal, ε n, and at the signal per class, 2 ε n / K. Its constants were chosen on public data
-sets; benchmarks/trees.py measures the accuracy that they give. Privacy does not depend on the rule.
+sets; benchmarks/trees.py shows the accuracy with them. Privacy does not depend on the rule.
 
     signal per class below 6             a random tree, at most three questions deep; asks for the class of each leaf
     signal of 150 or more, and           a greedy tree, one question deeper for every four times the signal; by the Gini
@@ -30,19 +30,19 @@ MANY_RECORDS = 10**9
 LARGE_EPSILON = 1e6
 """A larger epsilon, also an infinite one, changes no plan."""
 ENOUGH = 150.0
-"""Least signal for a greedy tree (measured by benchmarks/trees.py)."""
+"""Least signal for a greedy tree (accuracy: benchmarks/trees.py)."""
 WEAK, FAIR, STRONG = 6.0, 40.0, 2000.0
 """Signals per class at which the rule changes: to stumps, to greedy trees, to the Gini index and several trees
-(measured by benchmarks/trees.py)."""
+(accuracy: benchmarks/trees.py)."""
 FEW_CLASSES = 8
-"""Most classes for a stump, whose few parts can name only few classes (measured by benchmarks/trees.py)."""
+"""Most classes for a stump, whose few parts can name only few classes (accuracy: benchmarks/trees.py)."""
 DEFAULT_DEPTH = 6
 """Depth of the deepest tree by default: it can still be read, and grows in a fraction of a second."""
 MOST_DEPTH = 12
 """Depth of the deepest tree that may be asked for: it has up to 4096 leaves, and every node costs time."""
 LEAVES = 0.3
 """Share of epsilon for the leaves of a greedy tree; the levels get the rest, each √2 times as much as the one above
-(measured by benchmarks/trees.py)."""
+(accuracy: benchmarks/trees.py)."""
 MOST_STUMPS = 1000
 """Stumps have as many parts as keep the number of labelled stumps within this, but at least two: more would take
 longer to compare and cost more accuracy in the choice."""

@@ -33,7 +33,7 @@ Matrix = NDArray[np.float64]
 
 STRUCTURES = ("auto", "greedy", "random")
 DEFAULT_TREES = 10
-"""Most trees that "auto" grows; benchmarks/trees.py measures the accuracy that this gives."""
+"""Most trees that "auto" grows; benchmarks/trees.py shows the accuracy with this value."""
 MOST_TREES = 1000
 """Most trees that may be asked for: it bounds the time of a fit and the size of a model file."""
 
