@@ -17,8 +17,8 @@ DEFAULT = ("majority", "nearest")
 EDGE = 1e-9
 """Extra weight, as a fraction, of the rule that decides a tie; also the least weight of a vote."""
 FADE = 3.0
-"""Where no rule matches, each violated condition divides the vote of a rule by e to this power. How rules
-vote was chosen on the first two runs of benchmarks/bees.py (see benchmarks/results/bees.md)."""
+"""Where no rule matches, each violated condition divides the vote of a rule by e to this power. How rules vote was
+chosen on the first two runs of benchmarks/bees.py (see benchmarks/results/bees.md)."""
 BLOCK = 2**16
 """Number of rows that are matched at a time, so that memory use stays flat."""
 

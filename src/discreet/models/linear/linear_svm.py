@@ -39,9 +39,9 @@ KNOTS = {1.25: 4, 10.0: 8}
 """Knots per numeric column, by the least signal per squared group from which they pay; below the first, one knot.
 
 Chosen on eight public data sets (150 to 48,842 records), at 37 settings of ε from 0.01 to 10, in a search that is not
-kept; benchmarks/svm.py shows the accuracy of the chosen rule. In that search this rule was on average 0.012 less accurate
-than the best of 1 to 8 knots for each setting, at worst 0.085; always 1, 4 or 8 knots were 0.026, 0.036 or 0.066 less
-accurate on average. Privacy does not depend on it.
+kept; benchmarks/svm.py shows the accuracy of the chosen rule. In that search this rule was on average 0.012 less
+accurate than the best of 1 to 8 knots for each setting, at worst 0.085; always 1, 4 or 8 knots were 0.026, 0.036 or
+0.066 less accurate on average. Privacy does not depend on it.
 """
 HUBER_RANGE = 0.001, 10.0
 """Values that `huber` may take: far more than is useful, but no zero and no infinity for the solver."""
