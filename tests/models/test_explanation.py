@@ -45,7 +45,7 @@ def test_the_most_telling_attribute_comes_first():
     assert text.index("strong") < text.index("weak")
     assert "no 50.0%, yes 50.0%" in text
     assert "no: x (×1.8); yes: y (×1.8)" in text
-    assert "... and 1 more attributes with less" in describe([weak, strong], prior, ["no", "yes"], top=1)
+    assert "... and 1 more columns that decide less" in describe([weak, strong], prior, ["no", "yes"], top=1)
 
 
 SEPARATED = [[0.0, "a"]] * 5 + [[1.0, "b"]] * 5, ["no"] * 5 + ["yes"] * 5

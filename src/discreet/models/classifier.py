@@ -1,10 +1,14 @@
-"""What every model shares: fit through the door, build from noisy statistics, predict a block at a time."""
+"""What every model shares: fit through the doors, build from noisy statistics, predict block by block.
+
+The base classes hold what families share. The protocols say what a family provides: a base class declares each by its
+protocol and does not define it, so mypy checks what every family defines.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +17,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.passage import Spending
-from discreet.errors import ParameterError
 from discreet.models import saving
-from discreet.models.public import checked_public
+from discreet.models.public import (
+    accept_any_table,
+    check_schema_parameter,
+    checked_public,
+    schema_for_source,
+    with_schema,
+)
 from discreet.models.tabular import normalised, sorted_classes
 from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import Randomness, as_rng
-from discreet.records.drafting import schema_from_data
 from discreet.records.encoding import class_codes
 from discreet.records.tables import as_vector
 from discreet.released.statistics import Answers, NoisyStatistics
@@ -32,46 +40,76 @@ from discreet.sources.memory import MemorySource
 Matrix = NDArray[np.float64]
 
 
+class ScoreRecords(Protocol):
+    """The type of `_scores`."""
+
+    def __call__(self, X: Any) -> Iterator[Matrix]:
+        """Yield the score of each class (in the order of `classes_`) for each record, one block of rows at a time."""
+        ...
+
+
+class AskData(Protocol):
+    """The type of `_learn`."""
+
+    def __call__(
+        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
+    ) -> Answers:
+        """Ask the data, through the doors, for exactly `epsilon` in total; every charge names `purpose`.
+
+        The model states the sum of all charges to `ledger`, so a family cannot leave a part out.
+        """
+        ...
+
+
+class BuildModel(Protocol):
+    """The type of `_build`."""
+
+    def __call__(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
+        """Make the model from noisy statistics alone; `places` gives the schema position of each of `classes_`."""
+        ...
+
+
 def _gives_probabilities(model: Classifier) -> bool:
     return model.probabilistic
 
 
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predictions of a fitted model: a subclass gives the scores of the classes, a block of rows at a time."""
+    """Predictions of a fitted model. A family provides `kind` and `_scores`."""
 
     kind: ClassVar[str]
     probabilistic: ClassVar[bool] = True
-    """Whether the scores are log-probabilities, up to a constant for each record."""
+    """Whether the scores are log-probabilities, up to a constant per record."""
     fitted: ClassVar[str] = "noisy_"
-    """The attribute that a fitted model has."""
+    """Name of the attribute whose presence marks the model as fitted."""
     by_record: ClassVar[bool] = False
-    """Whether what is predicted for a record is a function of that record alone, to the last bit."""
+    """Whether the prediction for a record depends on that record alone, to the last bit."""
 
     schema: Schema | str
     schema_: Schema
     classes_: NDArray[Any]
 
-    def _scores(self, X: Any) -> Iterator[Matrix]:
-        """The score of each class (in the order of `classes_`) for each record, a block of rows at a time."""
-        raise NotImplementedError
+    _scores: ScoreRecords
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each record."""
+        """Return the class of each record."""
         codes = [np.argmax(block, axis=1) for block in self._blocks(X)]
         return self.classes_[np.concatenate(codes)] if codes else self.classes_[:0]
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Matrix:
-        """Log-probability of each class given the record."""
+        """Return the log-probability of each class given the record."""
         return normalised(self._joined(X))
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Matrix:
-        """Probability of each class given the record."""
+        """Return the probability of each class given the record."""
         return np.exp(normalised(self._joined(X)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy; labels are matched as the schema says. A score on private data is a release of its own."""
+        """Return the accuracy; labels are matched as the schema says.
+
+        No guarantee covers an accuracy on private records; `discreet.evaluate` gives one that can be published.
+        """
         check_is_fitted(self, self.fitted)
         predicted = class_codes(self.predict(X), self.schema_)
         return float(np.average(predicted == class_codes(as_vector(y), self.schema_), weights=sample_weight))
@@ -86,72 +124,47 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         blocks = list(self._blocks(X))
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.classes_)))
 
-    def _with_schema(self, X: Any, y: Any) -> tuple[Any, Any, Schema]:
-        """The schema that was given, or one read off public data, which are then checked as scikit-learn does."""
-        if isinstance(self.schema, Schema):
-            return X, y, self.schema
-        X, y = checked_public(X, y, kind=type(self).__name__)
-        return X, y, schema_from_data(X, y)
-
     def _set_names(self) -> list[int]:
-        """The attributes that scikit-learn expects; returns where each of `classes_` stands in the schema."""
+        """Set the attributes that scikit-learn expects; returns the schema position of each of `classes_`."""
         self.classes_, places = sorted_classes(self.schema_)
         self.n_features_in_ = len(self.schema_.columns)
         self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
         return places
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
-        if not isinstance(self.schema, Schema) and self.schema != "from-data":
-            raise ParameterError(f"schema={type(self.schema).__name__}; need a Schema, or 'from-data' for public data")
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
+        check_schema_parameter(self.schema)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
+        tags = accept_any_table(super().__sklearn_tags__())
         tags.classifier_tags.poor_score = True
         return tags
 
 
 class PrivateClassifier(Classifier):
-    """A model made of noisy statistics alone: `_learn` asks for them, `_build` makes the model."""
+    """A model made of noisy statistics alone. A family provides `kind`, `_learn`, `_build` and `_scores`."""
 
     by_record: ClassVar[bool] = True
 
     epsilon: Any
     random_state: Any
 
-    def _learn(
-        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
-    ) -> Answers:
-        """Ask the data, through the doors, for exactly `epsilon` in all; all charges name `purpose`.
-
-        What the model states is the sum of all that was charged to `ledger`: no subclass can leave a part out.
-        """
-        raise NotImplementedError
-
-    def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
-        """Make the model; `places` says where each of `classes_` stands in the schema. No data, no cost."""
-        raise NotImplementedError
+    _learn: AskData
+    _build: BuildModel
 
     def fit(self, X: Any, y: Any = None, *, ledger: Ledger | None = None) -> Self:
-        """Learn from a data frame, a list of dicts or a 2-D array X and labels y; charges the ledger, if one is given.
+        """Learn from X (a data frame, a list of dicts or a 2-D array) and the labels y.
 
-        With y=None the labels are the schema's target column of X.
+        With y=None, the labels are in the schema's target column of X. A ledger, if given, is charged epsilon.
         """
         self.check_parameters()
-        X, y, schema = self._with_schema(X, y)
+        X, y, schema = with_schema(X, y, self.schema, type(self).__name__)
         return self._fit(MemorySource(X, y), schema, ledger)
 
     def fit_from(self, source: Source, *, ledger: Ledger | None = None) -> Self:
-        """Learn from any source: a DuckDB table, a Parquet file larger than memory."""
+        """Learn from any source, for instance a DuckDB table or a Parquet file larger than memory."""
         self.check_parameters()
-        if not hasattr(source, "count") or not hasattr(source, "rows"):
-            raise ParameterError(f"source={type(source).__name__}; need a source, for instance open_file(path)")
-        if isinstance(self.schema, str):
-            raise ParameterError("schema='from-data' reads data in memory only; use fit, or draft a schema first")
-        return self._fit(source, self.schema, ledger)
+        return self._fit(source, schema_for_source(source, self.schema), ledger)
 
     def _fit(self, source: Source, schema: Schema, ledger: Ledger | None) -> Self:
         epsilon = as_epsilon(self.epsilon)
@@ -162,11 +175,11 @@ class PrivateClassifier(Classifier):
         return self._make(NoisyStatistics(answers, spending.receipt), schema)
 
     def fit_noisy(self, noisy: NoisyStatistics) -> Self:
-        """Build the model from noisy statistics: post-processing, no data, no cost."""
+        """Build the model from noisy statistics: post-processing, which reads no data and costs nothing."""
         return self._make(noisy, self.schema if isinstance(self.schema, Schema) else self.schema_)
 
     def _make(self, noisy: NoisyStatistics, schema: Schema) -> Self:
-        """Build the model. Until all is set it is not fitted: an interruption leaves it under no other promise."""
+        """Build the model. It counts as fitted only once all is set: an interruption leaves no half-changed model."""
         noisy.check(schema)
         guarantee = Guarantee.of(noisy.receipt, schema)
         self.__dict__.pop(self.fitted, None)
@@ -176,12 +189,12 @@ class PrivateClassifier(Classifier):
         return self
 
     def save(self, path: str | Path) -> None:
-        """Write the model as JSON with its card; `discreet.load` reads it."""
+        """Write the model with its card to a JSON file; `discreet.load` reads it."""
         check_is_fitted(self, self.fitted)
         saving.save(self, path)
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
         as_rng(self.random_state)
         as_epsilon(self.epsilon)
         super().check_parameters()

@@ -1,4 +1,4 @@
-"""What both selectors share: a choice of columns that is stated with what it cost, and handed on to every model."""
+"""What both selectors share: the chosen columns, what choosing them cost, and the schema for the next model."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.models.public import checked_public
+from discreet.models.public import accept_any_table, checked_public
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.receipt import Receipt
 from discreet.records.tables import Table, as_frame, as_matrix, check_records
 from discreet.schema import Paid, Schema
 
 CHOSEN = "columns"
-"""How a schema says that its columns were chosen without a guarantee: no model made with it states one."""
+"""Entry of `Schema.from_data` for columns that were chosen without a guarantee: no model made with it states one."""
 
 
 def narrowed(schema: Schema, names: Sequence[str], guarantee: Guarantee) -> Schema:
-    """The schema with some columns alone, and with what choosing them cost; the others may be there and are not read.
+    """Return the schema with only these columns, and what choosing them cost; the other columns are ignored.
 
-    What the guarantee states has all that was paid before in it, so that it takes the place of what the schema says.
+    The guarantee already includes what the schema says was paid before, so it replaces that entry.
     """
     kept = [column for column in schema.columns if column.name in names]
     dropped = [name for name in schema.names if name not in names]
@@ -42,12 +42,12 @@ def narrowed(schema: Schema, names: Sequence[str], guarantee: Guarantee) -> Sche
 
 
 class ColumnSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """What a selector has that has chosen columns: the choice, its price, and the schema for the next model."""
+    """A selector: `transform` keeps the chosen columns, `selected_schema_` carries the choice and its cost on."""
 
     schema: Schema | str
 
     def _set_choice(self, schema: Schema, names: Sequence[str], guarantee: Guarantee, receipt: Receipt) -> None:
-        """Set all that a fitted selector has; the price of the choice goes with the schema."""
+        """Set all attributes of a fitted selector."""
         self.schema_ = schema
         self.columns_ = list(names)
         self.guarantee_, self.receipt_ = guarantee, receipt
@@ -56,10 +56,10 @@ class ColumnSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.feature_names_in_ = np.array(schema.names, dtype=object)
 
     def transform(self, X: Any) -> Any:
-        """The chosen columns of new records, in the order of the schema: a data frame of a data frame, and so on.
+        """Return the chosen columns of X, in the order of the schema and in the same kind of container as X.
 
-        Of a list of dicts it is a mapping of columns: records that lack the other keys would be read by a model of the
-        whole schema as records whose values are missing, and nobody would be told that its columns were chosen.
+        A list of dicts becomes a mapping of columns instead: a model of the whole schema would read shorter dicts as
+        records with missing values, and would not notice that columns had been chosen.
         """
         check_is_fitted(self, "columns_")
         if isinstance(self.schema, str):
@@ -75,13 +75,13 @@ class ColumnSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return as_matrix(X, self.n_features_in_)[:, self.get_support()]
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
-        """Which columns were chosen, in the order of the schema, as truth values or as positions."""
+        """Return which columns were chosen, in the order of the schema, as truth values or as positions."""
         check_is_fitted(self, "columns_")
         mask = np.isin(self.feature_names_in_, self.columns_)
         return np.flatnonzero(mask) if indices else mask
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the chosen columns, in the order of the schema."""
+        """Return the names of the chosen columns, in the order of the schema."""
         check_is_fitted(self, "columns_")
         names = self.feature_names_in_ if input_features is None else np.asarray(input_features, dtype=object)
         if len(names) != self.n_features_in_:
@@ -91,15 +91,12 @@ class ColumnSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.feature_names_in_[self.get_support()])
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
+        tags = accept_any_table(super().__sklearn_tags__())
         tags.target_tags.required = True
         return tags
 
 
 def _columns(frame: nw.DataFrame[Any], names: Sequence[str]) -> Any:
-    """Columns of a data frame, of the library that it came from; their names may be numbers there."""
+    """Select columns of a data frame, whose names may be numbers; returns a frame of its own library."""
     by_text = {str(name): name for name in frame.columns}
     return frame.select([by_text[name] for name in names]).to_native()

@@ -1,8 +1,8 @@
-"""What a model of evidence tables says, as text and as a picture.
+"""What a model of evidence tables says, as text, as plain data and as a picture.
 
-A naive Bayes adds up evidence: for each attribute, how much more likely a value is in a class than overall. How much
-an attribute decides is the evidence that it gives on average (its mutual information with the class, in bits). All
-is computed from the published tables.
+Naive Bayes adds up evidence: for each column, how much more likely a value is in a class than overall. A column decides
+as much as the evidence that it gives on average (its mutual information with the class, in bits). Everything is
+computed from the published tables.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Evidence:
-    """One attribute: names of its cells, the probability of each in each class (classes by cells), and whether they
-    have an order."""
+    """One column: the names of its cells, their probabilities in each class (classes by cells), and whether the cells
+    are ordered."""
 
     name: str
     cells: tuple[str, ...]
@@ -31,31 +31,31 @@ class Evidence:
     ordered: bool = False
 
     def log_ratios(self, prior: Matrix) -> Matrix:
-        """log2 of the probability in the class over the probability overall."""
+        """Logarithm to base 2 of the probability in the class over the probability overall."""
         overall = prior @ self.probabilities
         return np.log2(self.probabilities / overall)
 
     def contributions(self, prior: Matrix) -> Matrix:
-        """Bits that each cell gives on average about a record of each class: rare cells give little."""
+        """Average evidence of each cell about a record of each class, in bits; rare cells give little."""
         return self.probabilities * self.log_ratios(prior)
 
     def information(self, prior: Matrix) -> Matrix:
-        """Bits that the attribute gives on average about a record of each class."""
+        """Average evidence of the column about a record of each class, in bits."""
         return np.asarray(self.contributions(prior).sum(axis=1))
 
 
 def ranked(evidence: Sequence[Evidence], prior: Matrix) -> list[tuple[Evidence, float]]:
-    """Attributes with their mutual information with the class, the most telling first."""
+    """Columns with their mutual information with the class, the most informative first."""
     bits = [(each, float(prior @ each.information(prior))) for each in evidence]
     return sorted(bits, key=lambda pair: -pair[1])
 
 
 def describe(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label], top: int = 10) -> str:
-    """The attributes that decide, and for each class the values that speak most for it."""
-    lines = ["Share of each class: " + ", ".join(f"{c} {p:.1%}" for c, p in zip(classes, prior, strict=True)), ""]
+    """The columns that decide, and for each class the values that speak most for it."""
+    lines = ["Frequency of each class: " + ", ".join(f"{c} {p:.1%}" for c, p in zip(classes, prior, strict=True)), ""]
     listed = ranked(evidence, prior)
-    width = max(len("attribute"), *(len(each.name) for each, _ in listed[:top]))
-    lines.append(f"{'attribute':<{width}}   bits   values that speak for each class (times as likely as overall)")
+    width = max(len("column"), *(len(each.name) for each, _ in listed[:top]))
+    lines.append(f"{'column':<{width}}   bits   values that speak for each class (times as likely as overall)")
     for each, bits in listed[:top]:
         ratios, weights = each.log_ratios(prior), each.contributions(prior)
         best = [
@@ -65,14 +65,14 @@ def describe(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Labe
         ]
         lines.append(f"{each.name:<{width}}  {bits:5.3f}   {'; '.join(best)}")
     if len(listed) > top:
-        lines.append(f"... and {len(listed) - top} more attributes with less")
+        lines.append(f"... and {len(listed) - top} more columns that decide less")
     return "\n".join(lines)
 
 
 def content(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label], top: int = 10) -> dict[str, Any]:
-    """The same as plain data: bits of each attribute, and how many times as likely a cell is in a class."""
+    """The same as plain data: bits of each column, and how many times as likely each cell is in a class as overall."""
     labels = [str(label) for label in classes]
-    attributes = [
+    columns = [
         {
             "name": each.name,
             "bits": bits,
@@ -83,15 +83,15 @@ def content(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label
         }
         for each, bits in ranked(evidence, prior)[:top]
     ]
-    return {"classes": dict(zip(labels, prior.tolist(), strict=True)), "attributes": attributes}
+    return {"classes": dict(zip(labels, prior.tolist(), strict=True)), "attributes": columns}
 
 
 FEW_CLASSES = 4
-"""Up to so many classes are told apart by colour; more are shown as rows of a heat map."""
+"""Up to this many classes can be told apart by colour; more are shown as rows of a heat map."""
 
 
 def draw(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label], title: str, top: int = 10) -> Any:
-    """A figure: which attributes decide for each class, and what the most telling ones say."""
+    """Draw which columns decide for each class, and what the most informative ones say."""
     listed = [each for each, _ in ranked(evidence, prior)[:top]]
     details = listed[:4]
     columns = -(-len(details) // 2)
@@ -110,13 +110,13 @@ def draw(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label], 
 
 
 class _Lines:
-    """Few classes: a colour each."""
+    """Few classes: one colour per class."""
 
     def __init__(self, prior: Matrix, classes: Sequence[Label], colours: Any) -> None:
         self._prior, self._classes, self._colours = prior, classes, list(colours)
 
     def bits(self, axis: Any, listed: Sequence[Evidence]) -> None:
-        """Bars: bits of each attribute about each class."""
+        """Draw bars: the bits of each column about each class."""
         height = 0.8 / len(self._classes)
         for row, label in enumerate(self._classes):
             bits = [each.information(self._prior)[row] for each in listed]
@@ -128,7 +128,7 @@ class _Lines:
         axis.legend(title="class", fontsize="small")
 
     def detail(self, axis: Any, each: Evidence) -> None:
-        """One attribute: how much a cell speaks for each class; the rarer the cell, the smaller its mark."""
+        """Draw one column: how much each cell speaks for each class; the rarer the cell, the smaller its mark."""
         ratios, overall = each.log_ratios(self._prior), self._prior @ each.probabilities
         places = np.arange(len(each.cells))
         for row, colour in enumerate(self._colours):
@@ -142,13 +142,13 @@ class _Lines:
 
 
 class _HeatMaps:
-    """Many classes: a row each, purple for less and orange for more likely than overall."""
+    """Many classes: one row per class, purple for less likely than overall, orange for more likely."""
 
     def __init__(self, prior: Matrix, classes: Sequence[Label]) -> None:
         self._prior, self._classes = prior, classes
 
     def bits(self, axis: Any, listed: Sequence[Evidence]) -> None:
-        """Bits of each attribute about each class."""
+        """Draw the bits of each column about each class."""
         bits = np.array([each.information(self._prior) for each in listed])
         image = axis.imshow(bits, aspect="auto", cmap="cividis", vmin=0)
         axis.set_yticks(range(len(listed)), [each.name for each in listed])
@@ -157,10 +157,10 @@ class _HeatMaps:
         axis.figure.colorbar(image, ax=axis, label="evidence about a record of the class (bits)")
 
     def detail(self, axis: Any, each: Evidence) -> None:
-        """One attribute: how much a cell speaks for each class."""
+        """Draw one column: how much each cell speaks for each class."""
         ratios = each.log_ratios(self._prior)
-        reach = max(0.1, float(np.abs(ratios).max()))
-        image = axis.imshow(ratios, aspect="auto", cmap="PuOr_r", vmin=-reach, vmax=reach)
+        largest = max(0.1, float(np.abs(ratios).max()))
+        image = axis.imshow(ratios, aspect="auto", cmap="PuOr_r", vmin=-largest, vmax=largest)
         axis.set_yticks(range(len(self._classes)), [str(label)[:12] for label in self._classes], fontsize=7)
         axis.figure.colorbar(image, ax=axis).set_label("times as likely (log2)", size=7)
         _name_cells(axis, each)

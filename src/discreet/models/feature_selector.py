@@ -1,20 +1,19 @@
-"""The columns that tell most about the class, chosen privately: a step before any model."""
+"""The most informative columns, chosen privately: a step before any model."""
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, Self
 
 from discreet.doors.choice import select
 from discreet.errors import ParameterError
 from discreet.models.column_selector import ColumnSelector
-from discreet.models.public import checked_public
+from discreet.models.parameters import check_integer
+from discreet.models.public import check_schema_parameter, schema_for_source, with_schema
 from discreet.privacy.epsilon import as_epsilon, as_release_epsilon
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import as_rng
 from discreet.queries.tables import MOST_BINS, MajorityScore
-from discreet.records.drafting import schema_from_data
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 from discreet.sources import Source
@@ -22,30 +21,31 @@ from discreet.sources.memory import MemorySource
 
 
 class FeatureSelector(ColumnSelector):
-    """ε-differentially private choice of the k columns that tell most about the class.
+    """ε-differentially private choice of the k most informative columns.
 
-    A column is worth as many records as are right if each of its cells votes for its largest class. Columns are chosen
-    one after another by permute-and-flip; the price of more candidates is a logarithm.
+    The score of a column is the number of records that it classifies right if each of its cells votes for its largest
+    class. Columns are chosen one after another by permute-and-flip; more candidates cost only a logarithm.
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the door `select`, proof there; names,
-    order and `selected_schema_` are post-processing. A model that is then fitted on the same data at ε2 costs ε2 of its
-    own: together ε + ε2, and both charge the ledger that they are given; the model's guarantee counts both in. Hand it
-    `selected_schema_`. `NaiveBayes(select=k)` shares one ε between choosing and counting.
+    order and `selected_schema_` are post-processing. Give `selected_schema_` to the next model: if it is fitted on the
+    same data at ε2, both together cost ε + ε2, which the model's guarantee states; each charges the ledger that it is
+    given. `NaiveBayes(select=k)` divides one ε between choosing and counting.
 
     Parameters
     ----------
-    schema : Schema, or "from-data" to read bounds, categories and classes off the data, which guarantees nothing.
-    k : how many columns to keep.
-    epsilon : the whole privacy loss of a fit; infinity for the choice that is not private.
-    bins : number of equal bins of numeric columns.
-    random_state : None for secure noise; an integer for experiments and tests, which voids the guarantee.
+    schema : Schema, or "from-data" to read bounds, categories and classes off the data, which voids the guarantee.
+    k : number of columns to keep.
+    epsilon : privacy loss of the whole fit; infinity for a choice without noise.
+    bins : number of equally wide bins per numeric column.
+    random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
     ----------
-    columns_ : the names of the chosen columns, best first as far as the noise allows.
-    selected_schema_ : the schema with these columns alone, in its order, for the next model; the others are ignored. If
-        the choice has no guarantee (seed, infinite ε, schema from data) it says so, and no model made with it has one.
-    guarantee_, receipt_ : what is promised for the choice, and every charge.
+    columns_ : names of the chosen columns, in the order in which they were chosen.
+    selected_schema_ : the schema with only these columns, for the next model; the others are ignored. If the choice has
+        no guarantee (seed, infinite ε, schema from data), this schema says so, and no model made with it has one.
+    guarantee_ : what is guaranteed for the choice, in words that name unit and adjacency.
+    receipt_ : every charge.
 
     Examples
     --------
@@ -67,24 +67,18 @@ class FeatureSelector(ColumnSelector):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, ledger: Ledger | None = None) -> Self:
-        """Choose from a data frame, a list of dicts or a 2-D array X and labels y; charges the ledger, if one is given.
+        """Choose from the columns of X (a data frame, a list of dicts or a 2-D array) by the labels y.
 
-        With y=None the labels are the schema's target column of X.
+        With y=None, the labels are in the schema's target column of X. A ledger, if given, is charged epsilon.
         """
         self.check_parameters()
-        if isinstance(self.schema, str):
-            X, y = checked_public(X, y, kind=type(self).__name__)
-            return self._fit(MemorySource(X, y), schema_from_data(X, y), ledger)
-        return self._fit(MemorySource(X, y), self.schema, ledger)
+        X, y, schema = with_schema(X, y, self.schema, type(self).__name__)
+        return self._fit(MemorySource(X, y), schema, ledger)
 
     def fit_from(self, source: Source, *, ledger: Ledger | None = None) -> Self:
-        """Choose from any source: a DuckDB table, a Parquet file larger than memory."""
+        """Choose from any source, for instance a DuckDB table or a Parquet file larger than memory."""
         self.check_parameters()
-        if not hasattr(source, "count") or not hasattr(source, "rows"):  # a data frame has a count, too
-            raise ParameterError(f"source={type(source).__name__}; need a source, for instance open_file(path)")
-        if isinstance(self.schema, str):
-            raise ParameterError("schema='from-data' reads data in memory only; use fit, or draft a schema first")
-        return self._fit(source, self.schema, ledger)
+        return self._fit(source, schema_for_source(source, self.schema), ledger)
 
     def _fit(self, source: Source, schema: Schema, ledger: Ledger | None) -> Self:
         self._check_k(schema)
@@ -97,18 +91,15 @@ class FeatureSelector(ColumnSelector):
         return self
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
         as_rng(self.random_state)
         as_release_epsilon(self.epsilon)
-        if not isinstance(self.schema, Schema) and self.schema != "from-data":
-            raise ParameterError(f"schema={type(self.schema).__name__}; need a Schema, or 'from-data' for public data")
-        if not isinstance(self.bins, Integral) or not 2 <= int(self.bins) <= MOST_BINS:
-            raise ParameterError(f"bins={self.bins!r}; need an integer from 2 to {MOST_BINS}")
-        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or int(self.k) < 1:
-            raise ParameterError(f"k={self.k!r}; need a number of columns from 1")
+        check_schema_parameter(self.schema)
+        check_integer("bins", self.bins, 2, MOST_BINS)
+        check_integer("k", self.k, 1)
         if isinstance(self.schema, Schema):
             self._check_k(self.schema)
 
     def _check_k(self, schema: Schema) -> None:
         if int(self.k) > len(schema.columns):
-            raise ParameterError(f"k={self.k}, but there are {len(schema.columns)} feature(s); need no more than that")
+            raise ParameterError(f"k={self.k}, but there are {len(schema.columns)} feature(s); need at most that many")

@@ -1,4 +1,4 @@
-"""Models from files: built again from what was released, and from nothing else."""
+"""Models from files: each is built again from what was released, and from nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.storage.envelope import read_json
 
 
 def load(path: str | Path) -> Any:
-    """Read a model file; the model predicts at once.
+    """Read a model file; the model is ready to predict.
 
     Raises FileError if the file is damaged, or was written by a newer version.
     """
@@ -24,7 +24,7 @@ def load(path: str | Path) -> Any:
 
 
 def from_dict(content: Mapping[str, Any], name: str = "model") -> Any:
-    """The model of a file's content."""
+    """Build the model from the content of a file."""
     FILE.check(content, name)
     if str(content.get("model")) not in MODELS:
         raise FileError(f"{name}: model {content.get('model')!r} is not known; need one of: {', '.join(MODELS)}")

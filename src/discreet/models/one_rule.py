@@ -1,10 +1,10 @@
-"""One rule: the single attribute that tells most, chosen privately, and a class for each of its values."""
+"""One rule: the most informative column, chosen privately, and one class for each of its values."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,8 @@ from discreet.errors import ParameterError
 from discreet.models import explanation
 from discreet.models.classifier import PrivateClassifier
 from discreet.models.explanation import Evidence
-from discreet.models.tabular import Attribute, Model, normalised, sorted_classes
+from discreet.models.parameters import check_integer
+from discreet.models.tabular import LEAST_PSEUDO_RECORDS, ColumnScores, Model, normalised, sorted_classes
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import laplace_steps, split_by_weight
@@ -30,26 +31,32 @@ from discreet.sources import Source
 
 Matrix = NDArray[np.float64]
 
+MOST_RULE_BINS = 1000
+"""Most bins of a numeric column: the rule has one line per bin."""
+LEAST_SHARE = 0.01
+"""Choosing and counting both need some of ε: neither may get less than this share."""
+
 
 class OneRule(PrivateClassifier):
-    """ε-differentially private 1R: IF attribute = value THEN class, for one attribute (Holte 1993).
+    """ε-differentially private 1R: IF column = value THEN class, for a single column (Holte 1993).
 
-    Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the attribute is chosen at ε/2
-    (`select`, proof there), then one table of it is released at ε/2 (`release`, proof there); losses add; all that
-    follows is post-processing. The price of more attributes is a logarithm, not a share of ε.
+    Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the column is chosen at `choosing` ε
+    (`select`, proof there), then one table of it is released at the rest of ε (`release`, proof there); losses add;
+    everything after that is post-processing. More columns to choose from cost only a logarithm of their number.
 
     Parameters
     ----------
-    schema : Schema, or "from-data" to read bounds, categories and classes off the data, which guarantees nothing.
-    epsilon : the whole privacy loss of a fit; infinity for the rule that is not private.
-    bins : number of equal bins of numeric attributes.
-    choosing : the share of ε that pays for the choice of the attribute.
-    random_state : None for secure noise; an integer for experiments and tests, which voids the guarantee.
+    schema : Schema, or "from-data" to read bounds, categories and classes off the data, which voids the guarantee.
+    epsilon : privacy loss of the whole fit; infinity for a rule without noise.
+    bins : number of equally wide bins per numeric column.
+    choosing : share of ε that pays for choosing the column.
+    random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
     ----------
-    attribute_ : the name of the chosen attribute.
-    guarantee_, receipt_ : what is promised, and every charge.
+    attribute_ : name of the chosen column.
+    guarantee_ : what is guaranteed, in words that name unit and adjacency.
+    receipt_ : every charge.
 
     Examples
     --------
@@ -93,68 +100,69 @@ class OneRule(PrivateClassifier):
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         tables = [(query, table) for query, table in noisy.tables if isinstance(query, Counts)]
         if not tables:
-            raise ParameterError("these statistics are not those of a rule; need a table of counts")
-        query, table = max(tables, key=lambda pair: _agreement(pair[1]))  # one, unless parties have answered for all
+            raise ParameterError("these statistics do not belong to a rule; need a table of counts")
+        query, table = max(tables, key=lambda pair: _agreement(pair[1]))  # federated parties answer for all columns
         self.attribute_ = query.column
-        by_cell = _log_shares(table)
-        log_table = np.log(_probabilities(table))
-        attribute = Attribute(query.cells(schema), log_table, np.ascontiguousarray(by_cell.T))
-        self._model = Model(np.zeros(len(schema.classes)), (attribute,)).in_order(places)
+        by_cell = _log_class_probabilities(table)
+        log_table = np.log(_cell_probabilities(table))
+        column = ColumnScores(query.cells(schema), log_table, np.ascontiguousarray(by_cell.T))
+        self._model = Model(np.zeros(len(schema.classes)), (column,)).in_order(places)
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return self._model.joint(X, self.schema_)
 
     def evidence(self) -> tuple[list[Evidence], Matrix]:
-        """The attribute's table by name, and the share of each class: what `plot` shows."""
+        """Return the table of the column and the probability of each class: what `plot` shows."""
         check_is_fitted(self, "noisy_")
         _, places = sorted_classes(self.schema_)
         table = next(table for query, table in self.noisy_.tables if self.attribute_ == getattr(query, "column", None))
-        shares = np.maximum(np.asarray(table.values, dtype=np.float64).sum(axis=1), 1.0)[places]
-        return [each.evidence(self.schema_) for each in self._model.attributes], shares / shares.sum()
+        totals = np.maximum(np.asarray(table.values, dtype=np.float64).sum(axis=1), 1.0)[places]
+        return [each.evidence(self.schema_) for each in self._model.columns], totals / totals.sum()
 
     def explain(self, top: int | None = None) -> str:
-        """The rule, one line for each value of the attribute."""
+        """Return the rule as text, one line per value of the column."""
         check_is_fitted(self, "noisy_")
-        (attribute,) = self._model.attributes
-        names = attribute.evidence(self.schema_).cells
-        shares = np.exp(normalised(attribute.by_cell))
+        (column,) = self._model.columns
+        names = column.evidence(self.schema_).cells
+        probabilities = np.exp(normalised(column.by_cell))
         is_number = isinstance(self.schema_[self.attribute_], Numeric)
         relation = "in" if is_number else "="
         lines = [
             f"IF {self.attribute_} {relation} {name} THEN {self.schema_.target} = "
             f"{self.classes_[int(np.argmax(row))]}  ({row.max():.0%})"
-            for name, row in zip(names, shares, strict=True)
+            for name, row in zip(names, probabilities, strict=True)
         ]
         return "\n".join(lines[:top])
 
     def content(self, top: int = 10) -> dict[str, Any]:
-        """The same as plain data."""
+        """Return the same as plain data."""
         evidence, prior = self.evidence()
         return explanation.content(evidence, prior, self.classes_.tolist(), top)
 
     def plot(self, top: int = 10) -> Any:
-        """The rule as a matplotlib figure."""
+        """Draw the rule with matplotlib."""
         evidence, prior = self.evidence()
         title = f"{self.schema_.target} by {self.attribute_} ({self.guarantee_.in_short()})"
         return explanation.draw(evidence, prior, self.classes_.tolist(), title, top)
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
         super().check_parameters()
-        if not isinstance(self.bins, Integral) or not 2 <= self.bins <= 1000:
-            raise ParameterError(f"bins={self.bins!r}; need an integer from 2 to 1000")
-        if not isinstance(self.choosing, Real) or not 0.01 <= self.choosing <= 0.99:
-            raise ParameterError(f"choosing={self.choosing!r}; need a share of epsilon from 0.01 to 0.99")
+        check_integer("bins", self.bins, 2, MOST_RULE_BINS)
+        if not isinstance(self.choosing, Real) or not LEAST_SHARE <= self.choosing <= 1 - LEAST_SHARE:
+            raise ParameterError(
+                f"choosing={self.choosing!r}; need a share of epsilon from {LEAST_SHARE} to {1 - LEAST_SHARE}"
+            )
 
 
-def _log_shares(table: NoisyTable) -> Matrix:
+def _log_class_probabilities(table: NoisyTable) -> Matrix:
     """Log-probability of each class in each cell (classes by cells), from one noisy table.
 
-    A cell whose noisy total is below two standard deviations of its noise says nothing: it takes the overall shares.
+    A cell whose noisy total is below two standard deviations of its noise says nothing: it takes the overall counts.
     """
     counts = np.maximum(np.asarray(table.values, dtype=np.float64), 0.0)
     deviation = math.sqrt(table.variance)
-    pseudo = max(deviation / math.sqrt(2), 1e-3)
+    pseudo = max(deviation / math.sqrt(2), LEAST_PSEUDO_RECORDS)
     overall = counts.sum(axis=1)
     totals = np.asarray(table.values, dtype=np.float64).sum(axis=0)
     weak = totals < 2 * deviation * math.sqrt(len(counts)) if deviation else totals <= 0
@@ -163,12 +171,14 @@ def _log_shares(table: NoisyTable) -> Matrix:
 
 
 def _agreement(table: NoisyTable) -> float:
-    """About how many records the rule of a noisy table gets right; weak cells count for the class that they take."""
-    rule = np.argmax(_log_shares(table), axis=0)
+    """About how many records the rule of a noisy table classifies right."""
+    rule = np.argmax(_log_class_probabilities(table), axis=0)
     return float(np.asarray(table.values, dtype=np.float64)[rule, np.arange(len(rule))].sum())
 
 
-def _probabilities(table: NoisyTable) -> Matrix:
+def _cell_probabilities(table: NoisyTable) -> Matrix:
     """Probability of each cell in each class, for the picture."""
-    counts = np.maximum(np.asarray(table.values, dtype=np.float64), 0.0) + max(math.sqrt(table.variance / 2), 1e-3)
+    counts = np.maximum(np.asarray(table.values, dtype=np.float64), 0.0) + max(
+        math.sqrt(table.variance / 2), LEAST_PSEUDO_RECORDS
+    )
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))

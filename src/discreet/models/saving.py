@@ -1,8 +1,8 @@
 """Model files: JSON with a card inside, never pickle.
 
-A file holds the schema, the parameters, the noisy tables with their receipt, and a card for people. The model is
-built again from the noisy tables, so a file can hold nothing that was not released. A model that is not made of noisy
-tables (rules found by bees) writes what it has learned instead, with the guarantee that this has, or that it has none.
+A file holds the schema, the parameters, the noisy tables with their receipt, and a card for people. Loading builds the
+model again from the noisy tables, so a file holds nothing that was not released. A model that is not made of noisy
+tables (rules found by bees) stores its rules instead, with their guarantee, or the statement that they have none.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FILE = Envelope("discreet/model", 1, "a model of discreet", "save or `discreet t
 
 
 class SavedModel(Protocol):
-    """What a fitted model has to show to be written to a file."""
+    """What a fitted model needs to be written to a file."""
 
     kind: str
     schema_: Schema
@@ -54,14 +54,14 @@ def to_dict(model: SavedModel) -> dict[str, Any]:
 
 
 def _learned(model: Any) -> dict[str, Any]:
-    """The noisy tables that a model is built of, or what it has to say itself."""
+    """The noisy tables that a model is built from, or what its `learned` returns."""
     if hasattr(model, "noisy_"):
         return {"statistics": model.noisy_.to_dict()}
     return {"learned": model.learned()}
 
 
 def card(model: SavedModel) -> dict[str, Any]:
-    """What was promised, to whom, at what price: the part of a model file that people read."""
+    """The part of a model file that people read: what is guaranteed, for what data, and what it cost."""
     schema = model.schema_
     noisy: NoisyStatistics | None = getattr(model, "noisy_", None)
     tables = noisy.tables if noisy is not None else ()
@@ -79,12 +79,12 @@ def card(model: SavedModel) -> dict[str, Any]:
 
 
 def _columns(query: Any, schema: Schema) -> list[str]:
-    """The columns that a query looks at."""
+    """The columns that a query asks about."""
     if isinstance(query, Hyperplanes):
         return [feature.cells.column for feature in query.features(schema)]
     return list(query.columns) if hasattr(query, "columns") else [query.column] if hasattr(query, "column") else []
 
 
 def save(model: SavedModel, path: str | Path) -> None:
-    """Write a model file whole or not at all."""
+    """Write a model file; an interruption leaves no partial file."""
     FILE.write(path, to_dict(model))

@@ -1,4 +1,4 @@
-"""Parameters of models as people write them: `bins=4`, `naive-bayes(select=auto)`."""
+"""Parameters of models as people write them: `bins=4` or `naive-bayes(select=auto)`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from discreet.errors import ParameterError
 
 GIVEN = ("self", "schema", "epsilon", "random_state")
-"""What is said elsewhere: by the data set, the grid or other options."""
+"""Parameters that are set elsewhere: by the data set, the grid or other options."""
 
 
 def parameters_of(family: Any) -> list[str]:
@@ -19,7 +19,7 @@ def parameters_of(family: Any) -> list[str]:
 
 
 def read_settings(settings: Sequence[str], family: Any, name: str) -> dict[str, Any]:
-    """Parameters from texts such as bins=4; a wrong name lists all that the model has.
+    """Read parameters from texts such as bins=4; the error for a wrong name lists the right ones.
 
     >>> from discreet.models import MODELS
     >>> read_settings(["select=auto", "bins=8"], MODELS["naive-bayes"], "naive-bayes")
@@ -48,7 +48,7 @@ def _value(text: str) -> Any:
 
 
 def split_names(text: str) -> list[str]:
-    """The entries of a list with commas; those inside parentheses belong to an entry.
+    """Split a list at its commas, except at those inside parentheses.
 
     >>> split_names("svm, naive-bayes(select=auto, bins=8),")
     ['svm', 'naive-bayes(select=auto, bins=8)']
@@ -64,7 +64,7 @@ def split_names(text: str) -> list[str]:
 
 
 def canonical(text: str) -> str:
-    """A model with its parameters, written in one way: the same settings have the same text.
+    """Write a model with its parameters in one way, so that equal settings have equal texts.
 
     >>> canonical("naive-bayes( bins = 8,select=auto)"), canonical("svm()"), canonical("svm")
     ('naive-bayes(bins=8,select=auto)', 'svm', 'svm')
@@ -79,7 +79,7 @@ def canonical(text: str) -> str:
 
 
 def configured(text: str, families: dict[str, Any]) -> Any:
-    """The model of a text such as naive-bayes(select=auto), made like its family with these parameters set.
+    """Return the family that a text such as naive-bayes(select=auto) names, with these parameters set.
 
     >>> from discreet.models import MODELS
     >>> configured("svm", MODELS).__name__, configured("naive-bayes(select=auto)", MODELS).keywords

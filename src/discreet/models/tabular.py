@@ -1,4 +1,4 @@
-"""Models that look up each attribute's cell in a table and add up what they find."""
+"""Models that look up the cell of each column in a table and add up the scores that they find there."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ from discreet.sources.memory import BLOCK
 
 Matrix = NDArray[np.float64]
 
+LEAST_PSEUDO_RECORDS = 1e-3
+"""Pseudo-records per count where there is no noise: they keep logarithms finite."""
 SHOWN_BINS = 8
-"""Intervals in which a normal law is shown."""
+"""Number of intervals in which `explain` shows a normal law: as many as bars that are easy to compare."""
 
 
 @dataclass(frozen=True)
-class Attribute:
-    """One attribute: log-probabilities (classes by published cells) and what to add for each encoded cell and class."""
+class ColumnScores:
+    """One column: log-probabilities (classes by published cells), and the score of each encoded cell for each class."""
 
     cells: Cells
     log_table: Matrix
     by_cell: Matrix
 
     def evidence(self, schema: Schema) -> Evidence:
-        """The attribute as it is explained: probabilities of named cells in each class."""
+        """The column as `explain` shows it: the probability of each named cell in each class."""
         column = schema[self.cells.column]
         probabilities = np.exp(self.log_table)
         if isinstance(column, Categorical):
@@ -50,52 +52,52 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Model:
-    """The log-prior of the classes and one attribute each; their sum is the log-probability of class and record."""
+    """Log-prior of the classes and scores of each column, which add up to the log-probability of class and record."""
 
     log_prior: Matrix
-    attributes: tuple[Attribute, ...]
+    columns: tuple[ColumnScores, ...]
 
     def in_order(self, places: list[int]) -> Model:
         """The same model with its classes in another order."""
-        attributes = tuple(
-            Attribute(each.cells, each.log_table[places], np.ascontiguousarray(each.by_cell[:, places]))
-            for each in self.attributes
+        columns = tuple(
+            ColumnScores(each.cells, each.log_table[places], np.ascontiguousarray(each.by_cell[:, places]))
+            for each in self.columns
         )
-        return Model(self.log_prior[places], attributes)
+        return Model(self.log_prior[places], columns)
 
     def joint(self, X: Any, schema: Schema) -> Iterator[Matrix]:
-        """Log-probabilities of class and record, a block of rows at a time: memory stays flat."""
+        """Yield log-probabilities of class and record, one block of rows at a time, so that memory use stays flat."""
         check_records(X, schema)
         table = Table(X, schema)
         table.check(schema)
-        columns = [(table.column(each.cells.column), each) for each in self.attributes]
+        columns = [(table.column(each.cells.column), each) for each in self.columns]
         for start in range(0, table.rows, BLOCK):
             rows = slice(start, min(start + BLOCK, table.rows))
             joint = np.tile(self.log_prior, (rows.stop - rows.start, 1))
             evidence = np.empty_like(joint)
-            for values, attribute in columns:
-                codes = attribute.cells.codes(values[rows], schema)
-                # no code is out of range; with mode="clip" numpy does not check it again, and is much faster
-                np.take(attribute.by_cell, codes, axis=0, out=evidence, mode="clip")
+            for values, column in columns:
+                codes = column.cells.codes(values[rows], schema)
+                # every code is in range; mode="clip" only keeps numpy from checking again, which is much faster
+                np.take(column.by_cell, codes, axis=0, out=evidence, mode="clip")
                 joint += evidence
             yield joint
 
 
 def sorted_classes(schema: Schema) -> tuple[NDArray[Any], list[int]]:
-    """The classes as scikit-learn has them, sorted, and where each stands in the schema.
+    """Return the classes in sorted order, and the schema position of each.
 
-    Its metrics take the columns of `predict_proba` to be in sorted order, whatever `classes_` says.
+    scikit-learn's metrics expect the columns of `predict_proba` in sorted order, whatever `classes_` says.
     """
     labels = schema.classes
     try:
         places = sorted(range(len(labels)), key=labels.__getitem__)
-    except TypeError:  # texts and numbers have no order: by their spelling
+    except TypeError:  # texts and numbers together have no order: sort by spelling
         places = sorted(range(len(labels)), key=lambda place: text_of(labels[place]))
     kind = None if len({type(label) for label in labels}) == 1 else object
     return np.array([labels[place] for place in places], dtype=kind), places
 
 
 def normalised(joint: Matrix) -> Matrix:
-    """Log-probabilities of the classes given each record."""
+    """Turn log-probabilities of class and record into log-probabilities of the class given the record."""
     joint = joint - joint.max(axis=1, keepdims=True)
     return np.asarray(joint - np.log(np.exp(joint).sum(axis=1, keepdims=True)))

@@ -125,7 +125,7 @@ def test_a_choice_on_clear_data_promises_nothing_and_says_so_to_models(plain):
     selector = BeeFeatureSelector(KNOWN, max_iter=3, random_state=0).fit(*plain, ledger=ledger)
     assert ledger.entries == [("bee-feature-selector", math.inf)]
     assert not selector.guarantee_.holds
-    assert "the attributes were searched on the records in the clear" in selector.guarantee_.statement()
+    assert "the columns were searched on the records in the clear" in selector.guarantee_.statement()
     assert selector.receipt_.epsilon == math.inf
     assert selector.selected_schema_.from_data == ("columns",)
     model = NaiveBayes(selector.selected_schema_, epsilon=1).fit(selector.transform(plain[0]), plain[1])

@@ -150,7 +150,7 @@ def test_perturbed_attributes_with_clear_labels_are_refused(perturbation, record
     X, y = split_target(records)
     perturbed = perturbation.transform(X)
     assert perturbation.guarantee_.unit != UNIT
-    with pytest.raises(ParameterError, match="labels too"):
+    with pytest.raises(ParameterError, match="labels included"):
         BeeRules(perturbation.schema).fit(perturbed, y, source_guarantee=perturbation.guarantee_)
 
 
@@ -162,7 +162,7 @@ def test_a_receipt_of_another_perturbation_is_refused(perturbation, records):
         dataclasses.replace(receipt, seeded=True),
         dataclasses.replace(receipt, adjacency="add-remove"),
     ):
-        with pytest.raises(ParameterError, match="source_receipt is not that"):
+        with pytest.raises(ParameterError, match="source_receipt does not belong"):
             BeeRules(perturbation.schema).fit(X, y, source_guarantee=guarantee, source_receipt=wrong)
     with pytest.raises(ParameterError, match="source_receipt=str"):
         BeeRules(perturbation.schema).fit(X, y, source_guarantee=guarantee, source_receipt="paid")

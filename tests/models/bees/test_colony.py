@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.models.bees import ArtificialBeeColony
-from discreet.models.bees.colony import PATIENCE, Box, forage, onlookers, roulette, shares, stream
+from discreet.models.bees.colony import PATIENCE, Box, forage, onlookers, proportions, roulette, stream
 
 
 def sphere(x):
@@ -130,11 +130,11 @@ def test_what_is_not_a_number_is_the_worst():
 
 
 def test_shares_of_sources():
-    assert shares([1, 3]) == [0.25, 0.75]
-    assert shares([0.0, 0.0, 0.0, 0.0]) == [0.25] * 4
-    assert shares([-1, 1]) == [pytest.approx(0.5 / 2.5), pytest.approx(2 / 2.5)]
-    assert shares([-math.inf, -math.inf]) == [0.5, 0.5]
-    assert shares([math.inf, 0.0]) == [1.0, 0.0]
+    assert proportions([1, 3]) == [0.25, 0.75]
+    assert proportions([0.0, 0.0, 0.0, 0.0]) == [0.25] * 4
+    assert proportions([-1, 1]) == [pytest.approx(0.5 / 2.5), pytest.approx(2 / 2.5)]
+    assert proportions([-math.inf, -math.inf]) == [0.5, 0.5]
+    assert proportions([math.inf, 0.0]) == [1.0, 0.0]
 
 
 def scripted(*numbers):

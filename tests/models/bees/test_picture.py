@@ -6,7 +6,7 @@ import pytest
 
 from discreet import Categorical, Numeric, Schema
 from discreet.errors import MissingExtra
-from discreet.models.bees.picture import MOST_ATTRIBUTES, draw, place, short, shown_attributes
+from discreet.models.bees.picture import MOST_COLUMNS, draw, place, short, shown_columns
 from discreet.models.bees.rules import Between, Equals, Rule
 
 SCHEMA = Schema([Numeric("x", 0, 10), Categorical("c", ["a", "b", "long category name"])], "y", ["no", "yes"])
@@ -31,9 +31,9 @@ def test_places_and_short_words():
 def test_the_attributes_that_most_rules_use_are_shown():
     wide = Schema([Numeric(f"x{i}", 0, 1) for i in range(30)], "y", [0, 1])
     rules = [Rule(0, tuple(Between(f"x{i}", 0, 0.5) for i in range(k, 30)), 1, 0) for k in range(30)]
-    names, left_out = shown_attributes(rules, wide)
-    assert names == [f"x{i}" for i in range(30 - MOST_ATTRIBUTES, 30)]
-    assert left_out == 30 - MOST_ATTRIBUTES
+    names, left_out = shown_columns(rules, wide)
+    assert names == [f"x{i}" for i in range(30 - MOST_COLUMNS, 30)]
+    assert left_out == 30 - MOST_COLUMNS
 
 
 @pytest.mark.parametrize("rules", [RULES, RULES[:1], []])
@@ -51,7 +51,8 @@ def test_figures_show_every_rule(rules, tmp_path):
 
 
 def test_without_matplotlib_the_remedy_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for module in ("matplotlib", "matplotlib.figure"):  # the second may have been imported by another test
+        monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=r"discreet\[plot\]"):
         draw(RULES, 3, SCHEMA, [0.4, 0.6], "Rules")
 

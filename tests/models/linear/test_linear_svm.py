@@ -319,7 +319,7 @@ def test_statistics_of_another_model_are_refused():
     from discreet import OneRule
 
     noisy = OneRule(WEATHER).fit(DAYS, STAY).noisy_
-    with pytest.raises(ParameterError, match="not those of a support vector machine"):
+    with pytest.raises(ParameterError, match="do not belong to a support vector machine"):
         LinearSVM(WEATHER).fit_noisy(noisy)
 
 

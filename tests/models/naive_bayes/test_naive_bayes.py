@@ -437,7 +437,7 @@ def test_any_noisy_table_gives_probabilities(table, variance, smoothing):
     noisy = np.array(table, dtype=float)
     totals = class_totals([noisy], [variance])
     assert (totals.counts > 0).all()
-    assert totals.shares.sum() == pytest.approx(1)
+    assert totals.proportions.sum() == pytest.approx(1)
     logs = log_table(noisy, variance, totals, smoothing)
     np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1)
     assert np.isfinite(logs).all()

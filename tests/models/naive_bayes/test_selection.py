@@ -82,7 +82,7 @@ def test_two_columns_are_chosen_and_counted_for_one_epsilon(tmp_path):
     choosing = sum((each.epsilon for each in model.receipt_.charges[:2]), Fraction(0))
     assert abs(choosing - Fraction(1, 3)) < Fraction(1, 10**6)
     assert (card(model)["attributes"], card(model)["not_asked"]) == (["dose", "smoker"], ["hat", "day"])
-    assert "Not asked, since others tell more for this ε: hat, day" in model.explain()
+    assert "Not asked, because other columns tell more: hat, day" in model.explain()
     assert model.guarantee_.holds
     model.save(tmp_path / "model.json")
     again = load(tmp_path / "model.json")

@@ -136,9 +136,9 @@ def test_whole_fit_stays_within_epsilon_and_leaks_nothing(structure, adjacency, 
 def test_greedy_trees_on_all_records_would_cost_as_often(monkeypatch):
     """The mutant: all of epsilon for each tree, and nothing dealt."""
     Lots(monkeypatch)
-    from discreet.models.trees import random_forest
+    from discreet.models.trees import learning
 
-    original = random_forest.grow
+    original = learning.grow
 
     def careless(*arguments, dealt):
         from discreet.doors.tree_rows import TreeRows
@@ -146,7 +146,7 @@ def test_greedy_trees_on_all_records_would_cost_as_often(monkeypatch):
         monkeypatch.setattr(TreeRows, "among", lambda self, kept: self)
         return original(*arguments, dealt=dealt)
 
-    monkeypatch.setattr(random_forest, "grow", careless)
+    monkeypatch.setattr(learning, "grow", careless)
     fit = lambda rows: RandomForest(  # noqa: E731
         schema("add-remove", 120), epsilon=1.0, random_state=3, structure="greedy", n_trees=3, thresholds=2, max_depth=1
     ).fit(rows)

@@ -1,4 +1,4 @@
-"""A choice of attributes by bees and differential evolution, from records in the clear or from noisy tables."""
+"""A choice of columns by bees and differential evolution, from records in the clear or from noisy tables."""
 
 from __future__ import annotations
 
@@ -12,45 +12,46 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.models.bees.colony import Uniform, stream
 from discreet.models.bees.fitness import NoisyAccuracy, NoisyHistogram, TreeAccuracy
-from discreet.models.bees.reading import charge_in_the_clear, check_schema, is_perturbed, labelled, promised
+from discreet.models.bees.reading import admit, labelled, promised
 from discreet.models.bees.selection import Bits, SubsetSearch
 from discreet.models.column_selector import ColumnSelector
-from discreet.models.public import checked_public
+from discreet.models.public import check_schema_parameter, with_schema
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.receipt import Receipt
 from discreet.queries.tables import ClassCounts, Counts, SoftCounts, SplineCounts
-from discreet.records.drafting import schema_from_data
 from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
 
 
 class BeeFeatureSelector(ColumnSelector):
-    """The attributes that suffice, searched by an artificial bee colony with differential evolution (ABC-DE).
+    """The columns that are enough, found by an artificial bee colony with differential evolution (ABC-DE).
 
-    `fit` scores a subset by the accuracy of an entropy tree in 3-fold cross-validation, on the records themselves
+    `fit` scores a set of columns by the accuracy of an entropy tree in 3-fold cross-validation on the records
     (Zorarpacı and Özel 2016). `fit_noisy` needs no records: it scores by the accuracy of naive Bayes on tables that
     were released before, for instance those of a private model.
 
-    Guarantee: `fit` on clear data has none, and `selected_schema_` says so to every model that is made with it. Records
-    that were perturbed one by one under a guarantee keep it, and noisy statistics keep theirs: the choice is
-    post-processing of them. A model that is then fitted on the same data costs its own epsilon besides.
+    Guarantee: `fit` on clear records has none, and `selected_schema_` tells every model that is made with it. A choice
+    from records that were perturbed one by one under a guarantee, or from noisy statistics, has the same guarantee as
+    these, because it is post-processing. A model that is then fitted on the same data costs its own epsilon as well.
 
     Parameters
     ----------
     schema : Schema, or "from-data" to read bounds, categories and classes off the data.
-    population, max_iter, onlookers : subsets, rounds, and onlookers of a round.
-    normalise : False for the chances of the published method, by which a step of evolution is rare and onlookers hardly
-        ever act; True for chances in proportion to the best subset.
-    price : accuracy that one more attribute must add to be chosen (`fit_noisy` only).
-    random_state : an integer makes the search repeatable. It draws no noise and does not touch any guarantee.
+    population : number of sets of columns that are kept.
+    max_iter : number of rounds.
+    onlookers : number of onlookers per round.
+    normalise : False (default) for the probabilities of the published method, under which evolution is rare and
+        onlookers hardly ever act; True for probabilities relative to the best set.
+    price : accuracy that a further column must add to be chosen (`fit_noisy` only).
+    random_state : an integer makes the search repeatable. No noise is drawn from it, so it affects no guarantee.
 
     Attributes
     ----------
-    columns_ : names of the chosen attributes, in the order of the schema.
-    selected_schema_ : the schema with these columns alone.
-    fitness_ : what the choice is worth; on clear data that is as private as the data.
-    guarantee_, receipt_ : what is promised for the choice, and what it cost.
+    columns_ : names of the chosen columns, in the order of the schema.
+    selected_schema_ : the schema with only these columns, for the next model.
+    fitness_ : score of the choice; if the records were clear, this number is as private as they are.
+    guarantee_, receipt_ : what is guaranteed for the choice, and what it cost.
 
     Examples
     --------
@@ -95,33 +96,25 @@ class BeeFeatureSelector(ColumnSelector):
         source_guarantee: Guarantee | None = None,
         source_receipt: Receipt | None = None,
     ) -> BeeFeatureSelector:
-        """Choose attributes on the records; with y=None the labels are the schema's target column of X.
+        """Choose columns by the records; with y=None, the labels are in the schema's target column of X.
 
-        A ledger is charged infinity before anything is read, unless `source_guarantee` holds: the guarantee under which
-        X and y were perturbed, record by record.
+        `source_guarantee` is the guarantee under which the records X, y were perturbed one by one; unless it is given
+        and holds, a ledger is charged infinity before any record is read.
         """
         search = self._checked()
-        self.__dict__.pop("columns_", None)  # an interrupted refit must not leave a choice under another promise
-        perturbed = is_perturbed(source_guarantee, source_receipt, self.schema)
-        if perturbed:
-            check_schema(self.schema, source_receipt)
+        self.__dict__.pop("columns_", None)  # an interrupted refit must not leave an old choice under a new guarantee
         uniform = stream(self.random_state)
-        if ledger is not None and not perturbed:
-            charge_in_the_clear(ledger, self.schema, self.kind)
-        if isinstance(self.schema, str):
-            X, y = checked_public(X, y, kind=type(self).__name__)
-            self.schema_ = schema_from_data(X, y)
-        else:
-            self.schema_ = self.schema
+        admit(self.schema, ledger, source_guarantee, source_receipt, self.kind)
+        X, y, self.schema_ = with_schema(X, y, self.schema, type(self).__name__)
         fitness = TreeAccuracy(*labelled(X, y, self.schema_), uniform)
-        promise = promised("attributes", self.schema_, source_guarantee, source_receipt)
+        promise = promised("columns", self.schema_, source_guarantee, source_receipt)
         return self._choose(search, self.schema_.names, fitness, uniform, promise)
 
     def fit_noisy(self, noisy: NoisyStatistics) -> BeeFeatureSelector:
-        """Choose attributes on noisy tables: post-processing, no data, no cost. One without a table is not chosen."""
+        """Choose columns by noisy tables: post-processing, no data, no cost. A column without a table is not chosen."""
         search = self._checked()
         if not isinstance(self.schema, Schema):
-            raise ParameterError("schema='from-data' needs records; name the schema of the statistics")
+            raise ParameterError("schema='from-data' needs records; give the schema of the statistics")
         if not isinstance(noisy, NoisyStatistics):
             raise ParameterError(f"noisy={type(noisy).__name__}; need NoisyStatistics, for instance model.noisy_")
         self.schema_ = self.schema
@@ -140,7 +133,7 @@ class BeeFeatureSelector(ColumnSelector):
         uniform: Uniform,
         promise: tuple[Guarantee, Receipt],
     ) -> BeeFeatureSelector:
-        """Search among these attributes, then set what a fitted selector has."""
+        """Search among these columns, then set the attributes of a fitted selector."""
         best = search.best(len(names), fitness, uniform)
         self.fitness_, self.n_iter_ = best.value, self.max_iter
         columns = [name for name, chosen in zip(names, best.bits, strict=True) if chosen]
@@ -148,19 +141,18 @@ class BeeFeatureSelector(ColumnSelector):
         return self
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
         self._checked()
 
     def _checked(self) -> SubsetSearch:
-        if not isinstance(self.schema, Schema) and self.schema != "from-data":
-            raise ParameterError(f"schema={type(self.schema).__name__}; need a Schema, or 'from-data' for public data")
+        check_schema_parameter(self.schema)
         if not isinstance(self.price, Real) or not 0 <= self.price <= 1:
             raise ParameterError(f"price={self.price!r}; need a number from 0 to 1")
         return SubsetSearch(self.population, self.max_iter, self.onlookers, self.normalise)
 
 
 def _histograms(noisy: NoisyStatistics, schema: Schema) -> tuple[list[str], NDArray[np.float64], list[NoisyHistogram]]:
-    """Each attribute's table as a histogram in records, in the schema's order, and the shares of the classes."""
+    """Each column's table as a histogram in records, in the order of the schema, and the class frequencies."""
     tables: dict[str, NoisyHistogram] = {}
     totals = []
     for query, table in noisy.tables:
@@ -172,7 +164,7 @@ def _histograms(noisy: NoisyStatistics, schema: Schema) -> tuple[list[str], NDAr
                 tables[query.column] = histogram
     if not tables:
         raise ParameterError(
-            "these statistics hold no table of counts of an attribute; use those of NaiveBayes with "
+            "these statistics hold no table of counts of a column; use those of NaiveBayes with "
             "numeric='histogram' or 'gaussian'"
         )
     names = [name for name in schema.names if name in tables]

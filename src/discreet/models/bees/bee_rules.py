@@ -18,55 +18,53 @@ from discreet.models import saving
 from discreet.models.bees.colony import check_colony, stream
 from discreet.models.bees.decision import DEFAULT, RESOLVE, RuleSet
 from discreet.models.bees.picture import draw
-from discreet.models.bees.reading import (
-    charge_in_the_clear,
-    check_schema,
-    is_perturbed,
-    labelled,
-    promised,
-    restored,
-)
+from discreet.models.bees.reading import admit, labelled, promised, restored
 from discreet.models.bees.rules import Rule, encode, rules_from_dict, rules_to_dict
 from discreet.models.bees.search import STRATEGIES, RuleSearch
 from discreet.models.classifier import Classifier
+from discreet.models.parameters import check_integer, check_one_of
+from discreet.models.public import with_schema
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.receipt import Receipt
 from discreet.records.tables import Table, check_records
 from discreet.schema import Schema
-from discreet.schema.columns import is_integer
 
 
 class BeeRules(Classifier):
     """IF-THEN rules for each class, found by an artificial bee colony (Zorarpacı 2019).
 
-    Guarantee: none of its own, as the search reads every record. Records that were perturbed one by one under a
-    guarantee keep it: rules are post-processing of them. Then hand that guarantee to `fit`.
+    Guarantee: none of its own, because the search reads every record. Rules learned from records that were perturbed
+    one by one under a guarantee (LocalPerturbation) have the same guarantee, because they are post-processing: give it
+    to `fit` as `source_guarantee`.
 
     Parameters
     ----------
     schema : Schema, or "from-data" to read bounds, categories and classes off the data.
-    strategy : "sequential" (default) finds precise rules by weighted Laplace and sets aside what each covers, until at
-        most 5 % of the class are left; "wlapms" finds `n_rules` for each class, weighing precision and coverage, each
-        unlike those before; "one-rule" finds one for each class, by coverage.
-    n_rules : rules for each class ("wlapms" only).
-    swarm, max_iter, limit : bees, cycles of a search, and failures after which a bee starts anew.
-    alpha, beta : weights of the class's records and of covered records of others ("wlapms" and "one-rule"): the larger
-        beta beside alpha, the more precise the rules.
+    strategy : "sequential" (default) finds precise rules by weighted Laplace, each on the records that no earlier rule
+        covers, until at most 5 % of the class are left. "wlapms" finds `n_rules` rules per class by precision and
+        coverage, each unlike the earlier ones. "one-rule" finds one rule per class, by coverage.
+    n_rules : number of rules per class ("wlapms" only).
+    swarm : number of bees.
+    max_iter : number of cycles of a search.
+    limit : number of failures in a row after which a bee starts again elsewhere.
+    alpha, beta : weights of the records of the class and of covered records of other classes ("wlapms" and "one-rule").
+        The larger beta is relative to alpha, the more precise the rules.
     F : probability that a move may add or drop a condition.
-    polish : after each search drop the conditions that the rule does not need, and let its intervals end halfway to the
-        next record: more new records then match a rule. False for rules as the bees left them.
-    resolve : when several rules match, they vote, each with what it is more precise than the share of its class
-        ("vote"), or the most precise decides ("best").
-    default : when none matches, all rules vote, those with fewer violated conditions far more ("nearest"; with "best"
-        the most precise of those with the fewest decides), or it is the largest class ("majority").
-    random_state : an integer makes the search repeatable. It draws no noise and does not touch any guarantee.
+    polish : whether to drop conditions that a rule does not need and to widen its intervals halfway to the next record,
+        so that more new records match a rule. False keeps the rules as the search found them.
+    resolve : what happens when several rules match: "vote" (default), where the weight of a rule is how far its
+        precision exceeds the frequency of its class, or "best", where the most precise rule decides.
+    default : what happens when no rule matches: "nearest" (default), where all rules vote and each violated condition
+        reduces the vote (with resolve="best", the most precise rule among those with the fewest violated conditions
+        decides), or "majority", the largest class.
+    random_state : an integer makes the search repeatable. No noise is drawn from it, so it affects no guarantee.
 
     Attributes
     ----------
     rules_ : the rules, in the order of the classes.
-    class_prior_ : share of each class in the training records.
-    guarantee_, receipt_ : those of the perturbed records, or that nothing is guaranteed.
+    class_prior_ : frequency of each class among the training records.
+    guarantee_, receipt_ : those of the perturbed records, or the statement that nothing is guaranteed.
 
     Examples
     --------
@@ -122,20 +120,16 @@ class BeeRules(Classifier):
         source_guarantee: Guarantee | None = None,
         source_receipt: Receipt | None = None,
     ) -> BeeRules:
-        """Find rules; with y=None the labels are the schema's target column of X.
+        """Find rules; with y=None, the labels are in the schema's target column of X.
 
-        A ledger is charged infinity before anything is read, unless `source_guarantee` holds: the guarantee under which
-        X and y were perturbed, record by record. Its receipt, if given, is shown in the model's card.
+        `source_guarantee` is the guarantee under which the records X, y were perturbed one by one; unless it is given
+        and holds, a ledger is charged infinity before any record is read. The model's card shows `source_receipt`.
         """
         self.check_parameters()
-        perturbed = is_perturbed(source_guarantee, source_receipt, self.schema)
-        if perturbed:
-            check_schema(self.schema, source_receipt)
         uniform = stream(self.random_state)
-        if ledger is not None and not perturbed:
-            charge_in_the_clear(ledger, self.schema, self.kind)
-        X, y, schema = self._with_schema(X, y)
-        self.__dict__.pop(self.fitted, None)  # an interrupted refit must not leave rules under another promise
+        perturbed = admit(self.schema, ledger, source_guarantee, source_receipt, self.kind)
+        X, y, schema = with_schema(X, y, self.schema, type(self).__name__)
+        self.__dict__.pop(self.fitted, None)  # an interrupted refit must not leave old rules under a new guarantee
         self.schema_ = schema
         encoded, labels = labelled(X, y, self.schema_)
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(RuleSearch)}
@@ -151,7 +145,7 @@ class BeeRules(Classifier):
         self._places = self._set_names()
 
     def learned(self) -> dict[str, Any]:
-        """Rules, shares of the classes, guarantee and receipt as plain data, for a model file."""
+        """Return rules, class frequencies, guarantee and receipt as plain data, for a model file."""
         check_is_fitted(self, self.fitted)
         return {
             "rules": rules_to_dict(self.rules_, self.schema_),
@@ -161,7 +155,7 @@ class BeeRules(Classifier):
         }
 
     def fit_learned(self, content: Mapping[str, Any]) -> BeeRules:
-        """Build the model from what `learned` wrote; FileError if that is damaged."""
+        """Build the model from the content that `learned` returned; FileError if it is damaged."""
         damaged = FileError("the rules of this file are damaged; get it again from its owner")
         try:
             self.check_parameters()
@@ -175,16 +169,16 @@ class BeeRules(Classifier):
         return self
 
     def save(self, path: str | Path) -> None:
-        """Write the model as JSON with its card, which says what is guaranteed, or that nothing is."""
+        """Write the model to a JSON file, with a card that says what is guaranteed, or that nothing is."""
         check_is_fitted(self, self.fitted)
         saving.save(self, path)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Normalised votes of the matching rules, or the shares of the classes if none matches."""
+        """Return the normalised votes of the rules; see `resolve` and `default`."""
         return self._joined(X)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Logarithms of the votes; minus infinity where a class has none."""
+        """Return the logarithms of the votes; minus infinity for a class without votes."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
@@ -196,7 +190,7 @@ class BeeRules(Classifier):
         yield rules.probabilities(encode(table, self.schema_), table.rows)[:, self._places]
 
     def explain(self, top: int | None = None) -> str:
-        """The rules as sentences, class by class; `top` for those that cover most of their class."""
+        """Return the rules as sentences, class by class; `top` limits them to those that cover most of their class."""
         check_is_fitted(self, self.fitted)
         shown = self._widest(top)
         lines = [rule.text(self.schema_) for rule in shown]
@@ -207,10 +201,10 @@ class BeeRules(Classifier):
         return "\n".join([*lines, f"OTHERWISE {self._otherwise()}", last])
 
     def content(self, top: int | None = None) -> dict[str, Any]:
-        """What `explain` says, as plain data."""
+        """Return what `explain` says as plain data."""
         check_is_fitted(self, self.fitted)
         schema, shown = self.schema_, self._widest(top)
-        shares = dict(zip(map(str, schema.classes), self.class_prior_.tolist(), strict=True))
+        frequencies = dict(zip(map(str, schema.classes), self.class_prior_.tolist(), strict=True))
         rules = [
             {**entry, "precision": rule.precision(len(schema.classes)), "text": rule.text(schema)}
             for rule, entry in zip(shown, rules_to_dict(shown, schema), strict=True)
@@ -218,7 +212,7 @@ class BeeRules(Classifier):
         return {
             "model": self.kind,
             "target": schema.target,
-            "classes": shares,
+            "classes": frequencies,
             "rules": rules,
             "rules_in_all": len(self.rules_),
             "otherwise": self._otherwise(),
@@ -226,13 +220,13 @@ class BeeRules(Classifier):
         }
 
     def plot(self, top: int = 12) -> Any:
-        """The rules that cover most of their class, as a matplotlib figure."""
+        """Draw the rules that cover most of their class with matplotlib."""
         check_is_fitted(self, self.fitted)
         title = f"Rules for {self.schema_.target} ({self.guarantee_.in_short()})"
         return draw(self._widest(top), len(self.rules_), self.schema_, self.class_prior_, title)
 
     def _widest(self, top: int | None) -> list[Rule]:
-        """The rules that are right for most records, in the order in which they stand."""
+        """The rules that cover most records of their class, in their original order."""
         if top is None:
             return list(self.rules_)
         chosen = sorted(range(len(self.rules_)), key=lambda i: -self.rules_[i].inside)[:top]
@@ -245,14 +239,12 @@ class BeeRules(Classifier):
         return f"{self.schema_.target} = {self.schema_.classes[int(np.argmax(self.class_prior_))]}"
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
         super().check_parameters()
         for name, allowed in (("strategy", STRATEGIES), ("resolve", RESOLVE), ("default", DEFAULT)):
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name}={getattr(self, name)!r}; need one of: {', '.join(allowed)}")
+            check_one_of(name, getattr(self, name), allowed)
         check_colony(self.swarm, self.max_iter, self.limit)
-        if not (is_integer(self.n_rules) or isinstance(self.n_rules, np.integer)) or self.n_rules < 1:
-            raise ParameterError(f"n_rules={self.n_rules!r}; need an integer >= 1")
+        check_integer("n_rules", self.n_rules, 1)
         if not isinstance(self.alpha, Real) or not 0 < self.alpha < math.inf:
             raise ParameterError(f"alpha={self.alpha!r}; need a number > 0")
         if not isinstance(self.beta, Real) or not 0 <= self.beta < math.inf:
@@ -263,9 +255,9 @@ class BeeRules(Classifier):
             raise ParameterError(f"F={self.F!r}; need a number from 0 to 1")
 
 
-def _prior(shares: Any, schema: Schema) -> NDArray[np.float64]:
-    """Shares of the classes from a file, or a ValueError."""
-    prior = np.array(shares, dtype=np.float64)
+def _prior(frequencies: Any, schema: Schema) -> NDArray[np.float64]:
+    """Read the class frequencies of a file; ValueError if they are damaged."""
+    prior = np.array(frequencies, dtype=np.float64)
     if prior.shape != (len(schema.classes),) or not (prior >= 0).all() or not abs(prior.sum() - 1) < 1e-6:
-        raise ValueError("these are not the shares of the classes")
+        raise ValueError("need one frequency per class, with sum 1")
     return prior

@@ -1,8 +1,8 @@
-"""The artificial bee colony (Karaboga 2005): a swarm that searches where it has found most.
+"""The artificial bee colony (Karaboga 2005): a swarm that searches where it has found the best solutions.
 
-Half of the swarm are employed bees, one a food source; the other half are onlookers, who prefer rich sources; a source
-that has not improved for long is left to a scout. The search takes numbers between 0 and 1 from one stream, in the
-order in which its steps are written here, so a seed determines a run.
+Half of the swarm are employed bees, each with one food source (a solution). The other half are onlookers, who prefer
+rich sources. A source that has not improved for long is replaced by a scout. The search takes numbers between 0 and 1
+from one stream, in the order in which its steps are written here, so a seed determines a run.
 """
 
 from __future__ import annotations
@@ -17,25 +17,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.models.parameters import check_integer
 from discreet.privacy.randomness import search_generator
-from discreet.schema.columns import is_integer
 
 Vector: TypeAlias = NDArray[np.float64]
 Uniform: TypeAlias = Callable[[], float]
 """The next number of the stream, in [0, 1)."""
 
 PATIENCE = 1000
-"""Onlookers who find no source in so many draws each are sent by roulette."""
+"""After this many draws per onlooker, those without a source are sent by roulette: it bounds the time of a cycle."""
 RICHEST = 1e300
+"""Values count as at most this, so that their sum stays finite."""
 _BLOCK = 4096
+"""Random numbers that are drawn at a time."""
 
 
 class Solution(Protocol):
-    """A point of the search, with what it is worth."""
+    """A solution and its value."""
 
     @property
     def value(self) -> float:
-        """What is maximised."""
+        """The number that the search maximises."""
         ...
 
 
@@ -43,18 +45,18 @@ S = TypeVar("S", bound=Solution)
 
 
 class Landscape(Protocol[S]):
-    """What a colony searches: how to begin, how to move, and what counts as better."""
+    """What a colony searches: how to start, how to move, and which of two solutions is better."""
 
     def draw(self) -> S:
         """A random solution."""
         ...
 
     def neighbour(self, current: S, other: S) -> S:
-        """A solution near the current one, in a direction given by another."""
+        """A solution near the current one, in the direction of another or away from it."""
         ...
 
     def accepts(self, candidate: S, current: S) -> bool:
-        """Whether the candidate takes the place of the current solution."""
+        """Whether the candidate replaces the current solution."""
         ...
 
     def is_better(self, solution: S, best: S) -> bool:
@@ -63,14 +65,14 @@ class Landscape(Protocol[S]):
 
 
 def stream(seed: Any) -> Uniform:
-    """Uniform numbers one by one; drawn in blocks, which is twenty times as fast."""
+    """Return a function that gives uniform numbers one by one; drawing them in blocks is twenty times as fast."""
     generator = search_generator(seed)
     blocks = iter(lambda: generator.random(_BLOCK).tolist(), None)
     return chain.from_iterable(blocks).__next__
 
 
 def forage(landscape: Landscape[S], sources: int, max_iter: int, limit: int, uniform: Uniform) -> S:
-    """Let a colony with so many food sources and as many onlookers search; the best solution that it saw."""
+    """Search with this many food sources and equally many onlookers; returns the best solution that was seen."""
     swarm = [landscape.draw() for _ in range(sources)]
     trials = [0] * sources
     best = _best(swarm, swarm[0], landscape)
@@ -86,7 +88,7 @@ def forage(landscape: Landscape[S], sources: int, max_iter: int, limit: int, uni
     for _ in range(max_iter):
         for i in range(sources):
             visit(i)
-        for i in onlookers(shares([solution.value for solution in swarm]), uniform):
+        for i in onlookers(proportions([solution.value for solution in swarm]), uniform):
             visit(i)
         best = _best(swarm, best, landscape)
         tired = max(range(sources), key=trials.__getitem__)
@@ -95,10 +97,10 @@ def forage(landscape: Landscape[S], sources: int, max_iter: int, limit: int, uni
     return best
 
 
-def shares(values: Sequence[float]) -> list[float]:
-    """How attractive each source is: its part of the sum; equal parts if all are 0.
+def proportions(values: Sequence[float]) -> list[float]:
+    """How attractive each source is: its value over the sum of all values; equal parts if all values are 0.
 
-    Negative values have no part of a sum: if there are any, v counts as 1 + v, or 1 / (1 - v) when negative.
+    If any value is negative, v counts as 1 + v, or as 1 / (1 - v) if v itself is negative, so that all are positive.
     """
     if min(values) < 0:
         values = [1 + value if value >= 0 else 1 / (1 - value) for value in values]
@@ -110,9 +112,9 @@ def shares(values: Sequence[float]) -> list[float]:
 
 
 def onlookers(parts: Sequence[float], uniform: Uniform) -> Iterator[int]:
-    """The sources that as many onlookers choose: they pass the sources in turn and take one with its probability.
+    """Yield the sources that the onlookers choose: they pass all sources in turn and take each with its probability.
 
-    After `PATIENCE` draws for each onlooker, those left choose by roulette.
+    There are as many onlookers as sources. After `PATIENCE` draws per onlooker, those left choose by roulette.
     """
     sources = len(parts)
     served = i = 0
@@ -128,7 +130,7 @@ def onlookers(parts: Sequence[float], uniform: Uniform) -> Iterator[int]:
 
 
 def roulette(parts: Sequence[float], spin: float) -> int:
-    """The source on which a number in [0, 1) falls; parts sum to 1."""
+    """The source whose part of [0, 1) contains the number `spin`; the parts sum to 1."""
     passed = 0.0
     for i, part in enumerate(parts):
         passed += part
@@ -146,7 +148,7 @@ def _best(swarm: Sequence[S], best: S, landscape: Landscape[S]) -> S:
 
 @dataclass(frozen=True)
 class Optimum:
-    """Where a search ended: the best point, its value, and how often the function was asked."""
+    """The result of a search: the best point, its value, and how often the function was evaluated."""
 
     x: Vector
     value: float
@@ -160,8 +162,8 @@ class ArtificialBeeColony:
     Parameters
     ----------
     swarm : number of bees; half of them have a food source, the others are onlookers.
-    max_iter : number of cycles; a run asks the function (swarm / 2) + swarm * max_iter times, and once a scout.
-    limit : a source is left after more failures than this in a row, at most one a cycle.
+    max_iter : number of cycles; a run evaluates the function (swarm / 2) + swarm * max_iter times, plus once per scout.
+    limit : a source is left after more than this many failures in a row; at most one source is left per cycle.
 
     Examples
     --------
@@ -181,7 +183,7 @@ class ArtificialBeeColony:
     def maximise(
         self, function: Callable[[Vector], float], lower: Sequence[float], upper: Sequence[float], seed: Any = None
     ) -> Optimum:
-        """Search between the bounds; NaN is the worst value. A seed makes the run repeatable."""
+        """Search within the bounds; NaN counts as the worst value. A seed makes the run repeatable."""
         box = Box(function, *checked_box(lower, upper), stream(seed))
         best = forage(box, self.swarm // 2, self.max_iter, self.limit, box.uniform)
         return Optimum(best.x, best.value, box.evaluations)
@@ -189,14 +191,14 @@ class ArtificialBeeColony:
 
 @dataclass(frozen=True)
 class Point:
-    """A vector and its value."""
+    """A point of the box and its value."""
 
     x: Vector
     value: float
 
 
 class Box:
-    """A function over a box, as a colony sees it: a move changes one coordinate; only what is better is accepted."""
+    """A function over a box, as a landscape: a move changes one coordinate, and only better points are accepted."""
 
     def __init__(self, function: Callable[[Vector], float], lower: Vector, upper: Vector, uniform: Uniform) -> None:
         self.lower, self.upper, self.uniform = lower, upper, uniform
@@ -204,18 +206,18 @@ class Box:
         self._function = function
 
     def at(self, x: Vector) -> Point:
-        """Ask the function."""
+        """Evaluate the function."""
         self.evaluations += 1
         value = float(self._function(x.copy()))
         return Point(x, -math.inf if math.isnan(value) else value)
 
     def draw(self) -> Point:
-        """A point that is uniform in the box."""
+        """Draw a uniform point of the box."""
         draws = np.array([self.uniform() for _ in self.lower])
         return self.at(self.lower + draws * (self.upper - self.lower))
 
     def neighbour(self, current: Point, other: Point) -> Point:
-        """Move one coordinate to or from the other point, by at most their distance; clipped to the box."""
+        """Move one coordinate towards or away from the other point, by at most their distance; clipped to the box."""
         j = int(self.uniform() * len(self.lower))
         x = current.x.copy()
         moved = x[j] + (2 * self.uniform() - 1) * (x[j] - other.x[j])
@@ -223,14 +225,14 @@ class Box:
         return self.at(x)
 
     def accepts(self, candidate: Point, current: Point) -> bool:
-        """Strictly better."""
+        """Whether the candidate is strictly better."""
         return candidate.value > current.value
 
     is_better = accepts
 
 
 def checked_box(lower: Sequence[float], upper: Sequence[float]) -> tuple[Vector, Vector]:
-    """Bounds as vectors, or a ParameterError."""
+    """Return the bounds as vectors; ParameterError if they are not the bounds of a box."""
     low, high = (np.array(bounds, dtype=np.float64) for bounds in (lower, upper))
     if low.ndim != 1 or low.shape != high.shape or not low.size or not _is_box(low, high):
         raise ParameterError(f"bounds of shapes {low.shape} and {high.shape}; need two lists, finite, lower <= upper")
@@ -244,7 +246,6 @@ def _is_box(low: Vector, high: Vector) -> bool:
 
 
 def check_colony(swarm: object, max_iter: object, limit: object) -> None:
-    """Raise ParameterError unless a colony can live on these numbers."""
+    """Raise ParameterError if a colony cannot search with these numbers."""
     for name, value, least in (("swarm", swarm, 4), ("max_iter", max_iter, 1), ("limit", limit, 0)):
-        if not (is_integer(value) or isinstance(value, np.integer)) or value < least:  # type: ignore[operator]
-            raise ParameterError(f"{name}={value!r}; need an integer >= {least}")
+        check_integer(name, value, least)

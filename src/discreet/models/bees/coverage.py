@@ -1,8 +1,8 @@
-"""Which records a condition covers, as bit sets, and the genes that a search makes conditions of.
+"""Which records a condition covers, as bit sets, and the genes from which a search makes conditions.
 
-A bit set is a Python integer, bit i for record i: at a thousand records `&` takes 50 ns and `bit_count` as little,
-where a call of numpy costs a microsecond whatever it does. For a number the sets of all records up to each distinct
-value are made once, so that an interval is two lookups and one XOR; for a category there is one set a value.
+A bit set is a Python integer, bit i for record i: for a thousand records, `&` and `bit_count` take 50 ns each, while
+any call of numpy takes a microsecond. For a numeric column, the set of all records up to each distinct value is made
+once, so that an interval takes two lookups and one XOR; for a categorical column there is one set per category.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from discreet.schema import Schema
 from discreet.schema.columns import Categorical
 
 Gene: TypeAlias = tuple[float, float]
-"""The two ends of an interval in order, or one number twice, which stands for a category."""
+"""The two ends of an interval in order, or a number twice that stands for a category."""
 
 MOST_BITS = 2**23
-"""Prefix sets of one attribute take at most this much (1 MB); beyond, intervals are found by comparison."""
+"""Most bits for the prefix sets of one column (1 MB); beyond, intervals are compared with all values."""
 
 
 def bits_of(mask: NDArray[np.bool_]) -> int:
@@ -37,7 +37,7 @@ def bits_of(mask: NDArray[np.bool_]) -> int:
 
 
 def mask_of(bits: int, rows: int) -> NDArray[np.bool_]:
-    """The truth values of so many records; the inverse of `bits_of`.
+    """Unpack an integer into the truth values of `rows` records; the inverse of `bits_of`.
 
     >>> mask_of(5, 4).tolist()
     [True, False, True, False]
@@ -47,14 +47,14 @@ def mask_of(bits: int, rows: int) -> NDArray[np.bool_]:
 
 
 class Axis(Protocol):
-    """One attribute in a search: its genes and what they cover."""
+    """One column in a search: its genes, and the records that they cover."""
 
     def draw(self, uniform: Uniform) -> Gene:
-        """A random gene."""
+        """Draw a random gene."""
         ...
 
     def move(self, gene: Gene, other: Gene, uniform: Uniform) -> Gene:
-        """The step of a bee, for each number of the gene."""
+        """Move each number of the gene towards the other gene or away from it."""
         ...
 
     def bits(self, gene: Gene) -> int:
@@ -66,16 +66,16 @@ class Axis(Protocol):
         ...
 
     def widen(self, gene: Gene, among: int) -> Gene:
-        """A gene that covers the same of some records, with its ends as far out as is safe."""
+        """Move the ends of the gene halfway to the next record in `among`; it covers the same records of `among`."""
         ...
 
     def alike(self, gene: Gene, conditions: Sequence[Condition]) -> int:
-        """With how many conditions on the attribute the gene has values in common."""
+        """Number of conditions on this column that have values in common with the gene."""
         ...
 
 
 class IntervalAxis:
-    """A numeric attribute; genes lie between two bounds, and are widened up to the outermost, which are public."""
+    """A numeric column; genes lie between two bounds, and are widened up to the outermost bounds, which are public."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class IntervalAxis:
         self._name, self._values, self._lower, self._upper = name, values, lower, upper
         self._outermost = (lower, upper) if outermost is None else outermost
         distinct = np.unique(values[~np.isnan(values)])
-        places = np.searchsorted(distinct, values)  # a blank stands beyond all: no interval has it
+        places = np.searchsorted(distinct, values)  # a blank is sorted last, so no interval contains it
         self._distinct: list[float] = distinct.tolist()
         self._prefixes: list[int] = []
         if (len(distinct) + 1) * len(values) <= MOST_BITS:
@@ -97,13 +97,13 @@ class IntervalAxis:
             self._prefixes = [int.from_bytes(row.tobytes(), "little") for row in packed]
 
     def draw(self, uniform: Uniform) -> Gene:
-        """Two uniform ends."""
+        """Draw two uniform ends."""
         width = self._upper - self._lower
         first, second = self._lower + uniform() * width, self._lower + uniform() * width
         return (first, second) if first <= second else (second, first)
 
     def move(self, gene: Gene, other: Gene, uniform: Uniform) -> Gene:
-        """Each end to or from the other's, clipped; ends that cross are swapped."""
+        """Move each end towards the other gene's or away from it, clipped; ends that cross are swapped."""
         first, second = gene
         lower, upper = self._lower, self._upper
         first += (2 * uniform() - 1) * (first - other[0])
@@ -113,7 +113,7 @@ class IntervalAxis:
         return (first, second) if first <= second else (second, first)
 
     def bits(self, gene: Gene) -> int:
-        """Records up to the upper end, without those below the lower."""
+        """Records up to the upper end, without those below the lower end."""
         if not self._prefixes:
             return bits_of((self._values >= gene[0]) & (self._values <= gene[1]))
         distinct, prefixes = self._distinct, self._prefixes
@@ -124,7 +124,7 @@ class IntervalAxis:
         return Between(self._name, *gene)
 
     def widen(self, gene: Gene, among: int) -> Gene:
-        """Each end halfway to the next value outside, or at the outermost bound where there is none."""
+        """Move each end halfway to the next value outside, or to the outermost bound if there is none."""
         values = self._values[mask_of(among, len(self._values))]
         below, above = values < gene[0], values > gene[1]
         covered = values[(values >= gene[0]) & (values <= gene[1])]
@@ -138,28 +138,28 @@ class IntervalAxis:
         return lower, upper
 
     def alike(self, gene: Gene, conditions: Sequence[Any]) -> int:
-        """Intervals that it meets."""
+        """Number of intervals that overlap with the gene."""
         return sum(gene[0] <= each.upper and each.lower <= gene[1] for each in conditions)
 
 
 class CategoryAxis:
-    """A categorical attribute; a gene is a number from 1 to the number of values, rounded to the nearest."""
+    """A categorical column; a gene is a number from 1 to the number of categories, rounded to the nearest."""
 
     def __init__(self, name: str, codes: NDArray[np.intp], size: int) -> None:
         self._name, self._size = name, size
         self._bits = [bits_of(codes == code) for code in range(size)]
 
     def code(self, gene: Gene) -> int:
-        """The category: the nearest number, halves down; counted from 0."""
+        """The code of the category: the gene rounded to the nearest number (halves down), counted from 0."""
         return min(max(math.ceil(gene[0] - 0.5), 1), self._size) - 1
 
     def draw(self, uniform: Uniform) -> Gene:
-        """A uniform number."""
+        """Draw a uniform number."""
         first = 1 + uniform() * (self._size - 1)
         return first, first
 
     def move(self, gene: Gene, other: Gene, uniform: Uniform) -> Gene:
-        """To or from the other's number, clipped."""
+        """Move the number towards the other gene's or away from it, clipped."""
         first = gene[0] + (2 * uniform() - 1) * (gene[0] - other[0])
         first = min(max(first, 1.0), float(self._size))
         return first, first
@@ -173,25 +173,25 @@ class CategoryAxis:
         return Equals(self._name, self.code(gene))
 
     def widen(self, gene: Gene, among: int) -> Gene:
-        """The same: a category has no ends."""
+        """Return the gene unchanged: a category has no ends."""
         return gene
 
     def alike(self, gene: Gene, conditions: Sequence[Any]) -> int:
-        """Conditions for the same category."""
+        """Number of conditions for the same category."""
         code = self.code(gene)
         return sum(each.code == code for each in conditions)
 
 
 def _between(covered: float, next_one: float) -> float:
-    """Halfway from a covered value to the next one, and never on the latter."""
+    """The middle between a covered value and the next one, but never the next one itself."""
     middle = covered + (next_one - covered) / 2
     return covered if middle == next_one else middle
 
 
 def axes_of(encoded: Encoded, schema: Schema, public_bounds: bool) -> list[Axis]:
-    """An axis for each attribute. Its bounds are the schema's if these are to be used, else those of the values.
+    """Make one axis per column, with the bounds of the schema if `public_bounds`, else with those of the values.
 
-    A category that is not listed can be in a rule only if a record has one.
+    Rules can name the unlisted category only if some record has it.
     """
     axes: list[Axis] = []
     for column in schema.columns:

@@ -1,4 +1,4 @@
-"""From rules to classes: which rule decides when several match, or none."""
+"""From rules to classes: which rules decide if several match, or none."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ Matrix = NDArray[np.float64]
 RESOLVE = ("best", "vote")
 DEFAULT = ("majority", "nearest")
 EDGE = 1e-9
-"""Of two equally precise rules the one that covers more decides: it weighs more by this part."""
+"""Extra weight, as a fraction, of the rule that decides a tie; also the least weight of a vote."""
 FADE = 3.0
-"""Where no rule matches, each violated condition divides the vote of a rule by e to this power."""
+"""Where no rule matches, each violated condition divides the vote of a rule by e to this power. How rules vote was
+chosen on the first two runs of benchmarks/bees.py (see benchmarks/results/bees.md)."""
 BLOCK = 2**16
-"""Rows that are matched at a time: memory stays flat."""
+"""Number of rows that are matched at a time, so that memory use stays flat."""
 
 
 @dataclass(frozen=True)
 class RuleSet:
-    """Rules and the share of each class in the training records."""
+    """Rules, and the frequency of each class among the training records."""
 
     rules: Sequence[Rule]
     prior: Matrix
@@ -34,8 +35,8 @@ class RuleSet:
     def probabilities(self, encoded: Encoded, rows: int) -> Matrix:
         """Normalised weights of the classes: the sum over all matching rules ("vote"), or the most precise ("best").
 
-        Where no rule matches: the shares of the classes ("majority"); or ("nearest") a vote of all rules, each faded by
-        its violated conditions, of which with "best" the most precise of those with the fewest violations decides.
+        Where no rule matches, "majority" takes the class frequencies. "nearest" lets all rules vote, each with less
+        weight the more of its conditions are violated; with "best" the most precise of the nearest rules decides.
         """
         starts = range(0, rows, BLOCK)
         blocks = [{name: values[start : start + BLOCK] for name, values in encoded.items()} for start in starts]
@@ -63,14 +64,14 @@ class RuleSet:
         return [rule.precision(len(self.prior)) for rule in self.rules]
 
     def _excess(self) -> Matrix:
-        """What each rule adds to its class: how much more precise it is than to name the class every time."""
+        """The vote of each rule for its class: how far its precision exceeds the frequency of the class."""
         weights = np.zeros((len(self.rules), len(self.prior)))
         for position, (rule, precision) in enumerate(zip(self.rules, self._precisions(), strict=True)):
             weights[position, rule.label] = max(precision - self.prior[rule.label], EDGE)
         return weights
 
     def _best(self, matching: NDArray[np.bool_]) -> Matrix:
-        """Largest precision of a matching rule, by class; ties by records covered, then by the order of classes."""
+        """Largest precision of a matching rule per class; covered records, then the order of classes, break ties."""
         votes = np.zeros((len(matching), len(self.prior)))
         winner = np.full(len(matching), -1)
         precisions = self._precisions()

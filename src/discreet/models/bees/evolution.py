@@ -11,15 +11,15 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.models.bees.colony import Box, Optimum, Uniform, Vector, checked_box, stream
-from discreet.schema.columns import is_integer
+from discreet.models.parameters import check_integer
 
 
 @dataclass(frozen=True)
 class DifferentialEvolution:
     """Maximise a function over a box.
 
-    In each round, for each point in turn: add F times the difference of two others to a third, clip to the box, cross
-    the result with the point, and replace the point at once if that is strictly better.
+    In each round, for each point in turn: add F times the difference of two other points to a third, clip the sum to
+    the box, cross it with the point, and replace the point at once if the result is strictly better.
 
     Parameters
     ----------
@@ -43,8 +43,7 @@ class DifferentialEvolution:
 
     def __post_init__(self) -> None:
         for name, count, least in (("population", self.population, 4), ("max_iter", self.max_iter, 1)):
-            if not (is_integer(count) or isinstance(count, np.integer)) or count < least:
-                raise ParameterError(f"{name}={count!r}; need an integer >= {least}")
+            check_integer(name, count, least)
         for name, value, most in (("F", self.F, 2), ("CR", self.CR, 1)):
             if not isinstance(value, Real) or not 0 <= value <= most:
                 raise ParameterError(f"{name}={value!r}; need a number from 0 to {most}")
@@ -52,7 +51,7 @@ class DifferentialEvolution:
     def maximise(
         self, function: Callable[[Vector], float], lower: Sequence[float], upper: Sequence[float], seed: Any = None
     ) -> Optimum:
-        """Search between the bounds; NaN is the worst value. A seed makes the run repeatable."""
+        """Search within the bounds; NaN counts as the worst value. A seed makes the run repeatable."""
         box = Box(function, *checked_box(lower, upper), stream(seed))
         points = [box.draw() for _ in range(self.population)]
         for _ in range(self.max_iter):
@@ -66,7 +65,7 @@ class DifferentialEvolution:
         return Optimum(best.x, best.value, box.evaluations)
 
     def _crossed(self, x: Vector, mutant: Vector, uniform: Uniform) -> Vector:
-        """Coordinates of the mutant with probability CR, and one for certain; of the point otherwise."""
+        """Take each coordinate from the mutant with probability CR, and one for certain; the others from the point."""
         certain = int(uniform() * len(x))
         chosen = np.array([uniform() for _ in x]) <= self.CR
         chosen[certain] = True
@@ -74,6 +73,6 @@ class DifferentialEvolution:
 
 
 def others(i: int, population: int, uniform: Uniform) -> list[int]:
-    """Three points that differ from i and from each other."""
+    """Draw three distinct points other than i."""
     left = [r for r in range(population) if r != i]
     return [left.pop(int(uniform() * len(left))) for _ in range(3)]

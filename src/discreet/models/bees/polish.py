@@ -1,7 +1,7 @@
-"""What is done to a rule after the search: conditions that it does not need are dropped, its intervals are widened.
+"""Polishing of a rule after the search: drop conditions that it does not need, and widen its intervals.
 
-A colony leaves conditions in a rule that do not hurt, and ends of intervals wherever a bee happened to stand between
-two records. Both cost nothing on the training records and much on new ones, which then match no rule.
+A colony leaves harmless conditions in a rule, and ends an interval anywhere between two records. Neither matters on the
+training records, but new records then often match no rule. benchmarks/bees.py shows what polishing gains.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from discreet.models.bees.coverage import Axis, Gene
 
 
 def needed(used: Sequence[bool], bits: Sequence[int], active: int, worth: Callable[[int], float]) -> list[bool]:
-    """The conditions that a rule needs: one at a time those are dropped whose absence makes it worth most, not less.
+    """Return the conditions that a rule needs: drop the least useful one as long as the value does not decrease.
 
-    `bits` says what each attribute covers, `worth` what a rule is worth that covers a set of records.
+    `bits` holds the records that each column covers; `worth` gives the value of a rule from the records that it covers.
     """
     kept = list(used)
     current = worth(_covered(kept, bits, active))
@@ -34,7 +34,7 @@ def needed(used: Sequence[bool], bits: Sequence[int], active: int, worth: Callab
 
 
 def widened(axes: Sequence[Axis], used: Sequence[bool], genes: Sequence[Gene], active: int) -> list[Gene]:
-    """Genes whose intervals end halfway to the next record, one after the other; what is covered does not change."""
+    """Widen the intervals one by one, halfway to the next record; the covered records do not change."""
     wide = list(genes)
     bits = [axis.bits(gene) if is_used else active for axis, gene, is_used in zip(axes, genes, used, strict=True)]
     for j, axis in enumerate(axes):

@@ -1,9 +1,9 @@
-"""Training records for a search that reads every one of them: what that costs, and what may be promised afterwards.
+"""Training records for a search that reads all of them: what reading costs, and what may be promised afterwards.
 
-Guarantee  what is learned from records that were perturbed one by one, labels included, is as private as they are.
-Proof      it is a function of the perturbed table and of randomness that is independent of the data: post-processing.
-           Bounds, categories and classes of a schema are public, or were read off the perturbed table as well.
-Rests on   that the records are those of the guarantee: nothing here can tell a perturbed table from a clear one.
+Guarantee  whatever is learned from records that were perturbed one by one, labels included, is as private as they are.
+Proof      the result is a function of the perturbed table and of randomness that is independent of the data:
+           post-processing. Bounds, categories and classes of a schema are public, or were read off the perturbed table.
+Rests on   the records being those that the guarantee is for: nothing here can tell a perturbed table from a clear one.
 Test       tests/models/bees/test_bee_rules_promises.py::test_rules_of_perturbed_records_are_post_processing
 """
 
@@ -42,10 +42,25 @@ UNBOUNDED = (
 PUBLIC = "the schema: column names, bounds, categories, classes, adjacency"
 
 
-def charge_in_the_clear(ledger: object, schema: Schema | str, name: str) -> None:
-    """Enter an infinite loss: a ledger with a limit refuses, before any value is seen.
+def admit(
+    schema: Schema | str, ledger: object, guarantee: Guarantee | None, receipt: Receipt | None, name: str
+) -> bool:
+    """Check and charge before any record is read; returns whether the records were perturbed under a guarantee.
 
-    A schema that is still to be read off the data says nothing yet; infinite is infinite under any.
+    Records without a guarantee that holds are read in the clear: that charges infinity to the ledger, if there is one.
+    """
+    perturbed = is_perturbed(guarantee, receipt, schema)
+    if perturbed:
+        check_schema(schema, receipt)
+    elif ledger is not None:
+        charge_in_the_clear(ledger, schema, name)
+    return perturbed
+
+
+def charge_in_the_clear(ledger: object, schema: Schema | str, name: str) -> None:
+    """Charge an infinite loss: a ledger with a limit refuses it before any value is read.
+
+    A schema that is still to be read off the data is replaced by a dummy: the charge is infinite under any schema.
     """
     known = schema if isinstance(schema, Schema) else Schema([Categorical("-", ["-"])], "target", ["-"])
     pay(known, [_CLEAR], as_ledger(ledger, math.inf), as_rng(None), name)
@@ -55,27 +70,27 @@ _CLEAR = Step(Everything("all records"), InTheClear(), math.inf)
 
 
 def is_perturbed(guarantee: Guarantee | None, receipt: Receipt | None, schema: Schema | str) -> bool:
-    """Whether records come with a guarantee that holds; ParameterError if it is none or not for whole records."""
+    """Whether the records come with a guarantee that holds; ParameterError if it does not cover whole records."""
     if guarantee is not None and not isinstance(guarantee, LocalGuarantee):
         raise ParameterError(
-            f"source_guarantee={type(guarantee).__name__}; need that of the LocalPerturbation that made the records"
+            f"source_guarantee={type(guarantee).__name__}; need that of the LocalPerturbation that made them"
         )
     if receipt is not None and not isinstance(receipt, Receipt):
-        raise ParameterError(f"source_receipt={type(receipt).__name__}; need a Receipt")
+        raise ParameterError(f"source_receipt={type(receipt).__name__}; need a Receipt, for instance receipt_")
     if guarantee is None or not guarantee.holds:
         return False
     if not guarantee.labels:
         raise ParameterError(
-            f"source_guarantee is for {guarantee.unit!r}; need one for {UNIT!r}, labels too: "
+            f"source_guarantee is for {guarantee.unit!r}; need one for {UNIT!r}, labels included: "
             "use X, y = fit_resample(X, y) of a LocalPerturbation"
         )
     if receipt is not None and not _belong(guarantee, receipt, schema):
-        raise ParameterError("source_receipt is not that of source_guarantee; hand over both of one perturbation")
+        raise ParameterError("source_receipt does not belong to source_guarantee; use both from one perturbation")
     return True
 
 
 def _belong(guarantee: Guarantee, receipt: Receipt, schema: Schema | str) -> bool:
-    """Whether a guarantee is that of a receipt; of a receipt under a schema that is not at hand, whether it can be."""
+    """Whether a guarantee and a receipt fit together; without the receipt's schema, whether they may."""
     if (guarantee.adjacency, guarantee.seeded) != (receipt.adjacency, receipt.seeded) or not receipt.charges:
         return False
     if isinstance(schema, str) or receipt.schema_hash != schema.hash:
@@ -85,20 +100,20 @@ def _belong(guarantee: Guarantee, receipt: Receipt, schema: Schema | str) -> boo
 
 
 def check_schema(schema: Schema | str, receipt: Receipt | None) -> None:
-    """Raise ParameterError if a given schema is a draft, which tells of clear records, or not that of the records."""
+    """Raise ParameterError if a given schema is a draft, which shows clear records, or not the records' own schema."""
     if isinstance(schema, Schema) and not schema.is_public:
-        raise ParameterError("the schema was read off data; need a public one, that of the perturbed records")
+        raise ParameterError("the schema was read off data; need the public schema of the perturbed records")
     if isinstance(schema, Schema) and receipt is not None and receipt.schema_hash != schema.hash:
         raise ParameterError("the records were perturbed under another schema; use the one they came with")
 
 
 def promised(what: str, schema: Schema, source: Guarantee | None, receipt: Receipt | None) -> tuple[Guarantee, Receipt]:
-    """The guarantee and receipt of what was learned: those of the perturbed records, or none, with the reasons."""
+    """The guarantee and receipt of the result: those of the perturbed records, or no guarantee, with the reasons."""
     if source is not None and is_perturbed(source, receipt, schema):
         fields = {field.name: getattr(source, field.name) for field in dataclasses.fields(Guarantee)}
         charge = Charge("all records, perturbed before", "as their guarantee says", source.epsilon, 1, math.nan)
         paid = Receipt(source.adjacency, (charge,), source.seeded, schema.hash)
-        if receipt is None and schema.chosen is not None:  # whether `source` counts the choice is not known
+        if receipt is None and schema.chosen is not None:  # `source` may not include what choosing the columns cost
             fields["epsilon"] = total([source.epsilon, schema.chosen.under(source.adjacency)])
             fields["experimental"] = source.experimental or schema.chosen.experimental
             fields["trust"] = f"{source.trust} {schema.chosen.trust}".strip()
@@ -116,15 +131,15 @@ def promised(what: str, schema: Schema, source: Guarantee | None, receipt: Recei
 
 
 def restored(content: Any, schema: Schema) -> tuple[Guarantee, Receipt]:
-    """Guarantee and receipt from a file; ValueError, KeyError or TypeError if they are none or do not fit."""
+    """Read guarantee and receipt from a file; ValueError, KeyError or TypeError if they are damaged or do not fit."""
     guarantee, receipt = Guarantee.from_dict(content["guarantee"]), Receipt.from_dict(content["receipt"])
     if not _belong(guarantee, receipt, schema):
-        raise ValueError("the receipt is of another guarantee")
+        raise ValueError("the receipt does not belong to the guarantee")
     return guarantee, receipt
 
 
 def labelled(X: Any, y: Any, schema: Schema) -> tuple[dict[str, NDArray[Any]], Codes]:
-    """Encoded columns and class codes; records without a listed class are left out, with y=None labels are in X."""
+    """Encoded columns and class codes, without records of unlisted classes; with y=None, X holds the labels."""
     table, values = open_labelled(X, y, schema)
     labels = class_codes(values.read(), schema)
     listed = labels < len(schema.classes)

@@ -1,4 +1,4 @@
-"""Classification rules: conditions on attributes and a class; what a rule is worth, and how alike two are."""
+"""Classification rules: conditions on columns, and a class; how good a rule is, and how similar two rules are."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ Encoded: TypeAlias = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Between:
-    """A number within a closed interval."""
+    """The number in a column lies within a closed interval."""
 
     column: str
     lower: float
     upper: float
 
     def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """For which records it is true."""
+        """For which records the condition is true."""
         return np.asarray((values >= self.lower) & (values <= self.upper))
 
     def meets(self, other: Condition) -> bool:
-        """Whether the two intervals have a number in common."""
+        """Whether the other condition is an interval that overlaps with this one."""
         return isinstance(other, Between) and self.lower <= other.upper and other.lower <= self.upper
 
     def text(self, schema: Schema) -> str:
-        """The condition in words; an end at the schema's bound is none."""
+        """The condition as text, without an end that lies at the bound of the schema."""
         column = schema[self.column]
         assert isinstance(column, Numeric), "intervals are of numeric columns"
         if self.lower <= column.lower:
@@ -49,21 +49,21 @@ class Between:
 
 @dataclass(frozen=True)
 class Equals:
-    """A category, by its code in the schema."""
+    """The column has a certain category, given by its code in the schema."""
 
     column: str
     code: int
 
     def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """For which records it is true."""
+        """For which records the condition is true."""
         return np.asarray(values == self.code)
 
     def meets(self, other: Condition) -> bool:
-        """Whether it is the same category."""
+        """Whether the other condition is for the same category."""
         return isinstance(other, Equals) and self.code == other.code
 
     def text(self, schema: Schema) -> str:
-        """The condition in words."""
+        """The condition as text."""
         categories = _categories(schema, self.column)
         return f"{self.column} = {categories[self.code] if self.code < len(categories) else '(not listed)'}"
 
@@ -73,7 +73,8 @@ Condition: TypeAlias = Between | Equals
 
 @dataclass(frozen=True)
 class Rule:
-    """If all conditions hold, then the class; with the training records of the class and of others that it covers."""
+    """If all conditions hold, then the class. `inside` and `outside` count the training records that it covers: those
+    of its class, and those of other classes."""
 
     label: int
     conditions: tuple[Condition, ...]
@@ -81,11 +82,11 @@ class Rule:
     outside: int
 
     def precision(self, classes: int) -> float:
-        """Share of its class among the covered records, by Laplace's law of succession."""
+        """Fraction of the covered records that have its class, by Laplace's law of succession."""
         return (self.inside + 1) / (self.inside + self.outside + classes)
 
     def violations(self, encoded: Encoded, rows: int) -> NDArray[np.intp]:
-        """For each record, how many conditions do not hold; the rule covers those with none."""
+        """Number of violated conditions per record; the rule covers the records with none."""
         broken = np.zeros(rows, dtype=np.intp)
         for condition in self.conditions:
             broken += ~condition.holds(encoded[condition.column])
@@ -99,17 +100,17 @@ class Rule:
 
 
 def weighted_laplace(p: int, n: int, S: int, N: int) -> float:
-    """Precision by Laplace over the share of the class: p of S records of the class and n of N others are covered."""
+    """Laplace precision over the frequency of the class; the rule covers p of S records of the class, n of N others."""
     return (p + 1) * (S + N) / ((p + n + 2) * S)
 
 
 def weighted_support(p: int, n: int, S: int, alpha: float, beta: float) -> float:
-    """Mutual support: covered records of the class over all of the class and covered others, weighted."""
+    """Mutual support: covered records of the class over the weighted sum of all of the class and covered others."""
     return p / (alpha * S + beta * n)
 
 
 def similarity(rule: Rule, rules: Sequence[Rule]) -> int:
-    """How often a rule shares an attribute with one of the rules, at the same category or at meeting intervals."""
+    """Number of pairs of conditions, one of the rule and one of `rules`, with values of a column in common."""
     return sum(
         own.column == other.column and own.meets(other)
         for each in rules
@@ -119,8 +120,8 @@ def similarity(rule: Rule, rules: Sequence[Rule]) -> int:
 
 
 def encode(table: Table, schema: Schema) -> dict[str, NDArray[Any]]:
-    """A table as rules see it; total. A missing value counts as what the schema says for it, if it says something; if
-    not it is a blank (NaN, or -1), of which no condition holds: rules must not learn what is not there."""
+    """Encode any table for rules. A missing value takes the replacement that the schema declares; without one it
+    becomes a blank (NaN, or -1), for which no condition holds, so that rules do not learn from absent values."""
     encoded: dict[str, NDArray[Any]] = {}
     for column in schema.columns:
         values = table.column(column.name)
@@ -140,7 +141,7 @@ def _within_bounds(values: NDArray[Any], column: Numeric) -> NDArray[np.float64]
 
 
 def rules_to_dict(rules: Sequence[Rule], schema: Schema) -> list[dict[str, Any]]:
-    """Rules as plain data: classes and categories by name, a category that is not listed as null."""
+    """Rules as plain data: classes and categories by name, the unlisted category as null."""
     return [
         {
             "class": schema.classes[rule.label],
@@ -153,7 +154,7 @@ def rules_to_dict(rules: Sequence[Rule], schema: Schema) -> list[dict[str, Any]]
 
 
 def rules_from_dict(content: Any, schema: Schema) -> list[Rule]:
-    """The inverse of `rules_to_dict`; whatever does not fit the schema is a FileError."""
+    """The inverse of `rules_to_dict`; FileError if the rules do not fit the schema."""
     labels = {text_of(label): code for code, label in enumerate(schema.classes)}
     try:
         rules = [

@@ -1,4 +1,4 @@
-"""How a colony finds rules: a landscape of rules, and three ways to learn a set of them (Zorarpacı 2019)."""
+"""How a colony finds rules: the landscape of rules, and three ways to learn a set of rules (Zorarpacı 2019)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from discreet.records.encoding import Codes
 from discreet.schema import Schema
 
 Quality: TypeAlias = Callable[[int, int], float]
-"""What a rule is worth that covers so many records of its class and so many others."""
+"""The value of a rule, from the numbers of covered records of its class and of other classes."""
 
 STRATEGIES = ("sequential", "wlapms", "one-rule")
 MOST_RULES = 100
-"""Sequential covering ends after so many rules for a class."""
+"""Sequential covering ends after at most this many rules per class: it bounds the time of a fit."""
 UNCOVERED = 20
-"""... or when at most one record in so many of the class is not covered."""
+"""Sequential covering also ends when at most one record in this many of the class is left (the published 5 %)."""
 
 
 class Candidate:
-    """A rule in the making: which attributes it uses, a gene for each, what each covers, and its worth."""
+    """A rule during the search: which columns it uses, and for each column a gene and the records that it covers."""
 
     __slots__ = ("bits", "genes", "similarity", "used", "value")
 
@@ -40,9 +40,9 @@ class Candidate:
 
 
 class RuleLandscape:
-    """All rules for one class; a move changes one attribute, so only its bit set is found anew.
+    """All rules for one class; a move changes one column, so only the bit set of that column is computed again.
 
-    An unused attribute covers all active records; the rule's set is the AND of all attributes' sets.
+    An unused column covers all active records; the bit set of a rule is the AND of the bit sets of all columns.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class RuleLandscape:
         return [condition for rule in rules for condition in rule.conditions if condition.column == column]
 
     def draw(self) -> Candidate:
-        """Each attribute is used with probability 1/2, and at least one; first all bits are drawn, then all genes."""
+        """Draw a rule: each column is used with probability 1/2, and at least one; first all bits, then all genes."""
         uniform = self._uniform
         used = [uniform() < 0.5 for _ in self._axes]
         genes = [axis.draw(uniform) for axis in self._axes]
@@ -79,7 +79,7 @@ class RuleLandscape:
         return self._evaluated(candidate)
 
     def neighbour(self, current: Candidate, other: Candidate) -> Candidate:
-        """At one attribute: with probability F the bit becomes the other's if they differ, else 0; the gene moves."""
+        """Change one column: with probability F its bit becomes the other's if they differ, else 0; its gene moves."""
         uniform = self._uniform
         j = int(uniform() * len(self._axes))
         was_used = used = current.used[j]
@@ -105,7 +105,7 @@ class RuleLandscape:
         return self._evaluated(candidate)
 
     def _use_one(self, candidate: Candidate) -> int | None:
-        """A rule without conditions gets one, at a random attribute."""
+        """Give a rule without conditions one on a random column; returns that column."""
         if True in candidate.used:
             return None
         j = int(self._uniform() * len(candidate.used))
@@ -119,7 +119,7 @@ class RuleLandscape:
         return candidate
 
     def polished(self, candidate: Candidate) -> Candidate:
-        """The rule without conditions that it does not need, its intervals widened: worth at least as much."""
+        """Drop the conditions that a rule does not need and widen its intervals; its value does not decrease."""
 
         def worth(covered: int) -> float:
             inside = (covered & self._inside).bit_count()
@@ -131,25 +131,25 @@ class RuleLandscape:
             axis.bits(gene) if is_used else self._active
             for axis, gene, is_used in zip(self._axes, genes, used, strict=True)
         ]
-        # an end that moved inwards may now do what another condition did
+        # widening can move an end inwards, which may make another condition unnecessary
         used = needed(used, bits, self._active, worth)
         bits = [each if is_used else self._active for each, is_used in zip(bits, used, strict=True)]
         return self._evaluated(Candidate(used, genes, bits))
 
     def accepts(self, candidate: Candidate, current: Candidate) -> bool:
-        """At least as good and at most as similar to the rules found before."""
+        """Whether the candidate is at least as good, and at most as similar to the earlier rules."""
         return candidate.value >= current.value and candidate.similarity <= current.similarity
 
     def is_better(self, solution: Candidate, best: Candidate) -> bool:
-        """Of higher quality, or of the same and less similar."""
+        """Whether the solution is worth more, or equally much and less similar to the earlier rules."""
         return solution.value > best.value or (solution.value == best.value and solution.similarity < best.similarity)
 
 
 def _laplace(inside: int, active: int) -> Quality:
-    """Weighted Laplace on the active records. A rule that covers none of its class is worth nothing.
+    """Weighted Laplace on the active records; a rule that covers no record of its class is worth nothing.
 
-    By the formula one that covers no record at all would be worth as much as one that is right half of the time; on a
-    hard class the colony would find nothing better, and covering would end there.
+    By the published formula, a rule that covers no record at all is worth as much as one that is right half of the
+    time; on a hard class the colony finds nothing better, and covering ends too early (benchmarks/results/bees.md).
     """
     S = inside.bit_count()
     N = active.bit_count() - S
@@ -158,7 +158,7 @@ def _laplace(inside: int, active: int) -> Quality:
 
 @dataclass(frozen=True)
 class RuleSearch:
-    """The settings of the learners; `discreet.models.bees.bee_rules.BeeRules` says what they mean."""
+    """The settings of a search; `discreet.models.bees.bee_rules.BeeRules` explains them."""
 
     strategy: str = "sequential"
     n_rules: int = 3
@@ -173,7 +173,7 @@ class RuleSearch:
     def find(
         self, encoded: Encoded, labels: Codes, schema: Schema, uniform: Uniform, public_bounds: bool
     ) -> list[Rule]:
-        """Rules for each class in the schema's order; a class without records has none."""
+        """Find rules for each class, in the order of the schema; a class without records has no rules."""
         axes = axes_of(encoded, schema, public_bounds)
         everything = (1 << len(labels)) - 1
         rules: list[Rule] = []
@@ -187,7 +187,7 @@ class RuleSearch:
         return rules
 
     def _cover(self, training: _Training, uniform: Uniform) -> list[Rule]:
-        """Rules by weighted Laplace, each on the records that none before it covers."""
+        """Find rules by weighted Laplace, each on the records that no earlier rule covers."""
         rules: list[Rule] = []
         active, size = training.everything, training.inside.bit_count()
         while len(rules) < MOST_RULES and UNCOVERED * (training.inside & active).bit_count() > size:
@@ -200,7 +200,7 @@ class RuleSearch:
         return rules
 
     def _some(self, training: _Training, uniform: Uniform) -> list[Rule]:
-        """A number of rules on all records; each is kept from being like the ones before."""
+        """Find a fixed number of rules on all records, each unlike the earlier ones."""
         S = training.inside.bit_count()
         N = training.everything.bit_count() - S
 
@@ -226,7 +226,7 @@ class RuleSearch:
 
 @dataclass(frozen=True)
 class _Training:
-    """All records of a fit, seen from one class."""
+    """All training records, divided into those of one class and the others."""
 
     axes: Sequence[Axis]
     label: int
@@ -234,7 +234,7 @@ class _Training:
     everything: int
 
     def rule(self, candidate: Candidate) -> Rule:
-        """A found rule, with what it covers of all records."""
+        """Make a rule of a candidate, with the number of records that it covers among all."""
         chosen = [
             (axis, gene) for axis, gene, used in zip(self.axes, candidate.genes, candidate.used, strict=True) if used
         ]

@@ -1,4 +1,4 @@
-"""Subsets of attributes by bees and differential evolution together (ABC-DE, Zorarpacı and Özel 2016)."""
+"""Sets of columns by bees and differential evolution together (ABC-DE, Zorarpacı and Özel 2016)."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from discreet.errors import ParameterError
-from discreet.models.bees.colony import Uniform, shares
-from discreet.schema.columns import is_integer
+from discreet.models.bees.colony import Uniform, proportions
+from discreet.models.parameters import check_integer
 
 Bits: TypeAlias = tuple[bool, ...]
-"""Which attributes are chosen."""
+"""For each column, whether it is chosen."""
 
 
 @dataclass(frozen=True)
 class Subset:
-    """Some attributes and what they are worth."""
+    """A set of columns and its value."""
 
     bits: Bits
     value: float
 
     def beats(self, other: Subset) -> bool:
-        """Worth more, or as much with fewer attributes."""
+        """Whether this set is worth more, or equally much with fewer columns."""
         return self.value > other.value or (self.value == other.value and sum(self.bits) < sum(other.bits))
 
 
 @dataclass(frozen=True)
 class SubsetSearch:
-    """Search for the best subset; what is asked of the fitness once is remembered.
+    """Search for the best subset; the fitness of each subset is computed once.
 
-    In each round every subset in turn is changed, by a step of differential evolution or of a bee; then onlookers turn
-    single bits of subsets that lag behind. As published, chances are shares of the sum of all values: about one in the
-    population's size for the evolution, and next to none for the onlookers. With `normalise` a value is divided by the
-    largest, so that evolution is the rule, and onlookers help those that lag.
+    In each round every subset in turn is changed, by a step of differential evolution or by a bee; then onlookers flip
+    single bits of subsets that lag behind. In the published method, the probability of evolution is a value over the
+    sum of all values: about one over the population, and nearly zero for onlookers. With `normalise`, a value is
+    divided by the largest one, so that evolution is the rule and onlookers help subsets that lag behind.
 
-    Published are the steps; population, rounds and onlookers are not, nor what happens to an empty subset: it gets one
-    attribute at random.
+    The steps are published. The numbers of subsets, rounds and onlookers are not, nor what happens to an empty subset:
+    here it gets one random column.
     """
 
     population: int = 20
@@ -46,14 +46,12 @@ class SubsetSearch:
 
     def __post_init__(self) -> None:
         for name, least in (("population", 4), ("max_iter", 1), ("onlookers", 0)):
-            value = getattr(self, name)
-            if not is_integer(value) or value < least:
-                raise ParameterError(f"{name}={value!r}; need an integer >= {least}")
+            check_integer(name, getattr(self, name), least)
         if not isinstance(self.normalise, bool):
             raise ParameterError(f"normalise={self.normalise!r}; need True or False")
 
     def best(self, size: int, fitness: Callable[[Bits], float], uniform: Uniform) -> Subset:
-        """The best subset of so many attributes that was seen."""
+        """Return the best subset of `size` columns that was seen."""
         hive = _Hive(size, fitness, uniform)
         swarm = [hive.draw() for _ in range(self.population)]
         for _ in range(self.max_iter):
@@ -68,31 +66,31 @@ class SubsetSearch:
                 if highest - chances[i] > uniform():
                     trial = hive.turned(swarm[i])
                     swarm[i] = trial if trial.beats(swarm[i]) else swarm[i]
-        return _best(swarm)  # a subset gives way only to one that beats it: the best that was seen is there
+        return _best(swarm)  # a subset is replaced only by a better one, so the best that was seen is still here
 
     def _chances(self, swarm: list[Subset]) -> list[float]:
-        parts = shares([each.value for each in swarm])
+        parts = proportions([each.value for each in swarm])
         return [part / max(parts) for part in parts] if self.normalise else parts
 
 
 class _Hive:
-    """The moves, and the values that are known."""
+    """The moves of the search, and the values that are already known."""
 
     def __init__(self, size: int, fitness: Callable[[Bits], float], uniform: Uniform) -> None:
         self._size, self._fitness, self._uniform = size, fitness, uniform
         self._known: dict[Bits, float] = {}
 
     def draw(self) -> Subset:
-        """Each attribute with probability 1/2."""
+        """Draw a subset: each column with probability 1/2."""
         return self._valued([self._uniform() < 0.5 for _ in range(self._size)])
 
     def evolved(self, swarm: list[Subset], i: int) -> Subset:
-        """What the third of three others has, and what the first has and the second has not."""
+        """The columns of the third of three others, and those that the first has and the second lacks."""
         first, second, third = (swarm[k].bits for k in self._others(len(swarm), i, 3))
         return self._valued([(a and not b) or c for a, b, c in zip(first, second, third, strict=True)])
 
     def visited(self, swarm: list[Subset], i: int) -> Subset:
-        """Half of the time one attribute is added, if the first of two others has it and the second has not."""
+        """With probability 1/2 add one random column, if the first of two others has it and the second lacks it."""
         first, second = (swarm[k].bits for k in self._others(len(swarm), i, 2))
         j = self._pick(self._size)
         bits = list(swarm[i].bits)
@@ -102,7 +100,7 @@ class _Hive:
         return self._valued(bits)
 
     def turned(self, subset: Subset) -> Subset:
-        """One attribute added or dropped."""
+        """Add or drop one random column."""
         bits = list(subset.bits)
         j = self._pick(self._size)
         bits[j] = not bits[j]
@@ -117,7 +115,7 @@ class _Hive:
         return Subset(key, self._known[key])
 
     def _others(self, population: int, i: int, count: int) -> list[int]:
-        """Distinct numbers below the population's size, none of them i."""
+        """Draw distinct positions in the population other than i."""
         chosen = [i]
         while len(chosen) <= count:
             k = self._pick(population)

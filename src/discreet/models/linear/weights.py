@@ -1,4 +1,4 @@
-"""What a linear model says: the values that speak most for each class, as text, plain data and a picture."""
+"""What a linear model says: the values that speak most for each class, as text, as plain data and as a picture."""
 
 from __future__ import annotations
 
@@ -15,28 +15,26 @@ from discreet.schema.columns import Label
 
 @dataclass(frozen=True)
 class Weight:
-    """A value of an attribute and what it adds to the score of each class."""
+    """A value of a column, and what it adds to the score of each class."""
 
-    attribute: str
+    column: str
     value: str
     by_class: tuple[float, ...]
 
     @property
     def name(self) -> str:
-        """The value in words."""
-        return (
-            f"{self.attribute} {self.value}" if self.value.startswith("near ") else f"{self.attribute} = {self.value}"
-        )
+        """Column and value, as text."""
+        return f"{self.column} {self.value}" if self.value.startswith("near ") else f"{self.column} = {self.value}"
 
 
 def speaking(weights: Sequence[Weight], row: int, top: int) -> list[Weight]:
-    """The values that speak for a class, the strongest first."""
+    """The values that speak most for a class, the strongest first, at most `top` of them."""
     listed = sorted(weights, key=lambda each: -each.by_class[row])
     return [each for each in listed[:top] if each.by_class[row] > 0]
 
 
 def describe(weights: Sequence[Weight], constants: NDArray[np.float64], classes: Sequence[Label], top: int) -> str:
-    """The constant of each class and the values that speak most for it."""
+    """The constant of each class, and the values that speak most for it."""
     lines = ["A record gets the class with the largest sum of the constant and the weights of its values."]
     for row, label in enumerate(classes):
         lines += ["", f"{label}: constant {constants[row]:+.3g}"]
@@ -54,7 +52,7 @@ def content(
                 "class": label,
                 "constant": float(constants[row]),
                 "weights": [
-                    {"attribute": each.attribute, "value": each.value, "weight": each.by_class[row]}
+                    {"attribute": each.column, "value": each.value, "weight": each.by_class[row]}
                     for each in speaking(weights, row, top)
                 ],
             }
@@ -64,7 +62,7 @@ def content(
 
 
 def draw(weights: Sequence[Weight], classes: Sequence[Label], title: str, top: int) -> Any:
-    """Bars: the values that speak most for each class, an axis a class."""
+    """Draw the values that speak most for each class as bars, one axis per class."""
     columns = min(3, len(classes))
     rows = -(-len(classes) // columns)
     figure = new_figure(figsize=(1 + 4 * columns, 1 + rows * (1 + 0.28 * top)))

@@ -1,10 +1,10 @@
-"""Naive Bayes for numbers and categories, from one noisy table an attribute."""
+"""Naive Bayes for numbers and categories, from one noisy table per column."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,10 +20,11 @@ from discreet.models.classifier import PrivateClassifier
 from discreet.models.explanation import Evidence
 from discreet.models.naive_bayes import plan as planning
 from discreet.models.naive_bayes import selection, tables
+from discreet.models.parameters import check_integer, check_one_of
+from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
-from discreet.privacy.steps import laplace_steps, split_by_weight
-from discreet.queries.tables import MOST_BINS, Total
+from discreet.queries.tables import MOST_BINS
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
@@ -34,32 +35,37 @@ Matrix = NDArray[np.float64]
 class NaiveBayes(PrivateClassifier):
     """ε-differentially private naive Bayes for mixed data and any number of classes.
 
-    Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the attributes that are asked, their
-    bins and their shares of ε follow from the schema, ε, the noisy total and the attributes that were chosen privately
+    It counts the records of each class in each cell of each column, adds noise, and multiplies the probabilities.
+
+    Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the columns that are asked, their
+    bins and their shares of ε follow from the schema, ε, the noisy total and the columns that were chosen privately
     (the door `select`, proof there); each table is released once at its share (`release`, proof there); the shares of
-    total, choice and tables sum to ε (exact fractions); all that follows is post-processing.
+    total, choice and tables sum to ε (exact fractions); everything after that is post-processing.
 
     Parameters
     ----------
-    schema : Schema, or "from-data" to read bounds, categories and classes off the data, which guarantees nothing.
-    epsilon : the whole privacy loss of a fit; infinity for the model that is not private.
-    numeric : "histogram" (default), "gaussian" (a normal law a class, from soft counts), or "smooth" (the same from
-        means and deviations by Cauchy noise at smooth sensitivity; experimental).
-    bins : number of bins of numeric attributes; "auto" follows from ε, the nominal number of records and the classes.
-    split : "weighted" (default) gives larger tables a larger share of ε, "equal" the same to all.
-    smoothing : pseudo-records in each cell.
-    select : None (default) asks as many attributes as ε pays for, whatever they tell. A number k spends a third of ε on
-        choosing the k that tell most about the class and counts these alone. "auto" decides whether and how many
-        (naive_bayes_selection): worth it where ε n is small, or where one attribute tells nearly all.
-    random_state : None for secure noise; an integer for experiments and tests, which voids the guarantee.
+    schema : Schema, or "from-data" to read bounds, categories and classes off the data, which voids the guarantee.
+    epsilon : privacy loss of the whole fit; infinity for a model without noise.
+    numeric : how numeric columns are modelled: "histogram" (default); "gaussian", one normal law per class from soft
+        counts; or "smooth", the same law from means and deviations with Cauchy noise at smooth sensitivity
+        (experimental).
+    bins : number of bins per numeric column; "auto" chooses it from ε, the number of records and the classes.
+    split : "weighted" (default) gives larger tables a larger share of ε; "equal" gives every table the same share.
+    smoothing : pseudo-records added to each cell.
+    select : None (default) asks as many columns as ε pays for, however informative they are. A number k spends a third
+        of ε on choosing the k most informative columns and counts only these. "auto" decides whether to choose, and
+        how many (rule in models/naive_bayes/selection.py): worth it where ε times the number of records is small, or
+        where one column is nearly enough.
+    random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
     ----------
-    guarantee_ : what is promised, in words that name unit and adjacency.
+    guarantee_ : what is guaranteed, in words that name unit and adjacency.
     receipt_ : every charge.
-    columns_ : the names of the attributes that were asked, in the order of the schema.
-    classes_, class_log_prior_, feature_log_prob_ : the model; classes are sorted, each attribute's table is classes by
-        cells.
+    columns_ : names of the columns that were asked, in the order of the schema.
+    classes_ : the classes, sorted.
+    class_log_prior_ : log-probability of each class.
+    feature_log_prob_ : for each of `columns_`, log-probabilities of its cells, classes by cells.
 
     Examples
     --------
@@ -99,70 +105,67 @@ class NaiveBayes(PrivateClassifier):
     ) -> Answers:
         options = (self.numeric, self.bins)
         selection.rehearse(self.select, schema, epsilon, *options, self.split)
-        records, rest = schema.records, epsilon
-        answers: Answers = ()
-        if records is None and planning.needs_records(schema, *options, epsilon):
-            counting, rest = split_by_weight(epsilon, [planning.COUNTING, 1 - planning.COUNTING])
-            source.check(schema)
-            planning.steps(schema, rest, planning.MANY_RECORDS, *options, self.split)
-            noisy = release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng, purpose)
-            answers = noisy.tables
-            records = min(max(1, int(noisy[Total()].values.item())), planning.MANY_RECORDS)
+
+        def rehearse(rest: Epsilon) -> object:  # with this many records, every column is asked
+            return planning.steps(schema, rest, MOST_RECORDS, *options, self.split)
+
+        known = RecordCount(schema.records or 1, epsilon)
+        if planning.needs_records(schema, *options, epsilon):
+            known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
+        records, rest = known.records, known.rest
         names: Sequence[str] = schema.names if self.select == len(schema.names) else ()
-        choice = selection.choice(self.select, schema, rest, records or 1, *options)
+        choice = selection.choice(self.select, schema, rest, records, *options)
         if choice is not None:
             won = select(source, schema, choice.candidates, choice.wanted, choice.epsilon, ledger, rng, purpose)
             names, rest = won.columns, choice.rest
-        steps = planning.steps(schema, rest, records or 1, *options, self.split, names)
-        return answers + release(source, schema, steps, ledger, rng, purpose).tables
+        steps = planning.steps(schema, rest, records, *options, self.split, names)
+        return known.answers + release(source, schema, steps, ledger, rng, purpose).tables
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         self._model = tables.build(noisy, schema, float(self.smoothing)).in_order(places)
-        self.columns_ = [attribute.cells.column for attribute in self._model.attributes]
+        self.columns_ = [column.cells.column for column in self._model.columns]
         self.class_log_prior_ = self._model.log_prior
-        self.feature_log_prob_ = [attribute.log_table for attribute in self._model.attributes]
+        self.feature_log_prob_ = [column.log_table for column in self._model.columns]
 
     def predict_joint_log_proba(self, X: Any) -> Matrix:
-        """Log-probability of each class with the record, not normalised."""
+        """Return the log-probability of each class together with the record, not normalised."""
         return self._joined(X)
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return self._model.joint(X, self.schema_)
 
     def evidence(self) -> tuple[list[Evidence], Matrix]:
-        """The attributes' tables by name, and the share of each class: what `explain` and `plot` show."""
+        """Return the table of each column and the probability of each class: what `explain` and `plot` show."""
         check_is_fitted(self, "noisy_")
         prior = np.exp(self.class_log_prior_)
-        return [attribute.evidence(self.schema_) for attribute in self._model.attributes], prior / prior.sum()
+        return [column.evidence(self.schema_) for column in self._model.columns], prior / prior.sum()
 
     def explain(self, top: int = 10) -> str:
-        """The attributes that decide, and what each class looks like, as text."""
+        """Return the columns that decide, and what each class looks like, as text."""
         evidence, prior = self.evidence()
         text = explanation.describe(evidence, prior, self.classes_.tolist(), top)
         left = [name for name in self.schema_.names if name not in {each.name for each in evidence}]
-        reason = "ε pays for too little signal" if self.select is None else "others tell more for this ε"
-        return f"{text}\nNot asked, since {reason}: {', '.join(left)}" if left else text
+        reason = "ε is too small for more columns" if self.select is None else "other columns tell more"
+        return f"{text}\nNot asked, because {reason}: {', '.join(left)}" if left else text
 
     def content(self, top: int = 10) -> dict[str, Any]:
-        """The same as plain data."""
+        """Return the same as plain data."""
         evidence, prior = self.evidence()
         return explanation.content(evidence, prior, self.classes_.tolist(), top)
 
     def plot(self, top: int = 10) -> Any:
-        """The same as a matplotlib figure: evidence per attribute and class, and the most telling attributes."""
+        """Draw the same with matplotlib: the evidence of each column, and the most informative columns."""
         evidence, prior = self.evidence()
         title = f"{self.schema_.target}: what decides ({self.guarantee_.in_short()})"
         return explanation.draw(evidence, prior, self.classes_.tolist(), title, top)
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
         super().check_parameters()
-        if self.numeric not in planning.NUMERIC:
-            raise ParameterError(f"numeric={self.numeric!r}; need one of: {', '.join(planning.NUMERIC)}")
-        if self.split not in planning.SPLITS:
-            raise ParameterError(f"split={self.split!r}; need one of: {', '.join(planning.SPLITS)}")
-        if self.bins != "auto" and not (isinstance(self.bins, Integral) and 2 <= self.bins <= MOST_BINS):
-            raise ParameterError(f"bins={self.bins!r}; need 'auto' or an integer from 2 to {MOST_BINS}")
+        check_one_of("numeric", self.numeric, planning.NUMERIC)
+        check_one_of("split", self.split, planning.SPLITS)
+        if self.bins != "auto":
+            check_integer("bins", self.bins, 2, MOST_BINS, or_="'auto'")
         if not isinstance(self.smoothing, Real) or not 0 < self.smoothing < math.inf:
             raise ParameterError(f"smoothing={self.smoothing!r}; need a number > 0")
         selection.check(self.select, self.schema)

@@ -1,10 +1,10 @@
 """What a private naive Bayes asks of the data, and at what price: a function of public quantities alone.
 
-With K classes and n records an attribute that gets ε_j carries s = ε_j n / K records of signal for each unit of noise.
-Below `LEAST_SIGNAL` a table is mostly noise, so that only as many attributes are asked as can be paid: those with the
-fewest cells, ties broken by spreading evenly over the schema. Numeric attributes have 2 s^(1/3) bins, the balance of
-bias against noise. Shares of ε grow as V^(1/3) with the number V of cells: least squares would say V^(2/3), but then
-one attribute with a thousand categories starves all others. Privacy does not depend on any of these choices.
+With K classes and n records, a column that gets ε_j has a signal of s = ε_j n / K: records per class and unit of noise.
+Below `LEAST_SIGNAL` a table is mostly noise, so the plan asks only as many columns as ε can pay for: those with the
+fewest cells, ties spread evenly over the schema. A numeric column has 2 s^(1/3) bins, which balances bias and noise.
+The share of ε grows as V^(1/3) with the number V of cells: least squares would give V^(2/3), but then one column with a
+thousand categories would leave too little for all others. Privacy does not depend on any of these choices.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ from discreet.schema.columns import Categorical, Column, Numeric
 
 NUMERIC = ("histogram", "gaussian", "smooth")
 SPLITS = ("weighted", "equal")
-COUNTING = 0.05
-"""Share of ε that buys the number of records, where none is declared."""
 LEAST_SIGNAL = 5.0
+"""Signal that a column needs to be asked; benchmarks/accuracy.py shows the accuracy with this value."""
 ENOUGH_BINS = 32
-"""More made no data set better, however large; they would only be slower to count."""
-MANY_RECORDS = 10**12
-"""Enough to ask every attribute: a plan for so many is tried before anything is paid, so that an epsilon too small for
-all attributes costs nothing."""
+"""Most bins that "auto" gives to a numeric column. More made no public data set better, however large,
+and are slower to count. benchmarks/accuracy.py shows the accuracy with this value."""
+NORMAL_CELLS = 8.0
+"""Number of cells that a normal law counts as when ε is divided: a table of this size has the same expected error."""
 
 
 def needs_records(schema: Schema, numeric: str, bins: int | str, epsilon: Epsilon) -> bool:
@@ -47,9 +46,9 @@ def steps(
     split: str,
     names: Sequence[str] = (),
 ) -> list[CountStep]:
-    """The queries with their mechanisms and their shares, which sum to epsilon exactly.
+    """Return the queries with their mechanisms and their shares, which sum to epsilon exactly.
 
-    Attributes in `names` were chosen and are all asked; without any, as many of the schema's as can be paid.
+    If `names` is given, exactly these columns are asked; if not, as many columns of the schema as ε can pay for.
     """
     if names:
         columns = [column for column in schema.columns if column.name in names]
@@ -62,18 +61,18 @@ def steps(
 def affordable(
     schema: Schema, epsilon: Epsilon, records: int, numeric: str, bins: int | str
 ) -> tuple[int, list[TableQuery]]:
-    """How many attributes can be asked, and the query of each attribute if so many are."""
-    asked = attributes_asked(signal_of(schema, epsilon, records), len(schema.columns))
+    """How many columns can be asked, and the query of each column of the schema at that number."""
+    asked = columns_asked(signal_of(schema, epsilon, records), len(schema.columns))
     return asked, _queries(schema.columns, schema, epsilon, records, asked, numeric, bins)
 
 
 def signal_of(schema: Schema, epsilon: Epsilon, records: int) -> float:
-    """Records of one class for each unit of noise, if a single table is asked."""
+    """Records per class and unit of noise, if a single table is asked."""
     return effective(epsilon, schema) * records / len(schema.classes)
 
 
 def cells_of(queries: Sequence[TableQuery], schema: Schema) -> float:
-    """The average number of cells in the queries' tables."""
+    """Average number of cells per query."""
     return sum(_weight(query, schema) for query in queries) / len(queries)
 
 
@@ -94,22 +93,22 @@ def _shared(queries: list[TableQuery], schema: Schema, epsilon: Epsilon, split: 
 
 
 def effective(epsilon: Epsilon, schema: Schema) -> float:
-    """The epsilon that sets the noise: half under replace-one, where a record moves two cells."""
+    """The epsilon that sets the noise: half of it under replace-one, where a record changes two cells."""
     return float(epsilon) / schema.adjacency.distance
 
 
-def attributes_asked(signal: float, attributes: int) -> int:
-    """How many attributes can be asked so that each carries signal; at least one."""
-    return max(1, math.floor(min(signal / LEAST_SIGNAL, attributes)))
+def columns_asked(signal: float, columns: int) -> int:
+    """How many columns can be asked so that each has at least `LEAST_SIGNAL`; at least one is asked."""
+    return max(1, math.floor(min(signal / LEAST_SIGNAL, columns)))
 
 
 def best_bins(signal: float) -> int:
-    """Number of bins of a numeric attribute from its signal."""
+    """Number of bins of a numeric column from its signal."""
     return int(min(max(round(2 * signal ** (1 / 3)), 2), ENOUGH_BINS))
 
 
 def fewest_cells(cells: Sequence[float], asked: int) -> list[int]:
-    """Positions of the attributes with the fewest cells; within one number of cells, spread evenly."""
+    """Positions of the columns with the fewest cells; columns with equally many cells are taken evenly spread."""
     kept: list[int] = []
     for size in sorted(set(cells)):
         positions = [position for position, each in enumerate(cells) if each == size]
@@ -129,14 +128,14 @@ def _query(column: Column, numeric: str, bins: int, exact: bool) -> TableQuery:
 
 
 def _weight(query: TableQuery, schema: Schema) -> float:
-    """Cells whose errors add up; for the normal laws, as many as give the same expected error (algorithm (b))."""
+    """Number of cells whose errors add up."""
     match query:
         case Counts():
             return float(query.cells(schema).size(schema))
         case SplineCounts():
             return float(query.bins)
         case SoftCounts() | Moments():
-            return 8.0
+            return NORMAL_CELLS
         case _:
             return 1.0
 

@@ -1,25 +1,30 @@
-"""Which attributes a private naive Bayes keeps, if it chooses: how many, for what share of ε, and when it does not.
+"""Which columns a private naive Bayes keeps if it chooses: whether to choose, how many columns, for what share of ε.
 
-All of it follows from public quantities: ε, the number of records (declared or noisy), the schema. Let n be the number
-of records, d that of attributes, V the average number of cells of an attribute. Under replace-one ε counts half.
+All of this follows from public quantities: ε, the number of records (declared or noisy) and the schema. Let n be the
+number of records, d the number of columns and V the average number of cells per column. Under replace-one, ε stands
+for half of it.
 
-Few.  If less than two thirds of the attributes could be asked (naive_bayes_plan), a third of ε chooses k of them by
-      majority score, and the rest counts these alone: as many as leave `CELL` records in an average cell for each unit
-      of noise, k = (2/3) ε n / (`CELL` V), at least one. A round at ε_i chooses a column that is about ln(d) / ε_i
-      records worse than the best; if that adds up to more than `REGRET` of the records, nothing is chosen.
-One.  Otherwise it is asked whether one column is right on `ENOUGH` of the records by itself. Then it is kept alone:
-      others could not add much, and where they depend on it naive Bayes would count the same evidence twice. The
-      answer costs `RESOLUTION` / n, whatever ε is; it tells apart shares of the records that differ by about
-      3 / `RESOLUTION`. Where this is more than `DEAREST` of ε the question is not asked.
+Few.  If ε pays for less than `MOST_ASKED` of the columns (models/naive_bayes/plan.py), `CHOOSING` of ε chooses k
+      columns by majority score, and the rest of ε counts only these. k is the largest number that leaves `CELL` records
+      per average cell and unit of noise, k = (2/3) ε n / (`CELL` V), at least one. A round at ε_i chooses a column that
+      is about ln(d) / ε_i records worse than the best; if the rounds add up to more than `REGRET` of the records, no
+      column is chosen.
+One.  Otherwise the data are asked whether one column alone is right on `ENOUGH` of the records. If so, only that column
+      is kept: others could not add much, and naive Bayes would count evidence twice where they depend on it. The
+      question costs `RESOLUTION` / n, whatever ε is, and tells apart proportions that differ by about 3 / `RESOLUTION`.
+      If it costs more than `DEAREST` of ε, it is not asked.
 
-No rule without a look at the data can be right for all: where every column tells about the same and classes are many,
-a few chosen ones can lose to as many as can be paid. Privacy does not depend on any of these choices.
+No rule that does not see the data is right for all data: where all columns are about equally informative and there are
+many classes, a few chosen columns can be worse than all that ε pays for. Privacy does not depend on these choices.
+
+benchmarks/selection.py compares select="auto", by these constants, with select=None.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Integral
 from typing import Any
 
@@ -32,17 +37,26 @@ from discreet.queries.tables import ColumnScore, FractionScore, MajorityScore
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
+MOST_ASKED = Fraction(2, 3)
+"""A few columns are chosen where ε pays for less than this fraction of them (accuracy: benchmarks/selection.py)."""
 CHOOSING = 1 / 3
+"""Share of ε that pays for choosing a few columns (accuracy: benchmarks/selection.py)."""
 CELL = 10.0
+"""Records that an average cell of a chosen column must hold per unit of noise (accuracy: benchmarks/selection.py)."""
 REGRET = 0.125
+"""Largest expected error of the choice, as a fraction of the records (accuracy: benchmarks/selection.py)."""
 ENOUGH = FractionScore(24, 25)
+"""Fraction of the records on which a column must be right to be kept alone (accuracy: benchmarks/selection.py)."""
 RESOLUTION = 100.0
+"""The question whether one column is enough costs an epsilon of this over the number of records
+(accuracy: benchmarks/selection.py)."""
 DEAREST = 0.125
+"""Largest share of ε that this question may cost (accuracy: benchmarks/selection.py)."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How many of the candidates to choose, for how much, and what is left to count."""
+    """How many of the candidates to choose, at what epsilon, and the epsilon that is left for counting."""
 
     candidates: tuple[ColumnScore, ...]
     wanted: int
@@ -55,13 +69,13 @@ def check(select: Any, schema: Schema | str) -> None:
     if select is None or (isinstance(select, str) and select == "auto"):
         return
     if not isinstance(select, Integral) or isinstance(select, bool) or int(select) < 1:
-        raise ParameterError(f"select={select!r}; need None, 'auto' or a number of columns from 1")
+        raise ParameterError(f"select={select!r}; need None, 'auto' or a number of columns, at least 1")
     if isinstance(schema, Schema) and int(select) > len(schema.columns):
-        raise ParameterError(f"select={select}, but there are {len(schema.columns)} feature(s); need no more than that")
+        raise ParameterError(f"select={select}, but there are {len(schema.columns)} feature(s); need at most that many")
 
 
 def choice(select: Any, schema: Schema, epsilon: Epsilon, records: int, numeric: str, bins: int | str) -> Choice | None:
-    """What to choose; None if nothing is."""
+    """What to choose; None if no column is to be chosen."""
     if select is None or select == len(schema.columns):
         return None
     automatically = isinstance(select, str)
@@ -74,20 +88,23 @@ def choice(select: Any, schema: Schema, epsilon: Epsilon, records: int, numeric:
 
 
 def automatic(schema: Schema, epsilon: Epsilon, records: int, numeric: str, bins: int | str) -> tuple[int, float]:
-    """How many attributes to choose, 0 for "one that is enough, or all", and for what share of epsilon; 0 for none."""
+    """How many columns to choose, and for what share of epsilon.
+
+    0 columns mean "one column if it is enough, else all"; a share of 0 means that nothing is chosen.
+    """
     asked, queries = planning.affordable(schema, epsilon, records, numeric, bins)
-    attributes, paid = len(schema.columns), planning.effective(epsilon, schema) * records
-    if 3 * asked < 2 * attributes:
+    number, paid = len(schema.columns), planning.effective(epsilon, schema) * records
+    if asked < MOST_ASKED * number:
         fit = (1 - CHOOSING) * paid / (CELL * planning.cells_of(queries, schema))
         wanted = min(max(1, math.floor(fit)), asked)
-        regret = wanted * math.log(attributes) / CHOOSING
+        regret = wanted * math.log(number) / CHOOSING
         return (wanted, CHOOSING) if regret <= REGRET * paid else (0, 0.0)
     price = max(RESOLUTION / paid, 1e-6)
-    return (0, price) if attributes > 1 and price <= DEAREST else (0, 0.0)
+    return (0, price) if number > 1 and price <= DEAREST else (0, 0.0)
 
 
 def columns(schema: Schema, epsilon: Epsilon, records: int, bins: int | str) -> list[MajorityScore]:
-    """A candidate for each column; numbers in as many bins as the choice can tell apart."""
+    """One candidate per column; numeric columns have as many bins as the choice can tell apart."""
     most = min(planning.signal_of(schema, epsilon, records), records / len(schema.classes))
     chosen = planning.best_bins(most) if isinstance(bins, str) else int(bins)
     return [MajorityScore(each.name, chosen if isinstance(each, Numeric) else None) for each in schema.columns]
@@ -96,10 +113,10 @@ def columns(schema: Schema, epsilon: Epsilon, records: int, bins: int | str) -> 
 def rehearse(select: Any, schema: Schema, epsilon: Epsilon, numeric: str, bins: int | str, split: str) -> None:
     """Raise ParameterError, before anything is paid, if there are too few columns or epsilon is too small.
 
-    Which columns are chosen follows from the data, and an error after that would depend on it. So the dearest case is
-    tried: as many rounds as there are columns, then the tables of all for half of epsilon, with the fewest bins, whose
-    noise is the largest. What is left of epsilon after the number of records and the choice is more than half, and of
-    fewer columns each has a larger share.
+    The data decide which columns are chosen, so an error after the choice would depend on the data. The most expensive
+    case is tried instead: as many rounds as there are columns, then the tables of all columns for half of epsilon, with
+    the fewest bins, which need the most noise. The number of records and the choice leave more than half of epsilon,
+    and with fewer columns each has a larger share.
     """
     check(select, schema)
     if select is None or epsilon == math.inf:

@@ -1,13 +1,13 @@
-"""From noisy tables to the tables of a naive Bayes: post-processing that knows how large the noise is.
+"""From noisy tables to the tables of a naive Bayes: post-processing that takes the size of the noise into account.
 
-1. Class counts. Each table's rows sum to the class counts; least squares weighs the sums by their noise. The counts are
-   shrunk towards equal shares by the posterior mean under a uniform prior on the shares.
-2. Cells. Each table is made consistent with the class counts (least squares again), negative cells become zero.
+1. Class counts. The rows of each table sum to the class counts; least squares weighs these sums by their noise. The
+   counts are shrunk towards equal classes by the posterior mean under a uniform prior on the class probabilities.
+2. Cells. Each table is made consistent with the class counts (least squares again); negative cells become zero.
 3. Evidence. The log-count of a cell is weighed by the probability that the cell is not empty: with Laplace noise of
    scale b, the odds of "empty" against "anything up to the count expected under independence, μ" are
-   r = μ/(2b) · e^(-y/b) / (1 - e^(-y/b)/2). Cells that may be noise say little. Where noise exceeds the average cell
-   it joins the pseudo-count, in proportion to the classes, so that a table of noise favours none. Without noise r = 0
-   and the tables are those of scikit-learn's CategoricalNB.
+   r = μ/(2b) · e^(-y/b) / (1 - e^(-y/b)/2). Cells that may be only noise say little. Where noise exceeds the average
+   cell, it is added to the pseudo-count in proportion to the classes, so that a table of noise favours no class.
+   Without noise r = 0, and the tables are those of scikit-learn's CategoricalNB.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.models.tabular import Attribute, Model
+from discreet.models.tabular import ColumnScores, Model
 from discreet.queries.tables import Counts, Moments, SoftCounts, SplineCounts, TableQuery, splines
 from discreet.records.encoding import Cells
 from discreet.released.statistics import NoisyStatistics
@@ -26,6 +26,11 @@ from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
 Matrix = NDArray[np.float64]
+
+LEAST_VARIANCE = 1e-4
+"""Smallest variance from noisy soft counts, on the scale [-1, 1]: a smaller one would let one column decide alone."""
+LEAST_DEVIATION = 0.02
+"""Smallest standard deviation from noisy moments, on the same scale and for the same reason."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +41,15 @@ class ClassTotals:
     deviation: float
 
     @property
-    def shares(self) -> Matrix:
-        """The share of each class."""
+    def proportions(self) -> Matrix:
+        """The proportion of each class."""
         return np.asarray(self.counts / self.counts.sum())
 
 
 def build(noisy: NoisyStatistics, schema: Schema, smoothing: float) -> Model:
-    """The model that noisy statistics support."""
+    """Build the model from noisy statistics."""
     if not all(isinstance(query, TableQuery) for query, _ in noisy.tables):
-        raise ParameterError("these statistics are not those of naive Bayes; need tables of counts")
+        raise ParameterError("these statistics do not belong to a naive Bayes; need tables of counts")
     blocks = [
         (query, np.asarray(table.values, dtype=np.float64) / unit, table.variance / unit**2)
         for query, table in noisy.tables
@@ -54,20 +59,20 @@ def build(noisy: NoisyStatistics, schema: Schema, smoothing: float) -> Model:
     tables = [(values, variance) for _, values, variance in blocks if len(values) == len(schema.classes)]
     totals = class_totals([values for values, _ in tables], [variance for _, variance in tables])
     exact = noisy.receipt.epsilon == float("inf")
-    attributes = []
+    columns = []
     for query, values, variance in blocks:
         if isinstance(query, Counts | SplineCounts):
-            attributes.append(_table_attribute(query, values, variance, totals, smoothing, schema))
+            columns.append(_table_column(query, values, variance, totals, smoothing, schema))
     normals = _normals(noisy, schema, totals)
     floor = 1e-9 * max((overall for *_, overall in normals), default=0.0) if exact else 0.0
-    attributes += [_normal_attribute(name, mean, variance + floor, schema) for name, mean, variance, _ in normals]
+    columns += [_normal_column(name, mean, variance + floor, schema) for name, mean, variance, _ in normals]
     order = {name: position for position, name in enumerate(schema.names)}
-    log_prior = np.log(np.maximum(totals.shares, 1e-300))
-    return Model(log_prior, tuple(sorted(attributes, key=lambda each: order[each.cells.column])))
+    log_prior = np.log(np.maximum(totals.proportions, 1e-300))
+    return Model(log_prior, tuple(sorted(columns, key=lambda each: order[each.cells.column])))
 
 
 def class_totals(tables: list[Matrix], variances: list[float]) -> ClassTotals:
-    """Class counts by least squares over the tables' sums, shrunk towards equal shares."""
+    """Class counts by least squares over the sums of the tables, shrunk towards equal classes (step 1 above)."""
     classes = len(tables[0])
     exact = min(variances) == 0
     weights = np.array(
@@ -89,7 +94,7 @@ def log_table(table: Matrix, variance: float, totals: ClassTotals, smoothing: fl
     """Log-probability of each cell in each class, from one noisy table (steps 2 and 3 above)."""
     cells = table.shape[1]
     consistent = table + ((totals.counts - table.sum(axis=1)) / cells)[:, None] if variance > 0 else table
-    expected = totals.shares[:, None] * np.maximum(consistent.sum(axis=0, keepdims=True), 0.0)
+    expected = totals.proportions[:, None] * np.maximum(consistent.sum(axis=0, keepdims=True), 0.0)
     counts = np.maximum(consistent, 0.0)
     odds: Matrix | float = 0.0
     pseudo: Matrix | float = smoothing
@@ -98,22 +103,22 @@ def log_table(table: Matrix, variance: float, totals: ClassTotals, smoothing: fl
         noise = np.exp(-counts / scale)
         odds = expected / (2 * scale) * noise / (1 - noise / 2)
         excess = scale / (scale + totals.counts.mean() / cells)
-        pseudo = smoothing + len(table) * totals.shares[:, None] * scale * excess**2
+        pseudo = smoothing + len(table) * totals.proportions[:, None] * scale * excess**2
     logs = np.log(pseudo) + np.log1p(counts / pseudo) / (1 + odds)
     logs -= logs.max(axis=1, keepdims=True)
     return np.asarray(logs - np.log(np.exp(logs).sum(axis=1, keepdims=True)))
 
 
-def _table_attribute(
+def _table_column(
     query: Counts | SplineCounts, values: Matrix, variance: float, totals: ClassTotals, smoothing: float, schema: Schema
-) -> Attribute:
+) -> ColumnScores:
     logs = log_table(values, variance, totals, smoothing)
     by_cell = splines(query.bins) / query.unit(schema) @ logs.T if isinstance(query, SplineCounts) else logs.T
-    return Attribute(query.cells(schema), logs, np.ascontiguousarray(by_cell))
+    return ColumnScores(query.cells(schema), logs, np.ascontiguousarray(by_cell))
 
 
 Normal = tuple[str, Matrix, Matrix, float]
-"""A column, the mean and the variance of each class on [-1, 1], and the variance overall."""
+"""A column, the mean and the variance of each class on the scale [-1, 1], and the overall variance."""
 
 
 def _normals(noisy: NoisyStatistics, schema: Schema, totals: ClassTotals) -> list[Normal]:
@@ -128,7 +133,7 @@ def _normals(noisy: NoisyStatistics, schema: Schema, totals: ClassTotals) -> lis
 
 
 def _from_soft_counts(table: Matrix, variance: float, totals: ClassTotals) -> tuple[Matrix, Matrix, float]:
-    """Mean and variance from low, middle and high soft counts; pseudo-records and a floor as the noise demands."""
+    """Mean and variance from low, middle and high soft counts; more noise adds pseudo-records and raises the floor."""
     counts = np.maximum(totals.counts, 1e-300)
     low, middle, high = (table + ((counts - table.sum(axis=1)) / 3)[:, None] if variance > 0 else table).T
     sums = np.clip(high - low, -counts, counts)
@@ -137,25 +142,29 @@ def _from_soft_counts(table: Matrix, variance: float, totals: ClassTotals) -> tu
     pseudo = max(1.0, 2 * scale) if variance > 0 else 0.0
     mean = sums / (counts + pseudo)
     spread = (squares + pseudo / 3) / (counts + pseudo) - mean**2
-    floor = np.clip(np.sqrt(16 / 3) * scale / counts, 1e-4, 1 / 3) if variance > 0 else np.full(len(counts), 1e-300)
+    floor = (
+        np.clip(np.sqrt(16 / 3) * scale / counts, LEAST_VARIANCE, 1 / 3)
+        if variance > 0
+        else np.full(len(counts), 1e-300)
+    )
     total = counts.sum()
     overall = squares.sum() / total - (sums.sum() / total) ** 2
     return mean, np.maximum(spread, floor), float(overall)
 
 
 def _from_moments(table: Matrix, totals: ClassTotals, exact: bool) -> tuple[Matrix, Matrix, float]:
-    """Mean and variance as released, brought back into their range."""
+    """Mean and variance as released, clipped to their valid range."""
     mean = np.clip(table[:, 0], -1.0, 1.0)
-    deviation = np.clip(table[:, 1], 1e-150 if exact else 0.02, 1.0)
-    overall = totals.shares @ (deviation**2 + mean**2) - (totals.shares @ mean) ** 2
+    deviation = np.clip(table[:, 1], 1e-150 if exact else LEAST_DEVIATION, 1.0)
+    overall = totals.proportions @ (deviation**2 + mean**2) - (totals.proportions @ mean) ** 2
     return mean, deviation**2, float(overall)
 
 
-def _normal_attribute(name: str, mean: Matrix, variance: Matrix, schema: Schema) -> Attribute:
-    """A normal law a class, tabulated on the column's grid."""
+def _normal_column(name: str, mean: Matrix, variance: Matrix, schema: Schema) -> ColumnScores:
+    """One normal law per class, tabulated on the column's grid."""
     column = schema[name]
     assert isinstance(column, Numeric)
     z = np.linspace(-1.0, 1.0, column.grid + 1)
     density = -0.5 * np.log(2 * np.pi * variance)[:, None] - (z - mean[:, None]) ** 2 / (2 * variance[:, None])
     logs = density - np.logaddexp.reduce(density, axis=1, keepdims=True)
-    return Attribute(Cells(name), logs, np.ascontiguousarray(density.T))
+    return ColumnScores(Cells(name), logs, np.ascontiguousarray(density.T))

@@ -11,14 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.passage import Spending
 from discreet.doors.tree_plans import Plan
-from discreet.doors.trees import grow
 from discreet.errors import ParameterError
 from discreet.models.classifier import PrivateClassifier
 from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
-from discreet.models.trees.leaves import grown, log_shares
-from discreet.models.trees.records import check_tree_parameters, known_records
+from discreet.models.trees.learning import plan_and_grow
+from discreet.models.trees.leaves import grown, log_probabilities
+from discreet.models.trees.parameters import check_tree_parameters
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.queries.trees import LeafCounts
@@ -32,28 +32,30 @@ Matrix = NDArray[np.float64]
 class DecisionTree(PrivateClassifier):
     """ε-differentially private decision tree for mixed data and any number of classes.
 
-    Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plan (how the tree is made, its
-    depth, every share of ε) follows from the schema, ε and the noisy total alone; `grow` carries it out (proof there)
-    at shares that sum to ε (exact fractions); pruning and probabilities are post-processing.
+    Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plan (structure, depth and every
+    share of ε) follows from the schema, ε and the noisy total alone; `grow` carries it out (proof there) at shares that
+    sum to ε (exact fractions); pruning and probabilities are post-processing.
 
     Parameters
     ----------
-    schema : Schema, or "from-data" to read bounds, categories and classes off the data, which guarantees nothing.
-    epsilon : the whole privacy loss of a fit; infinity for the tree that is not private.
-    structure : "auto" (default) goes by ε, the nominal number of records and the classes (the rule is in
-        models/trees/plan.py); "greedy" chooses the best split of every node, "stump" one column and the classes of its
-        parts at once, "random" draws the tree and asks for its leaves alone; "published" is the tree of
-        Lopuhaä-Zwakenberg et al. 2021 with its accounting corrected.
-    max_depth : questions on a path; None lets the rule decide.
-    thresholds : equally spaced thresholds of a numeric column.
-    criterion : "max" (records of the largest class), "gini", or "auto"; for greedy trees.
-    prune : how many standard deviations of the noise two branches must gain over their sum to stay apart.
-    random_state : None for secure noise; an integer for experiments and tests, which voids the guarantee.
+    schema : Schema, or "from-data" to read bounds, categories and classes off the data, which voids the guarantee.
+    epsilon : privacy loss of the whole fit; infinity for a tree without noise.
+    structure : "auto" (default) chooses one of the next three from ε, the number of records and the classes (rule in
+        models/trees/plan.py). "greedy" chooses the best split of every node. "stump" chooses one column together with
+        the class of each of its parts. "random" draws the tree and asks the data only about its leaves. "published" is
+        the tree of Lopuhaä-Zwakenberg et al. 2021 with its accounting corrected.
+    max_depth : largest number of questions on a path; None lets the rule decide.
+    thresholds : number of equally spaced thresholds per numeric column.
+    criterion : how greedy trees compare splits: "max" (records in the largest class), "gini" or "auto".
+    prune : two branches are merged unless they classify more records right than their union, by more than this many
+        standard deviations of the noise.
+    random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
     ----------
-    tree_ : the tree as it was grown; `explain` and `plot` show it as it was pruned.
-    guarantee_, receipt_ : what is promised, and every charge.
+    tree_ : the tree as grown; `explain` and `plot` show it after pruning.
+    guarantee_ : what is guaranteed, in words that name unit and adjacency.
+    receipt_ : every charge.
 
     Examples
     --------
@@ -96,8 +98,7 @@ class DecisionTree(PrivateClassifier):
             return [self._plan(schema, rest, records, rng)]
 
         needed = planning.needs_records(self.structure, self.max_depth, self.criterion)
-        answers, rest, records = known_records(source, schema, epsilon, plans, ledger, rng, purpose, needed=needed)
-        return answers + grow(source, schema, plans(rest, records), ledger, rng, purpose).tables
+        return plan_and_grow(source, schema, epsilon, plans, ledger, rng, purpose, needs_records=needed)
 
     def _plan(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> Plan:
         strength = planning.signal(epsilon, records)
@@ -107,30 +108,30 @@ class DecisionTree(PrivateClassifier):
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         answers = [(query, table) for query, table in noisy.tables if isinstance(query, LeafCounts)]
         if len(answers) != 1:
-            raise ParameterError("these statistics are not those of a tree; need one table of leaves")
+            raise ParameterError("these statistics do not belong to one tree; need one table of leaves")
         self.tree_ = answers[0][0].tree
         self._grown = grown(*answers[0], float(self.prune)).in_order(places)
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
-        return log_shares([self._grown], X, self.schema_)
+        return log_probabilities([self._grown], X, self.schema_)
 
     def explain(self, top: int | None = None) -> str:
-        """The tree as indented text, `top` questions deep."""
+        """Return the tree as indented text, at most `top` questions deep."""
         check_is_fitted(self, "noisy_")
         return tree_text.describe(self._grown, self.schema_, self.classes_.tolist(), top)
 
     def content(self, top: int | None = None) -> dict[str, Any]:
-        """The tree as plain data, `top` questions deep."""
+        """Return the tree as plain data, at most `top` questions deep."""
         check_is_fitted(self, "noisy_")
         return tree_text.content(self._grown, self.schema_, self.classes_.tolist(), top)
 
     def plot(self, top: int = tree_picture.SHOWN_DEPTH) -> Any:
-        """The tree as a matplotlib figure, `top` questions deep."""
+        """Draw the tree with matplotlib, at most `top` questions deep."""
         check_is_fitted(self, "noisy_")
         title = f"{self.schema_.target} ({self.guarantee_.in_short()})"
         return tree_picture.draw(self._grown, self.schema_, self.classes_.tolist(), title, top)
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
         super().check_parameters()
         check_tree_parameters(self, planning.STRUCTURES)

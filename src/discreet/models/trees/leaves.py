@@ -1,4 +1,4 @@
-"""From the answer about a tree's leaves to a tree that predicts: pruning and smoothing, all post-processing."""
+"""From the answer about the leaves of a tree to a tree that predicts: pruning and smoothing, all post-processing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.models.tabular import LEAST_PSEUDO_RECORDS
 from discreet.queries.trees import LeafCounts, LeafLabels, Node, Places, Tree
 from discreet.records.tables import Table, check_records
 from discreet.released.statistics import NoisyTable
@@ -22,31 +23,31 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class GrownTree:
-    """A tree with the share of each class in each leaf (leaves by classes), and about how many records lie there."""
+    """A tree with the class probabilities of each leaf (leaves by classes), and about how many records lie in it."""
 
     tree: Tree
-    shares: Matrix
+    probabilities: Matrix
     records: Matrix | None
 
     def in_order(self, places: list[int]) -> GrownTree:
         """The same tree with its classes in another order."""
-        return GrownTree(self.tree, self.shares[:, places], self.records)
+        return GrownTree(self.tree, self.probabilities[:, places], self.records)
 
 
 def grown(query: LeafCounts, table: NoisyTable, prune: float) -> GrownTree:
-    """The tree of one answer."""
+    """Make the tree from one answer."""
     if isinstance(query, LeafLabels):
         return _of_labels(query.tree, np.asarray(table.values))
     if not 0 <= table.variance < math.inf:
         raise ParameterError(
-            "counts of leaves without the variance of their noise; they were not made by growing a tree"
+            "counts of leaves without the variance of their noise; need statistics made by growing a tree"
         )
     return _of_counts(query.tree, np.asarray(table.values, dtype=np.float64).T, table.variance, prune)
 
 
 class _Branch(NamedTuple):
-    """A part of a tree, pruned: its nodes, the counts of its leaves, how many records they get right, and how many
-    leaves it had before."""
+    """A pruned part of a tree: its nodes, the counts of its leaves, how many records these classify right, and how
+    many leaves there were before pruning."""
 
     nodes: tuple[Node, ...]
     counts: tuple[Matrix, ...]
@@ -55,16 +56,16 @@ class _Branch(NamedTuple):
 
 
 def _of_counts(tree: Tree, counts: Matrix, variance: float, prune: float) -> GrownTree:
-    """Counts below zero count as none; each class has as many pseudo-records as the noise has for its scale."""
+    """Negative counts become zero; each class gets as many pseudo-records as the scale of the noise."""
     pruned = _pruned(tree, counts, prune * math.sqrt(variance))
     kept = np.array(pruned.counts)
-    filled = np.maximum(kept, 0.0) + max(math.sqrt(variance / 2), 1e-3)
-    shares = filled / filled.sum(axis=1, keepdims=True)
-    return GrownTree(Tree(pruned.nodes), shares, np.maximum(kept.sum(axis=1), 0.0))
+    filled = np.maximum(kept, 0.0) + max(math.sqrt(variance / 2), LEAST_PSEUDO_RECORDS)
+    probabilities = filled / filled.sum(axis=1, keepdims=True)
+    return GrownTree(Tree(pruned.nodes), probabilities, np.maximum(kept.sum(axis=1), 0.0))
 
 
 def _pruned(tree: Tree, counts: Matrix, deviation: float) -> _Branch:
-    """Merge two branches, from the leaves up, if they get no more right than their sum, but for what noise may do."""
+    """Merge two branches, from the leaves up, if their gain over one merged leaf may be due to noise."""
     waiting: list[_Branch] = []
     leaf = len(counts)
     for node in reversed(tree.nodes):
@@ -84,9 +85,9 @@ def _pruned(tree: Tree, counts: Matrix, deviation: float) -> _Branch:
 
 
 def _of_labels(tree: Tree, table: NDArray[Any]) -> GrownTree:
-    """A leaf's class has a share of one half and as much again as any other: a class without counts says no more."""
+    """Give the class of a leaf half of the mass, plus an equal part of the other half: its counts are not known."""
     if not (np.isin(table, (0, 1)).all() and (table.sum(axis=0) == 1).all()):
-        raise ParameterError("a leaf has not one class; these statistics were not made by growing a tree")
+        raise ParameterError("a leaf does not have exactly one class; need statistics made by growing a tree")
     labels, leaf = np.argmax(table, axis=0), table.shape[1]
     waiting: list[tuple[tuple[Node, ...], tuple[int, ...]]] = []
     for node in reversed(tree.nodes):
@@ -101,12 +102,12 @@ def _of_labels(tree: Tree, table: NDArray[Any]) -> GrownTree:
     return GrownTree(Tree(nodes), 0.5 * np.eye(len(table))[list(kept)] + 0.5 / len(table), None)
 
 
-def log_shares(trees: Sequence[GrownTree], X: Any, schema: Schema) -> Iterator[Matrix]:
-    """The mean over trees of the logarithm of the classes' shares, a block of rows at a time."""
+def log_probabilities(trees: Sequence[GrownTree], X: Any, schema: Schema) -> Iterator[Matrix]:
+    """Yield the mean log-probability of each class over the trees, one block of rows at a time."""
     check_records(X, schema)
     table = Table(X, schema)
     table.check(schema)
-    logs = [np.log(each.shares) for each in trees]
+    logs = [np.log(each.probabilities) for each in trees]
     wanted = list(dict.fromkeys(cells for each in trees for cells in each.tree.cells))
     columns = {cells: table.column(cells.column) for cells in wanted}
     for start in range(0, table.rows, BLOCK):

@@ -14,13 +14,13 @@ from discreet.schema import Schema
 from discreet.schema.columns import Label
 
 SHOWN_DEPTH = 4
-"""Questions on a path that are drawn unless more are asked for: sixteen leaves side by side can still be read."""
+"""Number of questions on a path that are drawn by default: sixteen leaves side by side can still be read."""
 LONGEST = 22
-"""Letters of a text in a box; the rest is cut."""
+"""Number of letters that fit in a box; longer texts are cut."""
 
 
 class _Box(NamedTuple):
-    """A node with its place: leaves stand side by side, a question stands over the middle of its branches."""
+    """A node and its position: leaves stand side by side, a question stands above the middle of its branches."""
 
     branch: dict[str, Any]
     x: float
@@ -29,9 +29,9 @@ class _Box(NamedTuple):
 
 
 def draw(grown: GrownTree, schema: Schema, classes: Sequence[Label], title: str, top: int = SHOWN_DEPTH) -> Any:
-    """A figure: questions over their branches (yes to the left), leaves with their class and its share.
+    """Draw questions above their branches (yes to the left), and leaves with their class and its probability.
 
-    Below `top` questions a branch is drawn as one leaf that says how many it stands for.
+    A branch deeper than `top` questions is drawn as one leaf with the number of leaves that it stands for.
     """
     boxes = _placed(content(grown, schema, classes, top))
     leaves = sum(not box.below for box in boxes)
@@ -55,7 +55,7 @@ def draw(grown: GrownTree, schema: Schema, classes: Sequence[Label], title: str,
 
 
 def _placed(whole: dict[str, Any]) -> list[_Box]:
-    """Boxes in preorder, branches by their number."""
+    """Boxes in preorder; `below` holds the positions of the branches in this list."""
     boxes: list[_Box] = []
     leaves = 0
 
@@ -79,9 +79,9 @@ def _write(axis: Any, box: _Box, classes: Sequence[Label], shades: Any) -> None:
         text, colour, ink = _cut(box.branch["if"]), "white", "black"
     else:
         number = list(classes).index(box.branch["class"])
-        share = "" if box.branch["records"] is None else f"\n{max(box.branch['shares'].values()):.0%}"
+        percent = "" if box.branch["records"] is None else f"\n{max(box.branch['shares'].values()):.0%}"
         merged = f"\n({box.branch['cut']} leaves)" if box.branch["cut"] else ""
-        text, colour = f"{_cut(str(box.branch['class']))}{share}{merged}", shades[number]
+        text, colour = f"{_cut(str(box.branch['class']))}{percent}{merged}", shades[number]
         ink = "white" if float(np.dot(colour[:3], (0.299, 0.587, 0.114))) < 0.55 else "black"
     frame = {"boxstyle": "round,pad=0.35", "facecolor": colour, "edgecolor": "0.4", "linewidth": 0.8}
     axis.text(box.x, -box.level, text, fontsize=7, color=ink, ha="center", va="center", bbox=frame, zorder=2)

@@ -1,13 +1,13 @@
-"""How a tree is made of what is public: one rule from the number of records, epsilon, classes and columns.
+"""How a tree is planned from public facts alone: ε, the number of records n, the number of classes K, the columns.
 
-The rule goes by the signal, ε n (epsilon times the number of records), and by the signal of a class, 2 ε n / K. It was
-fixed on public data sets; privacy does not depend on it.
+The rule looks at the signal, ε n, and at the signal per class, 2 ε n / K. Its constants were chosen on public data
+sets; benchmarks/trees.py shows the accuracy with them. Privacy does not depend on the rule.
 
-    a class's signal below 6      a tree drawn at random, at most three questions deep, and the classes of its leaves
-    a signal of 150, 40 a class   greedy, one question deeper whenever the signal is four times as strong; by the Gini
-                                  index from 2000 a class
-    between these                 "stump": one column cut in up to four parts, with their classes, chosen at once; with
-                                  more than 8 classes, of which four parts name too few, a deeper random tree
+    signal per class below 6             a random tree, at most three questions deep; asks for the class of each leaf
+    signal of 150 or more, and           a greedy tree, one question deeper for every four times the signal; by the Gini
+    40 or more per class                 index if the signal per class is 2000 or more
+    in between                           a stump: one column in up to four parts, chosen together with their classes;
+                                         with more than 8 classes (four parts name too few) a deeper random tree
 """
 
 from __future__ import annotations
@@ -25,35 +25,38 @@ from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Column
 
 STRUCTURES = ("auto", "greedy", "stump", "random", "published")
-COUNTING = 0.05
-"""The share of epsilon that pays for the number of records where none is declared."""
 MANY_RECORDS = 10**9
-"""No rule looks beyond so many records."""
+"""More records than this change no plan."""
+LARGE_EPSILON = 1e6
+"""A larger epsilon, also an infinite one, changes no plan."""
 ENOUGH = 150.0
-"""The signal from which a tree can be grown."""
+"""Least signal for a greedy tree (accuracy: benchmarks/trees.py)."""
 WEAK, FAIR, STRONG = 6.0, 40.0, 2000.0
-"""Signals of a class between which the rule changes."""
+"""Signals per class at which the rule changes: to stumps, to greedy trees, to the Gini index and several trees
+(accuracy: benchmarks/trees.py)."""
 FEW_CLASSES = 8
-"""With more classes, a column cut in a few parts names too few of them."""
+"""Most classes for a stump, whose few parts can name only few classes (accuracy: benchmarks/trees.py)."""
 DEFAULT_DEPTH = 6
-"""The deepest tree that is grown unasked: it can still be read, and is grown in a fraction of a second."""
+"""Depth of the deepest tree by default: it can still be read, and grows in a fraction of a second."""
 MOST_DEPTH = 12
-"""The deepest tree that may be asked for."""
+"""Depth of the deepest tree that may be asked for: it has up to 4096 leaves, and every node costs time."""
 LEAVES = 0.3
-"""The share of epsilon for the leaves of a greedy tree; its levels share the rest, each √2 times the one above."""
+"""Share of epsilon for the leaves of a greedy tree; the levels get the rest, each √2 times as much as the one above
+(accuracy: benchmarks/trees.py)."""
 MOST_STUMPS = 1000
-"""About so many labelled stumps are compared at most, where there is a choice."""
+"""Stumps have as many parts as keep the number of labelled stumps within this, but at least two: more would take
+longer to compare and cost more accuracy in the choice."""
 MOST_CHOICES = 200_000
-"""So many candidates are compared at most, all nodes together, unless a depth is asked for: a second or two."""
+"""Most candidates that are compared, over all nodes, unless a depth is asked for: this takes a second or two."""
 
 
 def signal(epsilon: Epsilon, records: int) -> float:
-    """Epsilon times the number of records."""
-    return min(float(epsilon), 1e6) * min(records, MANY_RECORDS)
+    """Epsilon times the number of records, both bounded."""
+    return min(float(epsilon), LARGE_EPSILON) * min(records, MANY_RECORDS)
 
 
 def of_a_class(strength: float, classes: int) -> float:
-    """Twice the signal over the number of classes: the signal itself if there are two."""
+    """Signal per class: twice the signal over the number of classes, so for two classes the signal itself."""
     return 2.0 * strength / classes
 
 
@@ -65,7 +68,7 @@ def needs_records(structure: str, max_depth: int | None, score: str) -> bool:
 
 
 def rule(strength: float, classes: int) -> str:
-    """The structure for a signal."""
+    """The structure that "auto" chooses for a signal."""
     if strength >= ENOUGH and of_a_class(strength, classes) >= FAIR:
         return "greedy"
     return "stump" if of_a_class(strength, classes) >= WEAK and classes <= FEW_CLASSES else "random"
@@ -82,11 +85,11 @@ def plan(
     rng: Randomness,
     columns: Sequence[str] | None = None,
 ) -> Plan:
-    """The plan of one tree. Draws only for a random tree, and before anything is read."""
+    """Plan one tree. Randomness is drawn only for a random tree, and before any data are read."""
     names, classes = schema.names if columns is None else columns, len(schema.classes)
     if structure == "auto":
         structure = rule(strength, classes)
-        if structure == "stump" and classes**2 * len(names) > MOST_CHOICES:  # too many to compare
+        if structure == "stump" and classes**2 * len(names) > MOST_CHOICES:  # too many stumps to compare
             structure = "random"
     if structure == "published":
         return published(schema, epsilon, max_depth)
@@ -103,7 +106,7 @@ def plan(
 
 
 def greedy(schema: Schema, columns: Sequence[str], epsilon: Epsilon, depth: int, bins: int, score: str) -> Greedy:
-    """Levels in a geometric sequence, then the leaves. Without a question to ask there are only leaves."""
+    """Divide epsilon among the levels in a geometric sequence, and the leaves. Without questions there is one leaf."""
     splits = candidates(schema, bins, columns)
     if not splits or not depth:
         return Greedy(splits, score, (), epsilon)
@@ -114,9 +117,9 @@ def greedy(schema: Schema, columns: Sequence[str], epsilon: Epsilon, depth: int,
 
 
 def published(schema: Schema, epsilon: Epsilon, max_depth: int | None) -> Published:
-    """Every table has epsilon / q, q = 1 + sum over levels of (m - level), m questions.
+    """Give every table epsilon / q, where q = 1 + the sum over levels of (m - level), and m is the number of questions.
 
-    The depth is the root of m, 12 at most: noise is drawn for every node, so that many columns take their time.
+    The default depth is the square root of m, at most 12: noise is drawn for every node, so deep trees take long.
     """
     splits = candidates(schema, 2)
     usual = min(math.ceil(math.sqrt(len(splits))), MOST_DEPTH)
@@ -127,26 +130,26 @@ def published(schema: Schema, epsilon: Epsilon, max_depth: int | None) -> Publis
 
 
 def greedy_depth(strength: float, questions: int) -> int:
-    """Half of the signal's logarithm, less a half: four times the signal for one more level; less on wide tables."""
+    """Half of log2 of the signal, minus a half: one level more for four times the signal; fewer on wide tables."""
     affordable = math.floor(math.log2(1 + MOST_CHOICES / max(questions, 1)))
     return max(1, min(DEFAULT_DEPTH, affordable, math.floor(math.log2(max(strength, 1.0)) / 2 - 0.5)))
 
 
 def best_score(strength: float, classes: int) -> str:
-    """The Gini index sees progress where the majority does not change yet, but costs twice the noise."""
+    """The criterion that "auto" chooses: Gini sees progress before the majority changes, but needs twice the noise."""
     return "gini" if of_a_class(strength, classes) >= STRONG else "max"
 
 
 def random_depth(strength: float, classes: int) -> int:
-    """The signal's logarithm, three at most; enough leaves for all classes once there is a signal."""
+    """With a weak signal its logarithm, at most three; otherwise enough leaves for all classes."""
     if of_a_class(strength, classes) < WEAK:
         return max(1, min(3, round(math.log2(max(of_a_class(strength, classes), 1.0)))))
     return max(3, min(DEFAULT_DEPTH, math.ceil(math.log2(classes)) + 2))
 
 
 def stumps(schema: Schema, columns: Sequence[str]) -> tuple[Tree, ...]:
-    """A single leaf, and trees of one column: numbers in equal parts, few categories one by one, of many each against
-    the rest."""
+    """A single leaf, and trees of one column: numbers in equal parts; a few categories one by one, or of many
+    categories each against the rest."""
     classes = len(schema.classes)
     if classes**2 * len(columns) > MOST_CHOICES:
         raise ParameterError(f"{classes} classes are too many for structure='stump'; use 'greedy' or 'random'")
@@ -167,7 +170,7 @@ def _stumps_of(column: Column, parts: int) -> list[Tree]:
 
 
 def _halves(name: str, bins: int, low: int, high: int) -> list[Node]:
-    """The bins from low to high - 1, each a leaf, of a tree as flat as can be."""
+    """The nodes of a balanced tree with one leaf per bin from low to high - 1."""
     if high - low == 1:
         return [None]
     middle = (low + high) // 2
@@ -175,9 +178,9 @@ def _halves(name: str, bins: int, low: int, high: int) -> list[Node]:
 
 
 def drawn(schema: Schema, columns: Sequence[str], depth: int, bins: int, rng: Randomness) -> Tree:
-    """A tree whose questions are drawn at random: a column, halved (numbers), or one of its categories.
+    """Draw a tree at random: each question halves the range of a numeric column, or singles out one category.
 
-    A column comes up again on a path only after all others.
+    A path asks about a column again only after all other columns.
     """
     start = {
         name: range(column.size) if isinstance(column, Categorical) else range(bins)

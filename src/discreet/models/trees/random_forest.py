@@ -1,4 +1,4 @@
-"""Random forests of private trees."""
+"""Random forests, grown privately."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.passage import Spending
-from discreet.doors.tree_plans import Greedy, Plan
-from discreet.doors.trees import grow
+from discreet.doors.tree_plans import Plan
 from discreet.errors import ParameterError
 from discreet.models.classifier import PrivateClassifier
+from discreet.models.parameters import check_integer
 from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
-from discreet.models.trees.leaves import grown, log_shares
-from discreet.models.trees.records import check_tree_parameters, is_between, known_records
+from discreet.models.trees.learning import plan_and_grow
+from discreet.models.trees.leaves import grown, log_probabilities
+from discreet.models.trees.parameters import check_tree_parameters
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import split_evenly
@@ -32,36 +33,38 @@ Matrix = NDArray[np.float64]
 
 STRUCTURES = ("auto", "greedy", "random")
 DEFAULT_TREES = 10
-"""The most trees that are grown unasked."""
+"""Most trees that "auto" grows; benchmarks/trees.py shows the accuracy with this value."""
 MOST_TREES = 1000
+"""Most trees that may be asked for: it bounds the time of a fit and the size of a model file."""
 
 
 class RandomForest(PrivateClassifier):
-    """ε-differentially private forest: the mean of many trees, each on some of the columns.
+    """ε-differentially private random forest: the mean of several trees.
 
-    Greedy trees are grown each on its own records, dealt by lot, with all of ε; random ones on all records with an
-    equal share of ε. Both leave a tree the same ratio of signal to noise; records that are dealt make greedy trees
-    differ, and grow them faster, while all records spare a random tree the error of a sample.
+    Greedy trees each grow on their own records, dealt at random, with all of ε and on some of the columns; random trees
+    all use every record, with an equal share of ε each. Both ways give a tree the same ratio of signal to noise. Dealt
+    records make greedy trees differ and grow faster; using all records spares random trees the sampling error.
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plans follow from the schema, ε,
-    the noisy total and draws that do not see the data; `grow` carries them out, dealt (ε is that of one tree) or not
-    (the shares sum to ε), proof there; the rest is post-processing.
+    the noisy total and draws that do not see the data; `grow` carries them out, with dealt records (the cost is that of
+    one tree, ε) or with all records (the shares sum to ε), proof there; the rest is post-processing.
 
     Parameters
     ----------
-    schema : Schema, or "from-data" to read bounds, categories and classes off the data, which guarantees nothing.
-    epsilon : the whole privacy loss of a fit; infinity for the forest that is not private.
-    n_trees : number of trees; "auto" takes up to ten, as many as ε and the nominal number of records can feed: with
-        few records, or a small ε, a single one, which is a DecisionTree.
-    structure : "auto", "greedy" or "random" trees.
-    max_columns : the share of the columns that each greedy tree may ask about.
+    schema : Schema, or "from-data" to read bounds, categories and classes off the data, which voids the guarantee.
+    epsilon : privacy loss of the whole fit; infinity for a forest without noise.
+    n_trees : number of trees. "auto" (default) grows as many as ε and the number of records support, at most ten; with
+        few records or a small ε that is a single tree, the same as DecisionTree.
+    structure : "greedy" or "random" trees; "auto" (default) chooses, as for DecisionTree.
+    max_columns : fraction of the columns that each of several greedy trees may ask about.
     max_depth, thresholds, criterion, prune : as for DecisionTree.
-    random_state : None for secure noise; an integer for experiments and tests, which voids the guarantee.
+    random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
     ----------
-    trees_ : the trees as they were grown.
-    guarantee_, receipt_ : what is promised, and every charge.
+    trees_ : the trees as grown; `explain` and `plot` show them after pruning.
+    guarantee_ : what is guaranteed, in words that name unit and adjacency.
+    receipt_ : every charge.
 
     Examples
     --------
@@ -107,16 +110,13 @@ class RandomForest(PrivateClassifier):
         def plans(rest: Epsilon, records: int) -> list[Plan]:
             return self._plans(schema, rest, records, rng)
 
-        answers, rest, records = known_records(source, schema, epsilon, plans, ledger, rng, purpose, needed=True)
-        planned = plans(rest, records)
-        dealt = len(planned) > 1 and isinstance(planned[0], Greedy)
-        return answers + grow(source, schema, planned, ledger, rng, purpose, dealt=dealt).tables
+        return plan_and_grow(source, schema, epsilon, plans, ledger, rng, purpose, needs_records=True)
 
     def _plans(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> list[Plan]:
-        """All greedy, at all of epsilon each (records are dealt), or all random, at an equal share each."""
+        """Plan greedy trees, each at all of epsilon on dealt records, or random trees, each at an equal share."""
         whole, classes = planning.signal(epsilon, records), len(schema.classes)
-        fed = min(DEFAULT_TREES, int(planning.of_a_class(whole, classes) / planning.STRONG))
-        trees = max(1, fed) if self.n_trees == "auto" else int(self.n_trees)
+        supported = min(DEFAULT_TREES, int(planning.of_a_class(whole, classes) / planning.STRONG))
+        trees = max(1, supported) if self.n_trees == "auto" else int(self.n_trees)
         strength, structure, bins = whole / trees, self.structure, int(self.thresholds)
         if structure == "auto" and trees > 1:
             structure = "greedy" if planning.of_a_class(strength, classes) >= planning.FAIR else "random"
@@ -129,7 +129,7 @@ class RandomForest(PrivateClassifier):
         ]
 
     def _columns(self, schema: Schema, rng: Randomness) -> list[str]:
-        """Some columns, drawn for one tree; as many for each, so that all trees cost the same."""
+        """Draw the columns of one tree; every tree gets equally many, so that all trees cost the same."""
         wanted = max(1, round(float(self.max_columns) * len(schema.names)))
         keys = rng.integers(2**62, (len(schema.names),))
         kept = np.sort(np.argsort(keys, kind="stable")[:wanted])
@@ -138,15 +138,15 @@ class RandomForest(PrivateClassifier):
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         answers = [(query, table) for query, table in noisy.tables if isinstance(query, LeafCounts)]
         if not answers:
-            raise ParameterError("these statistics are not those of a forest; need a table of leaves for each tree")
+            raise ParameterError("these statistics do not belong to a forest; need a table of leaves for each tree")
         self.trees_ = [query.tree for query, _ in answers]
         self._grown = [grown(query, table, float(self.prune)).in_order(places) for query, table in answers]
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
-        return log_shares(self._grown, X, self.schema_)
+        return log_probabilities(self._grown, X, self.schema_)
 
     def column_use(self) -> dict[str, float]:
-        """How much each column is asked: its share of the questions of the pruned trees, half as much a level down."""
+        """How often the pruned trees ask about each column, as a fraction; each level down counts half as much."""
         check_is_fitted(self, "noisy_")
         use: Counter[str] = Counter()
         for each in self._grown:
@@ -157,34 +157,33 @@ class RandomForest(PrivateClassifier):
         return {name: amount / whole for name, amount in use.most_common()}
 
     def explain(self, top: int | None = None) -> str:
-        """How much each column is asked, then the first `top` trees (default: one)."""
+        """Return how often each column is asked, then the first `top` trees (default: one), as text."""
         use = self.column_use()
         trees = len(self._grown)
-        count = f"{trees} trees" if trees > 1 else "1 tree (ε and the number of records feed no more)"
-        lines = [f"{count}; share of the questions, half as much for each level down:"]
-        lines += [f"  {name}  {share:.0%}" for name, share in use.items()] or ["  (no questions: only leaves)"]
+        count = f"{trees} trees" if trees > 1 else "1 tree (ε and the number of records support no more)"
+        lines = [f"{count}; how often each column is asked (each level down counts half as much):"]
+        lines += [f"  {name}  {fraction:.0%}" for name, fraction in use.items()] or ["  (no questions: only leaves)"]
         for number, each in enumerate(self._grown[: 1 if top is None else top], 1):
             lines += ["", f"Tree {number}:", tree_text.describe(each, self.schema_, self.classes_.tolist())]
         return "\n".join(lines)
 
     def content(self, top: int | None = None) -> dict[str, Any]:
-        """The same as plain data, `top` trees (default: all)."""
+        """Return the same as plain data, with the first `top` trees (default: all)."""
         use, classes = self.column_use(), self.classes_.tolist()
         return {"columns": use, "trees": [tree_text.content(each, self.schema_, classes) for each in self._grown[:top]]}
 
     def plot(self, top: int = tree_picture.SHOWN_DEPTH) -> Any:
-        """The first tree as a matplotlib figure, `top` questions deep."""
+        """Draw the first tree with matplotlib, at most `top` questions deep."""
         check_is_fitted(self, "noisy_")
         title = f"{self.schema_.target}: tree 1 of {len(self._grown)} ({self.guarantee_.in_short()})"
         return tree_picture.draw(self._grown[0], self.schema_, self.classes_.tolist(), title, top)
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
         super().check_parameters()
         check_tree_parameters(self, STRUCTURES)
-        if self.n_trees != "auto" and not is_between(self.n_trees, 1, MOST_TREES):
-            raise ParameterError(f"n_trees={self.n_trees!r}; need 'auto' or an integer from 1 to {MOST_TREES}")
-        if isinstance(self.max_columns, bool) or not isinstance(self.max_columns, int | float | np.number):
-            raise ParameterError(f"max_columns={self.max_columns!r}; need a share from above 0 to 1")
-        if not 0 < self.max_columns <= 1:
-            raise ParameterError(f"max_columns={self.max_columns!r}; need a share from above 0 to 1")
+        if self.n_trees != "auto":
+            check_integer("n_trees", self.n_trees, 1, MOST_TREES, or_="'auto'")
+        is_number = isinstance(self.max_columns, int | float | np.number) and not isinstance(self.max_columns, bool)
+        if not is_number or not 0 < self.max_columns <= 1:
+            raise ParameterError(f"max_columns={self.max_columns!r}; need a fraction of the columns, > 0 and <= 1")

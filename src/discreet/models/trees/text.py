@@ -1,4 +1,4 @@
-"""A tree in words, and as plain data."""
+"""A tree as text, and as plain data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.schema.columns import Categorical, Label
 
 
 def question(split: Split, schema: Schema) -> tuple[str, str]:
-    """The question of a node, as it reads on its left and on its right branch.
+    """The question of a node, as text for its left and for its right branch.
 
     >>> from discreet.schema.columns import Numeric
     >>> question(Split("age", 4, 1), Schema([Numeric("age", 0, 100)], "ill", ["no", "yes"]))
@@ -26,21 +26,21 @@ def question(split: Split, schema: Schema) -> tuple[str, str]:
 
 
 def threshold(split: Split, schema: Schema) -> float:
-    """The number below which a record goes left."""
+    """The threshold: records below it go left."""
     column = schema[split.column]
     assert not isinstance(column, Categorical), "only numbers have thresholds"
     return float(column.lower + (column.upper - column.lower) * (split.code + 1) / (split.bins or 1))
 
 
 def category(split: Split, schema: Schema) -> Label:
-    """The category that goes left."""
+    """The category whose records go left."""
     column = schema[split.column]
     assert isinstance(column, Categorical), "only categories have names"
     return column.categories[split.code] if split.code < len(column.categories) else "(unlisted)"
 
 
 def describe(grown: GrownTree, schema: Schema, classes: Sequence[Label], top: int | None = None) -> str:
-    """The tree as indented text; branches below `top` questions are cut, and said to be."""
+    """The tree as indented text; branches deeper than `top` questions are merged, with a remark."""
     return "\n".join(_lines(content(grown, schema, classes, top), schema.target, ""))
 
 
@@ -58,23 +58,23 @@ def _lines(branch: dict[str, Any], target: str, indent: str) -> Iterator[str]:
 
 
 def _verdict(leaf: dict[str, Any], target: str) -> str:
-    """The class of a leaf, and how sure it is; a class that was chosen without counts has no share to show."""
-    share, records = max(leaf["shares"].values()), leaf["records"]
+    """The class of a leaf and its probability; a leaf without counts has no probability to show."""
+    highest, records = max(leaf["shares"].values()), leaf["records"]
     told = (
         ""
         if records is None
         else "hardly any records"
         if records < 1
-        else f"{share:.0%} of about {records:,.0f} records"
+        else f"{highest:.0%} of about {records:,.0f} records"
     )
     remark = ", ".join(text for text in (told, f"{leaf['cut']} leaves merged here" if leaf["cut"] else "") if text)
     return f"THEN {target} = {leaf['class']}" + (f"  ({remark})" if remark else "")
 
 
 def content(grown: GrownTree, schema: Schema, classes: Sequence[Label], top: int | None = None) -> dict[str, Any]:
-    """The tree as nested plain data: questions with a left and a right branch, leaves with the shares of the classes.
+    """The tree as nested plain data: questions with a left and a right branch, leaves with class probabilities.
 
-    Where it is cut, a leaf stands for the branch: the mean of its leaves' shares by their records.
+    A branch deeper than `top` becomes one leaf: the mean of its leaves, weighted by their records.
     """
     depth = grown.tree.links()[2]
     made: list[tuple[dict[str, Any], list[int]]] = []
@@ -105,8 +105,8 @@ def _split(split: Split, schema: Schema) -> dict[str, Any]:
 def _leaf(grown: GrownTree, classes: Sequence[Label], leaves: list[int]) -> dict[str, Any]:
     weights = [1.0] * len(leaves) if grown.records is None else [float(grown.records[leaf]) + 1e-9 for leaf in leaves]
     whole = sum(weights)
-    shares = sum(weight / whole * grown.shares[leaf] for weight, leaf in zip(weights, leaves, strict=True))
-    named = {str(label): round(float(share), 6) for label, share in zip(classes, shares, strict=True)}
+    mean = sum(weight / whole * grown.probabilities[leaf] for weight, leaf in zip(weights, leaves, strict=True))
+    named = {str(label): round(float(each), 6) for label, each in zip(classes, mean, strict=True)}
     records = None if grown.records is None else round(float(sum(grown.records[leaf] for leaf in leaves)), 3)
-    best = classes[int(shares.argmax())]
+    best = classes[int(mean.argmax())]
     return {"class": best, "shares": named, "records": records, "cut": len(leaves) if len(leaves) > 1 else 0}

@@ -1,0 +1,54 @@
+"""The number of records by which models plan: declared in the schema, or bought for a small share of ε."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from discreet.doors.counts import release
+from discreet.doors.passage import Spending
+from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.randomness import Randomness
+from discreet.privacy.steps import laplace_steps, split_by_weight
+from discreet.queries.tables import Total
+from discreet.released.statistics import Answers
+from discreet.schema import Schema
+from discreet.sources import Source
+
+COUNTING = 0.05
+"""Share of ε that buys the number of records where the schema declares none. The rows "n not declared" of
+benchmarks/accuracy.py and benchmarks/trees.py show what this costs in accuracy."""
+MOST_RECORDS = 10**12
+"""A bought number is clamped to at most this: its noise has no bound, and no plan changes beyond this many records."""
+
+
+class RecordCount(NamedTuple):
+    """A number of records, the ε that is left, and the answers that were bought, if any."""
+
+    records: int
+    rest: Epsilon
+    answers: Answers = ()
+
+
+def known_records(
+    source: Source,
+    schema: Schema,
+    epsilon: Epsilon,
+    rehearse: Callable[[Epsilon], object],
+    ledger: Spending,
+    rng: Randomness,
+    purpose: str,
+) -> RecordCount:
+    """Return the declared number of records, which costs nothing, or buy a noisy one.
+
+    Before buying, `rehearse` makes the plans that may follow, at the ε that is left: if that ε is too small for them,
+    it raises ParameterError and nothing has been spent.
+    """
+    if schema.records is not None:
+        return RecordCount(schema.records, epsilon)
+    counting, rest = split_by_weight(epsilon, [COUNTING, 1 - COUNTING])
+    source.check(schema)
+    rehearse(rest)
+    noisy = release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng, purpose)
+    records = min(max(1, int(noisy[Total()].values.item())), MOST_RECORDS)
+    return RecordCount(records, rest, noisy.tables)

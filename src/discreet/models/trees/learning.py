@@ -1,0 +1,47 @@
+"""How trees and forests ask the data: plan by the number of records, then grow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from discreet.doors.passage import Spending
+from discreet.doors.tree_plans import Greedy, Plan
+from discreet.doors.trees import grow
+from discreet.models.record_count import RecordCount, known_records
+from discreet.models.trees import plan as planning
+from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.randomness import Randomness
+from discreet.released.statistics import Answers
+from discreet.schema import Schema
+from discreet.sources import Source
+
+
+def plan_and_grow(
+    source: Source,
+    schema: Schema,
+    epsilon: Epsilon,
+    plans: Callable[[Epsilon, int], Sequence[Plan]],
+    ledger: Spending,
+    rng: Randomness,
+    purpose: str,
+    *,
+    needs_records: bool,
+) -> Answers:
+    """Return the answers about all trees; `plans` makes one plan per tree from an epsilon and a number of records.
+
+    The number of records is bought only if the plans need it and the schema does not declare it; before that, the plans
+    for few and for many records are rehearsed. Several greedy trees grow each on its own records, dealt at random.
+    """
+
+    def rehearse(rest: Epsilon) -> None:
+        for records in (1, planning.MANY_RECORDS):
+            for plan in plans(rest, records):
+                plan.steps(schema)
+
+    known = RecordCount(schema.records or planning.MANY_RECORDS, epsilon)
+    if needs_records and epsilon != math.inf:
+        known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
+    planned = plans(known.rest, known.records)
+    dealt = len(planned) > 1 and isinstance(planned[0], Greedy)
+    return known.answers + grow(source, schema, planned, ledger, rng, purpose, dealt=dealt).tables

@@ -1,0 +1,24 @@
+"""Checks of the parameters that trees and forests share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+from discreet.errors import ParameterError
+from discreet.models.parameters import check_integer, check_one_of
+from discreet.models.trees.plan import MOST_DEPTH
+from discreet.queries.trees import MOST_BINS, SCORES
+
+
+def check_tree_parameters(model: Any, structures: Sequence[str]) -> None:
+    """Raise ParameterError if a parameter that trees and forests share is out of range."""
+    check_one_of("structure", model.structure, structures)
+    check_one_of("criterion", model.criterion, ("auto", *SCORES))
+    if model.max_depth is not None:
+        check_integer("max_depth", model.max_depth, 0, MOST_DEPTH, or_="None")
+    check_integer("thresholds", model.thresholds, 1, MOST_BINS - 1)
+    if isinstance(model.prune, bool) or not isinstance(model.prune, Real) or not 0 <= float(model.prune) < math.inf:
+        raise ParameterError(f"prune={model.prune!r}; need a number of standard deviations, 0 or more")

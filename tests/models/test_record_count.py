@@ -1,0 +1,52 @@
+"""The number of records: declared for nothing, or bought at a small share of epsilon."""
+
+from fractions import Fraction
+
+import pytest
+
+from discreet import Categorical, Ledger, Schema
+from discreet.doors.passage import Spending
+from discreet.errors import ParameterError
+from discreet.models.record_count import COUNTING, known_records
+from discreet.privacy.randomness import as_rng
+from discreet.sources.memory import MemorySource
+
+SCHEMA = Schema([Categorical("smoker", ["no", "yes"])], target="ill", classes=["no", "yes"])
+EPSILON = Fraction(1000)
+
+
+def ask(schema, rows, rehearse=lambda rest: None):
+    ledger = Ledger(EPSILON)
+    source = MemorySource([{"smoker": "no", "ill": "yes"}] * rows, None)
+    return known_records(source, schema, EPSILON, rehearse, Spending(ledger), as_rng(0), "test"), ledger
+
+
+def test_a_declared_number_costs_nothing():
+    known, ledger = ask(SCHEMA.replace(records=7), 40)
+    assert (known.records, known.rest, known.answers) == (7, EPSILON, ())
+    assert ledger.spent == 0
+
+
+def test_a_bought_number_costs_its_share_and_leaves_the_rest():
+    known, ledger = ask(SCHEMA, 40)
+    assert known.records == 40, "at this epsilon the noise is almost surely zero"
+    assert ledger.spent == EPSILON - known.rest == EPSILON * Fraction(str(COUNTING))
+    assert len(known.answers) == 1
+
+
+def test_a_bought_number_is_at_least_one():
+    assert ask(SCHEMA, 0)[0].records == 1
+
+
+def test_a_failed_rehearsal_costs_nothing():
+    spent = []
+
+    def refuse(rest):
+        spent.append(rest)
+        raise ParameterError("epsilon is too small")
+
+    ledger = Ledger(EPSILON)
+    with pytest.raises(ParameterError, match="too small"):
+        known_records(MemorySource([], None), SCHEMA, EPSILON, refuse, Spending(ledger), as_rng(0), "test")
+    assert ledger.spent == 0
+    assert spent == [EPSILON * (1 - Fraction(str(COUNTING)))]
