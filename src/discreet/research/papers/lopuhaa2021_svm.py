@@ -8,18 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import ParameterError
 from discreet.models.tabular import sorted_classes
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.ledger import Ledger
 from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells
 from discreet.records.tables import Table
 from discreet.research.papers.published import Array, ExactRecords, clipped_numbers
-from discreet.research.papers.reproduction import charge_infinity, no_guarantee, read_epsilon
+from discreet.research.papers.reproduction import PublishedClassifier
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical
 
@@ -30,7 +27,7 @@ REGULARISATION = 10**-2.5
 SCALINGS = ("columns", "records")
 
 
-class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Lopuhaa2021SVM(PublishedClassifier):
     """Linear SVM that minimises (1/n) sum Huber + Lambda'/2 |w|^2 + b.w/n for a random b (Chaudhuri et al. 2011).
 
     h = 0.05, Lambda = 10^-2.5, eps' = eps - ln(1 + 1/(n h Lambda) + 1/(4 n^2 h^2 Lambda^2)). If eps' > 0 then
@@ -84,8 +81,6 @@ class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     )
     reason = "integer codes have norms above 1, and the theorem needs at most 1, a public n and an exact minimiser"
 
-    guarantee_: Guarantee
-
     def __init__(
         self, schema: Schema, *, epsilon: object = 1.0, scaling: str = "columns", random_state: Any = None
     ) -> None:
@@ -93,11 +88,6 @@ class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.epsilon = epsilon
         self.scaling = scaling
         self.random_state = random_state
-
-    @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the paper claims; not what is lost."""
-        return read_epsilon(self.epsilon)
 
     @property
     def problem_epsilon(self) -> float:
@@ -129,15 +119,17 @@ class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _raw_norm(self) -> float:
         return math.hypot(*(each.size - 1 if isinstance(each, Categorical) else 1 for each in self.schema.columns))
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Lopuhaa2021SVM:
-        """Fit; costs infinity, so only a ledger without limit allows it (the default)."""
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
         if self.scaling not in SCALINGS:
             raise ParameterError(f"scaling={self.scaling!r}; need 'columns' or 'records'")
-        rng = charge_infinity(self, ledger)
+
+    def learn(self, X: Any, y: Any, rng: Randomness) -> None:
+        """Draw the codes of the categories, then one perturbed hyperplane for each problem."""
         records = ExactRecords.read(X, y, self.schema)
         columns = [each for each in self.schema.columns if isinstance(each, Categorical)]
         self.codes_ = {each.name: np.argsort(rng.laplace((each.size,)), kind="stable") for each in columns}
-        self.classes_, places = sorted_classes(self.schema)
+        _, places = sorted_classes(self.schema)
         listed = records.labels < len(self.schema.classes)
         features, labels = self._features(records.table)[listed], records.labels[listed]
         positive = places if self._problems > 1 else places[1:]
@@ -148,9 +140,6 @@ class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for place in positive
         ]
         self.weights_ = np.array(planes).reshape(len(planes), features.shape[1])
-        self.n_features_in_ = len(self.schema.columns)
-        self.guarantee_ = no_guarantee(self, rng)
-        return self
 
     def decision_function(self, X: Any) -> Array:
         """w.x for each record, by class; for two classes, that of the second alone."""

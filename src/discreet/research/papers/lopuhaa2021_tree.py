@@ -9,18 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import ParameterError
 from discreet.models.tabular import sorted_classes
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.ledger import Ledger
 from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells, Codes
 from discreet.records.tables import Table
 from discreet.research.papers.published import Array, ExactRecords, add_noise, clipped_numbers
-from discreet.research.papers.reproduction import charge_infinity, no_guarantee, read_epsilon
+from discreet.research.papers.reproduction import PublishedClassifier
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical, is_integer
 
@@ -48,7 +45,7 @@ class Node:
     children: tuple[Node, ...] = ()
 
 
-class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Lopuhaa2021Tree(PublishedClassifier):
     """CART over binary attributes with Laplace noise on all counts.
 
     With A binary attributes and depth d = ceil(sqrt(A)) each query has eps' = epsilon / (A (d + 1)). At a node above
@@ -94,8 +91,6 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     )
     reason = "medians and categories of the data are published without noise; a replaced record is on two paths"
 
-    guarantee_: Guarantee
-
     def __init__(
         self,
         schema: Schema,
@@ -110,11 +105,6 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.attributes = attributes
         self.max_depth = max_depth
         self.random_state = random_state
-
-    @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the paper claims; not what is lost."""
-        return read_epsilon(self.epsilon)
 
     def honest_epsilon(self) -> float:
         """The exact loss of all noisy counts, for real-valued noise; infinite if attributes are read off the data.
@@ -139,10 +129,8 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _query_epsilon(self, count: int, depth: int) -> float:
         return self.claimed_epsilon / max(count * (depth + 1), 1)
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Lopuhaa2021Tree:
-        """Fit; costs infinity, so only a ledger without limit allows it (the default)."""
-        self._check()
-        rng = charge_infinity(self, ledger)
+    def learn(self, X: Any, y: Any, rng: Randomness) -> None:
+        """List the binary attributes, then grow the tree on noisy counts."""
         records = ExactRecords.read(X, y, self.schema)
         listed = records.labels < len(self.schema.classes)
         public = self.attributes == "schema"
@@ -153,11 +141,8 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.tree_ = growth.grow(
             BinaryRecords.read(self.attributes_, records.table, self.schema, listed), records.labels[listed]
         )
-        self.classes_, places = sorted_classes(self.schema)
+        _, places = sorted_classes(self.schema)
         self._in_classes = np.argsort(places)
-        self.n_features_in_ = len(self.schema.columns)
-        self.guarantee_ = no_guarantee(self, rng)
-        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of the leaf that each record falls in."""
@@ -177,7 +162,8 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: NDArray[Any] = self.classes_[self._in_classes[codes]]
         return labels
 
-    def _check(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
         if self.attributes not in ("data", "schema"):
             raise ParameterError(f"attributes={self.attributes!r}; need 'data' or 'schema'")
         if self.max_depth is not None and not (is_integer(self.max_depth) and 0 <= self.max_depth <= DEEPEST):

@@ -6,23 +6,22 @@ noise. Exact statistics live here while `fit` runs; only noisy ones are kept.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import DataError, ParameterError
 from discreet.models.tabular import sorted_classes
-from discreet.privacy.ledger import Ledger
 from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells, Codes, as_floats, class_codes
 from discreet.records.tables import Table, as_vector
-from discreet.research.papers.reproduction import charge_infinity, no_guarantee, read_epsilon
+from discreet.research.papers.reproduction import PublishedClassifier
 from discreet.schema import Schema
 from discreet.schema.columns import MAX_CELLS, Categorical, Numeric
 
@@ -146,39 +145,22 @@ class Likelihoods:
         return density
 
 
-class PublishedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A reproduced naive Bayes: a subclass has the paper's words, its noise (`publish`) and its honest loss."""
+class Publishing(Protocol):
+    """The step that each reproduced naive Bayes writes itself."""
 
-    claim: str
-    verdict: str
-    reason: str
-    schema: Schema
-    epsilon: object
-    random_state: Any
-
-    @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the paper claims; not what is lost."""
-        return read_epsilon(self.epsilon)
-
+    @abstractmethod
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
-        """Noisy parameters and the classifier made of them alone."""
-        raise NotImplementedError
+        """Noisy parameters, and the classifier made of them alone."""
 
-    def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Self:
-        """Fit; costs infinity, so only a ledger without limit (the default) allows it, before any value is seen."""
-        self.check_parameters()
-        rng = charge_infinity(self, ledger)
+class PublishedNaiveBayes(PublishedClassifier, Publishing):
+    """A reproduced naive Bayes: a subclass adds the paper's claim, its noise (`publish`) and its true loss."""
+
+    def learn(self, X: Any, y: Any, rng: Randomness) -> None:
+        """Read the records and keep what `publish` makes of them."""
         records = ExactRecords.read(X, y, self.schema)
         with np.errstate(over="ignore", invalid="ignore"):
             self.parameters_, self.likelihoods_ = self.publish(records, rng)
-        self.classes_, _ = sorted_classes(self.schema)
-        self.n_features_in_ = len(self.schema.columns)
-        self.guarantee_ = no_guarantee(self, rng)
-        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each record; the first of equals."""

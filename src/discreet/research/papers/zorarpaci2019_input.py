@@ -7,21 +7,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from discreet.errors import DataError, ParameterError
-from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger
 from discreet.records.tables import Table, as_vector
 from discreet.research.papers.published import Array, add_noise, clipped_numbers, count_columns
-from discreet.research.papers.reproduction import charge_infinity, no_guarantee, read_epsilon
+from discreet.research.papers.reproduction import Reproduction, charge_infinity, no_guarantee
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
 RANGES = ("data", "schema")
 
 
-class Zorarpaci2019InputPerturbation(BaseEstimator):  # type: ignore[misc]
+class Zorarpaci2019InputPerturbation(Reproduction):
     """A table with Laplace noise on every number, after Mivule et al. 2012; categories and labels are left as they are.
 
     Every value of numeric column j gets independent noise of scale (max_j - min_j) / epsilon, the range being that of
@@ -64,8 +62,6 @@ class Zorarpaci2019InputPerturbation(BaseEstimator):  # type: ignore[misc]
     )
     reason = "labels and categories stay clear, the range is the data's, and each number spends the whole epsilon"
 
-    guarantee_: Guarantee
-
     def __init__(
         self, schema: Schema, *, epsilon: object = 1.0, ranges: str = "data", random_state: Any = None
     ) -> None:
@@ -73,11 +69,6 @@ class Zorarpaci2019InputPerturbation(BaseEstimator):  # type: ignore[misc]
         self.epsilon = epsilon
         self.ranges = ranges
         self.random_state = random_state
-
-    @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the thesis claims; not what is lost."""
-        return read_epsilon(self.epsilon)
 
     def honest_epsilon(self) -> float:
         """The loss: infinite, as labels are published as they are."""
@@ -96,8 +87,7 @@ class Zorarpaci2019InputPerturbation(BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any, *, ledger: Ledger | None = None
     ) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
         """The perturbed columns and the labels; costs infinity, so only a ledger without limit allows it (default)."""
-        if self.ranges not in RANGES:
-            raise ParameterError(f"ranges={self.ranges!r}; need 'data' or 'schema'")
+        self.check_parameters()
         rng = charge_infinity(self, ledger)
         table, labels = Table(X, self.schema), as_vector(y)
         table.check(self.schema)
@@ -115,6 +105,11 @@ class Zorarpaci2019InputPerturbation(BaseEstimator):  # type: ignore[misc]
                     noisy[column.name] = values.copy()
         self.guarantee_ = no_guarantee(self, rng)
         return noisy, labels.copy()
+
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
+        if self.ranges not in RANGES:
+            raise ParameterError(f"ranges={self.ranges!r}; need 'data' or 'schema'")
 
     def _range(self, numbers: Array, column: Numeric) -> float:
         if self.ranges == "schema":

@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.models.tabular import sorted_classes
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.ledger import Ledger
+from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells
 from discreet.records.tables import Table
 from discreet.research.papers.published import (
@@ -22,11 +20,11 @@ from discreet.research.papers.published import (
     check_bins,
     exact_parameters,
 )
-from discreet.research.papers.reproduction import charge_infinity, no_guarantee, read_epsilon
+from discreet.research.papers.reproduction import PublishedClassifier
 from discreet.schema import Adjacency, Schema
 
 
-class Zorarpaci2019OneRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Zorarpaci2019OneRule(PublishedClassifier):
     """1R (Holte 1993) from count queries that each get an equal part of epsilon.
 
     With K classes and V_j cells in column j each count gets Laplace noise of scale 1/epsilon',
@@ -72,18 +70,11 @@ class Zorarpaci2019OneRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     )
     reason = "the counts are as private as claimed, for a public schema; the noise is drawn in floating point"
 
-    guarantee_: Guarantee
-
     def __init__(self, schema: Schema, *, epsilon: object = 1.0, bins: int = 10, random_state: Any = None) -> None:
         self.schema = schema
         self.epsilon = epsilon
         self.bins = bins
         self.random_state = random_state
-
-    @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the thesis claims."""
-        return read_epsilon(self.epsilon)
 
     @property
     def query_epsilon(self) -> float:
@@ -103,10 +94,12 @@ class Zorarpaci2019OneRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _sizes(self) -> list[int]:
         return [Cells(name, self.bins).size(self.schema) for name in self.schema.names]
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Zorarpaci2019OneRule:
-        """Fit; charged as infinite, so only a ledger without limit allows it (the default)."""
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
         check_bins(self.bins)
-        rng = charge_infinity(self, ledger)
+
+    def learn(self, X: Any, y: Any, rng: Randomness) -> None:
+        """Count every cell with noise; choose the best column and, for each of its cells, the largest class."""
         exact = exact_parameters(ExactRecords.read(X, y, self.schema), self.bins).tables
         scale = 1 / self.query_epsilon
 
@@ -116,11 +109,8 @@ class Zorarpaci2019OneRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         noisy = {name: laplace(table) for name, table in exact.items()}
         self.parameters_ = Parameters(np.empty(0), noisy, {}, {})
         self.attribute_ = max(self.schema.names, key=lambda name: float(noisy[name].max(axis=0).sum()))
-        self.classes_, places = sorted_classes(self.schema)
+        _, places = sorted_classes(self.schema)
         self.rule_ = np.argmax(noisy[self.attribute_][places], axis=0)
-        self.n_features_in_ = len(self.schema.columns)
-        self.guarantee_ = no_guarantee(self, rng)
-        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each record's cell in the chosen column."""

@@ -6,17 +6,14 @@ import math
 from typing import Any
 
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import DataError, ParameterError
 from discreet.models.bees.bee_feature_selector import BeeFeatureSelector
-from discreet.models.tabular import sorted_classes
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.ledger import Ledger
+from discreet.privacy.randomness import Randomness
 from discreet.records.tables import Table, as_vector
 from discreet.research.papers.published import check_bins
-from discreet.research.papers.reproduction import charge_infinity, no_guarantee, read_epsilon
+from discreet.research.papers.reproduction import PublishedClassifier
 from discreet.research.papers.zorarpaci2019 import Zorarpaci2019NaiveBayes
 from discreet.research.papers.zorarpaci2019_one_rule import Zorarpaci2019OneRule
 from discreet.schema import Schema
@@ -27,7 +24,7 @@ LEARNERS: dict[str, type[Zorarpaci2019OneRule] | type[Zorarpaci2019NaiveBayes]] 
 }
 
 
-class Zorarpaci2019Pipeline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Zorarpaci2019Pipeline(PublishedClassifier):
     """ABC-DE chooses columns on the exact records; 1R or naive Bayes then counts the chosen ones with noise.
 
     Fewer columns mean fewer count queries, and each gets more of epsilon: that is the purpose. The choice is that of
@@ -79,8 +76,6 @@ class Zorarpaci2019Pipeline(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     )
     reason = "columns are chosen on the exact records, and the choice is published without noise"
 
-    guarantee_: Guarantee
-
     def __init__(
         self,
         schema: Schema,
@@ -100,38 +95,30 @@ class Zorarpaci2019Pipeline(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the thesis claims; not what is lost."""
-        return read_epsilon(self.epsilon)
-
     def honest_epsilon(self) -> float:
         """The loss: infinite, for a search that finds the best subset or whose seed is known; proof under Gap."""
         return math.inf
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Zorarpaci2019Pipeline:
-        """Fit; costs infinity, so only a ledger without limit allows it (the default)."""
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
         check_bins(self.bins)
         if self.learner not in LEARNERS:
             raise ParameterError(f"learner={self.learner!r}; need 'one-rule' or 'naive-bayes'")
-        selector = BeeFeatureSelector(self.schema, population=self.population, max_iter=self.max_iter)
-        selector.check_parameters()
-        rng = charge_infinity(self, ledger)
+        self._selector().check_parameters()
+
+    def learn(self, X: Any, y: Any, rng: Randomness) -> None:
+        """Choose columns on the exact records, then fit the learner on them."""
         table, labels = self._opened(X), as_vector(y)
         if len(labels) != table.rows:
             raise DataError("X and y have different lengths; need one label a record")
         seed = int(rng.integers(2**62, (1,))[0])
         columns = {name: table.column(name) for name in self.schema.names}
-        selector.set_params(random_state=seed).fit(columns, labels)
+        selector = self._selector(seed).fit(columns, labels)
         self.columns_ = list(selector.columns_)
         learner = LEARNERS[self.learner](
             selector.selected_schema_, epsilon=self.epsilon, bins=self.bins, random_state=rng
         )
         self.learner_ = learner.fit({name: columns[name] for name in self.columns_}, labels)
-        self.classes_, _ = sorted_classes(self.schema)
-        self.n_features_in_ = len(self.schema.columns)
-        self.guarantee_ = no_guarantee(self, rng)
-        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """What the learner says of the chosen columns."""
@@ -139,6 +126,9 @@ class Zorarpaci2019Pipeline(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         table = self._opened(X)
         labels: NDArray[Any] = self.learner_.predict({name: table.column(name) for name in self.columns_})
         return labels
+
+    def _selector(self, seed: int | None = None) -> BeeFeatureSelector:
+        return BeeFeatureSelector(self.schema, population=self.population, max_iter=self.max_iter, random_state=seed)
 
     def _opened(self, X: Any) -> Table:
         table = Table(X, self.schema)
