@@ -8,7 +8,6 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
-from support.records import draw_records, split_target
 
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.privacy.ledger import Ledger
@@ -16,6 +15,7 @@ from discreet.privacy.randomness import SeededRandomness
 from discreet.research.papers import Zorarpaci2019InputPerturbation
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Numeric
+from support.records import draw_records, split_target
 
 PAIR = Schema([Numeric("x", -10, 10), Numeric("z", 0, 1)], target="y", classes=["a", "b"], adjacency="replace-one")
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.neighbours import ADJACENCIES, neighbours, schema
 
 from discreet.errors import BudgetError
 from discreet.privacy.epsilon import as_epsilon
 from discreet.research.reproduce.zafarani2020.models import AllocatedNaiveBayes
 from discreet.research.reproduce.zorarpaci2019 import private_models
 from discreet.research.reproduce.zorarpaci2019.private_models import ChosenThenFitted
+from support.neighbours import ADJACENCIES, neighbours, schema
 from support.replay import replay, visible
 
 COMPOSED = {

@@ -9,14 +9,16 @@ import numpy as np
 
 from discreet.privacy.randomness import Randomness
 from discreet.research.papers.published import (
-    Array,
     ExactRecords,
     Likelihoods,
     Parameters,
     PublishedNaiveBayes,
-    add_noise,
+    at_least,
     count_columns,
+    count_queries,
     exact_parameters,
+    laplace_noise,
+    ratios,
 )
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical
@@ -75,8 +77,7 @@ class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
     @property
     def query_epsilon(self) -> float:
         """The part of each query."""
-        categorical, numeric = count_columns(self.schema)
-        return self.claimed_epsilon / (1 + categorical + 2 * numeric)
+        return self.claimed_epsilon / count_queries(self.schema)
 
     def honest_epsilon(self) -> float:
         """The loss under the schema's adjacency: finite for categorical columns and replace-one only.
@@ -106,15 +107,9 @@ class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
         """Perturb, raise all but means to 1e-5, and divide by noisy class counts and by the exact n."""
 
-        def plain(exact: Array, scale: Array) -> Array:
-            return add_noise(exact, scale, rng.laplace(exact.shape))
-
-        def raised(exact: Array, scale: Array) -> Array:
-            return np.maximum(plain(exact, scale), LEAST)
-
+        plain = laplace_noise(rng)
+        raised = at_least(LEAST, plain)
         noisy = exact_parameters(records).perturb(
             self.scales(records), classes=raised, tables=raised, means=plain, deviations=raised
         )
-        tables = {name: table / noisy.classes[:, np.newaxis] for name, table in noisy.tables.items()}
-        prior = noisy.classes / max(records.table.rows, 1)
-        return noisy, Likelihoods(self.schema, prior, tables, noisy.means, noisy.deviations)
+        return noisy, ratios(self.schema, noisy, max(records.table.rows, 1))

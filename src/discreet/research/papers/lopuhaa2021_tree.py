@@ -16,7 +16,7 @@ from discreet.models.tabular import sorted_classes
 from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells, Codes
 from discreet.records.tables import Table
-from discreet.research.papers.published import Array, ExactRecords, add_noise, clipped_numbers
+from discreet.research.papers.published import Array, ExactRecords, clipped_numbers, laplace_noise
 from discreet.research.papers.reproduction import PublishedClassifier
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical, is_integer
@@ -263,7 +263,7 @@ class Growth:
         return np.stack([totals - ones, ones], axis=2)
 
     def _noisy(self, exact: Array) -> Array:
-        return add_noise(exact, np.full(exact.shape, self.scale), self.rng.laplace(exact.shape))
+        return laplace_noise(self.rng)(exact, np.asarray(self.scale))
 
 
 def gini(counts: Array) -> Array:

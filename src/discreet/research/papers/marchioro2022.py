@@ -13,20 +13,23 @@ from discreet.research.papers.marchioro2022_exchange import (
     FLOOR,
     PARTITIONS,
     Messages,
+    Variant,
     aggregate,
     answer,
     deviations_of,
     partition,
 )
 from discreet.research.papers.published import (
-    Array,
     ExactRecords,
     Likelihoods,
     Parameters,
     PublishedNaiveBayes,
-    add_noise,
+    at_least,
     count_columns,
+    count_queries,
     exact_parameters,
+    laplace_noise,
+    ratios,
 )
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Numeric
@@ -120,8 +123,12 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
     @property
     def query_epsilon(self) -> float:
         """The part of each query, the paper's epsilon'."""
-        categorical, numeric = count_columns(self.schema)
-        return self.claimed_epsilon / (1 + categorical + 2 * numeric)
+        return self.claimed_epsilon / count_queries(self.schema)
+
+    @property
+    def variant(self) -> Variant:
+        """How nodes answer."""
+        return Variant(skip_empty=self.skip_empty)
 
     def honest_epsilon(self) -> float:
         """The loss of a record that stays at its node, under the schema's adjacency; infinite with a numeric column.
@@ -141,13 +148,11 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
         self.messages_: Messages | None = None
         if self.federated:
             node_of = partition(records.labels, self.nodes, self.partition, self.iid, rng)
-            self.messages_ = answer(records, node_of, self.nodes, self.query_epsilon, self.skip_empty, rng)
+            self.messages_ = answer(records, node_of, self.nodes, self.query_epsilon, self.variant, rng)
             noisy = aggregate(self.messages_)
         else:
             noisy = _central(records, self.query_epsilon, rng)
-        tables = {name: table / noisy.classes[:, np.newaxis] for name, table in noisy.tables.items()}
-        prior = noisy.classes / noisy.classes.sum()
-        return noisy, Likelihoods(self.schema, prior, tables, noisy.means, noisy.deviations)
+        return noisy, ratios(self.schema, noisy, noisy.classes.sum())
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
@@ -165,16 +170,16 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
 def _central(records: ExactRecords, epsilon: float, rng: Randomness) -> Parameters:
     """The central classifier of the authors' program: noise at the range that each class has in the data."""
 
-    def noisy(exact: Array, scale: Array) -> Array:
-        return add_noise(exact, scale / epsilon, rng.laplace(exact.shape))
-
-    exact, n, one = exact_parameters(records), records.class_counts().sum(), np.ones(())
+    noisy = laplace_noise(rng)
+    count = at_least(FLOOR, noisy)
+    exact, n, one = exact_parameters(records), records.class_counts().sum(), np.asarray(1 / epsilon)
     means, variances = {}, {}
     for column in records.schema.columns:
         if isinstance(column, Numeric):
             ranges = np.array([np.ptp(values) if len(values) else 0.0 for values in records.values(column)])
-            means[column.name] = noisy(exact.means[column.name], ranges / (n + 1))
-            variances[column.name] = noisy(exact.deviations[column.name] ** 2, math.sqrt(n) * ranges / (n + 1))
-    classes = np.maximum(noisy(exact.classes, one), FLOOR)
-    tables = {name: np.maximum(noisy(table, one), FLOOR) for name, table in exact.tables.items()}
+            means[column.name] = noisy(exact.means[column.name], ranges / (n + 1) / epsilon)
+            scale = math.sqrt(n) * ranges / (n + 1) / epsilon
+            variances[column.name] = noisy(exact.deviations[column.name] ** 2, scale)
+    classes = count(exact.classes, one)
+    tables = {name: count(table, one) for name, table in exact.tables.items()}
     return Parameters(classes, tables, means, deviations_of(variances))

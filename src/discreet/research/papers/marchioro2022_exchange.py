@@ -14,7 +14,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells, Codes
-from discreet.research.papers.published import Array, ExactRecords, Parameters, add_noise, clipped_numbers
+from discreet.research.papers.published import Array, ExactRecords, Parameters, at_least, clipped_numbers, laplace_noise
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Numeric
 
@@ -79,34 +79,49 @@ def partition(labels: Codes, nodes: int, sizes: str, iid: bool, rng: Randomness)
     return node_of
 
 
+@dataclass(frozen=True)
+class Variant:
+    """How nodes answer. The defaults are Algorithm 1; the other values show what drives its accuracy.
+
+    Parameters
+    ----------
+    skip_empty : whether a node without records of a class sends zeros for its categories without noise.
+    public_bounds : whether the noise on sums has the scale of the largest value that the schema allows.
+    without_data : whether every exact count and sum is replaced by 0, so that only the noise is sent.
+    """
+
+    skip_empty: bool = False
+    public_bounds: bool = False
+    without_data: bool = False
+
+
 def answer(
-    records: ExactRecords, node_of: Codes, nodes: int, epsilon: float, skip_empty: bool, rng: Randomness
+    records: ExactRecords, node_of: Codes, nodes: int, epsilon: float, variant: Variant, rng: Randomness
 ) -> Messages:
     """Algorithm 1 at every node: counts with noise Lap(1/epsilon), sums with Lap(D/epsilon).
 
     D is the largest |value| (for Q, its square) of that class at that node: read off the data, which is the gap. A
-    node without records of a class has D = 0 and sends S = Q = 0 without noise; with `skip_empty` it sends m = 0
-    without noise, too. Negative Q become 0.
+    node without records of a class has D = 0 and sends S = Q = 0 without noise. Negative Q become 0.
     """
-    classes = len(records.schema.classes)
-    places = node_of * (classes + 1) + records.labels
+    cells = nodes, len(records.schema.classes)
+    places = node_of * (cells[1] + 1) + records.labels
+    known = 0.0 if variant.without_data else 1.0
+    noisy = laplace_noise(rng)
 
-    def by_place(codes: Codes, size: int, weights: Array | None = None) -> Array:
-        flat = np.bincount(codes, weights, minlength=nodes * (classes + 1) * size)
-        return flat.reshape(nodes, classes + 1, size)[:, :classes].astype(np.float64)
+    def counts(codes: Codes, size: int) -> Array:
+        flat = np.bincount(codes, minlength=nodes * (cells[1] + 1) * size)
+        return flat.reshape(nodes, -1, size)[:, : cells[1]].astype(np.float64)
 
     def count(codes: Codes, size: int) -> Array:
-        exact = by_place(codes, size)
-        return np.maximum(add_noise(exact, np.asarray(1 / epsilon), rng.laplace(exact.shape)), FLOOR)
+        return at_least(FLOOR, noisy)(known * counts(codes, size), np.asarray(1 / epsilon))
 
-    def total(values: Array) -> Array:
-        largest = np.zeros(nodes * (classes + 1))
-        np.maximum.at(largest, places, np.abs(values))
-        scale = largest.reshape(nodes, classes + 1)[:, :classes] / epsilon
-        return add_noise(by_place(places, 1, values)[:, :, 0], scale, rng.laplace(scale.shape))
+    def total(values: Array, bound: Array) -> Array:
+        sums, largest = node_sums(values, records.labels, node_of, cells)
+        sensitivity = bound if variant.public_bounds else largest
+        return noisy(known * sums, sensitivity / epsilon)
 
     class_counts = count(places, 1)[:, :, 0]
-    silent = by_place(places, 1) == 0 if skip_empty else np.zeros((nodes, classes, 1), dtype=np.bool_)
+    silent = counts(places, 1) == 0 if variant.skip_empty else np.zeros((*cells, 1), dtype=np.bool_)
     tables, sums, squares = {}, {}, {}
     for column in records.schema.columns:
         values = records.table.column(column.name)
@@ -114,10 +129,25 @@ def answer(
             codes = Cells(column.name).codes(values, records.schema)
             tables[column.name] = np.where(silent, 0.0, count(places * column.size + codes, column.size))
         elif isinstance(column, Numeric):
-            numbers = clipped_numbers(values, column)
-            sums[column.name] = total(numbers)
-            squares[column.name] = np.maximum(total(numbers**2), 0.0)
+            numbers, bound = clipped_numbers(values, column), np.full(cells, public_sensitivity(column))
+            sums[column.name] = total(numbers, bound)
+            squares[column.name] = np.maximum(total(numbers**2, bound**2), 0.0)
     return Messages(class_counts, tables, sums, squares)
+
+
+def node_sums(values: Array, labels: Codes, node_of: Codes, cells: tuple[int, int]) -> tuple[Array, Array]:
+    """The sum and the largest |value| by node and class; `cells` are the numbers of nodes and classes."""
+    nodes, classes = cells
+    places = node_of * (classes + 1) + labels
+    largest = np.zeros(nodes * (classes + 1))
+    np.maximum.at(largest, places, np.abs(values))
+    sums: Array = np.bincount(places, values, minlength=len(largest)).astype(np.float64)
+    return sums.reshape(nodes, -1)[:, :classes], largest.reshape(nodes, -1)[:, :classes]
+
+
+def public_sensitivity(column: Numeric) -> float:
+    """The most that one record can add to a sum, by the schema alone."""
+    return max(abs(float(column.lower)), abs(float(column.upper)))
 
 
 def aggregate(messages: Messages) -> Parameters:

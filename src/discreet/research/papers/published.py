@@ -191,9 +191,31 @@ def count_columns(schema: Schema) -> tuple[int, int]:
     return categorical, len(schema.columns) - categorical
 
 
-def add_noise(exact: Array, scale: Array, draws: Array) -> Array:
-    """exact + scale * draws, finite: what overflows is the largest float."""
-    return np.nan_to_num(exact + scale * draws)
+def count_queries(schema: Schema) -> int:
+    """Number of queries that papers divide epsilon by: one for the classes, one per category, two per number."""
+    categorical, numeric = count_columns(schema)
+    return 1 + categorical + 2 * numeric
+
+
+def laplace_noise(rng: Randomness) -> Noise:
+    """Noise from the Laplace law; values that overflow become the largest float."""
+    return lambda exact, scale: np.nan_to_num(exact + scale * rng.laplace(exact.shape))
+
+
+def cauchy_noise(rng: Randomness) -> Noise:
+    """Noise from the Cauchy law; values that overflow become the largest float."""
+    return lambda exact, scale: np.nan_to_num(exact + scale * rng.cauchy(exact.shape))
+
+
+def at_least(least: float, noise: Noise) -> Noise:
+    """The same noise; afterwards, smaller values are raised to `least`."""
+    return lambda exact, scale: np.maximum(noise(exact, scale), least)
+
+
+def ratios(schema: Schema, noisy: Parameters, total: float) -> Likelihoods:
+    """P[class] is the noisy class count over `total`; P[cell | class] is the noisy cell over the noisy class count."""
+    tables = {name: table / noisy.classes[:, np.newaxis] for name, table in noisy.tables.items()}
+    return Likelihoods(schema, noisy.classes / total, tables, noisy.means, noisy.deviations)
 
 
 def clipped_numbers(values: NDArray[Any], column: Numeric) -> Array:

@@ -15,9 +15,9 @@ from discreet.research.papers.published import (
     Likelihoods,
     Parameters,
     PublishedNaiveBayes,
-    add_noise,
     count_columns,
     exact_parameters,
+    laplace_noise,
 )
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical
@@ -107,8 +107,7 @@ class Vaidya2013NaiveBayes(PublishedNaiveBayes):
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
         """Perturb, redraw what is negative except means, and estimate probabilities with one added."""
 
-        def plain(exact: Array, scale: Array) -> Array:
-            return add_noise(exact, scale, rng.laplace(exact.shape))
+        plain = laplace_noise(rng)
 
         def redrawn(exact: Array, scale: Array) -> Array:
             noisy = plain(exact, scale)

@@ -11,14 +11,16 @@ from discreet.errors import ParameterError
 from discreet.privacy import smooth_sensitivity
 from discreet.privacy.randomness import Randomness
 from discreet.research.papers.published import (
-    Array,
     ExactRecords,
     Likelihoods,
     Parameters,
     PublishedNaiveBayes,
-    add_noise,
+    at_least,
+    cauchy_noise,
     count_columns,
+    count_queries,
     exact_parameters,
+    laplace_noise,
 )
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical
@@ -83,8 +85,7 @@ class Zafarani2020NaiveBayes(PublishedNaiveBayes):
     @property
     def query_epsilon(self) -> float:
         """The part of each query."""
-        categorical, numeric = count_columns(self.schema)
-        return self.claimed_epsilon / (2 * numeric + categorical + 1)
+        return self.claimed_epsilon / count_queries(self.schema)
 
     def honest_epsilon(self) -> float:
         """The exact loss under the schema's adjacency; infinite with a numeric column.
@@ -121,17 +122,10 @@ class Zafarani2020NaiveBayes(PublishedNaiveBayes):
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
         """Perturb, truncate at 0, and estimate probabilities with one added."""
 
-        def laplace(exact: Array, scale: Array) -> Array:
-            return np.maximum(add_noise(exact, scale, rng.laplace(exact.shape)), 0.0)
-
-        def plain(exact: Array, scale: Array) -> Array:
-            return add_noise(exact, scale, rng.cauchy(exact.shape))
-
-        def truncated(exact: Array, scale: Array) -> Array:
-            return np.maximum(plain(exact, scale), 0.0)
-
+        cauchy = cauchy_noise(rng)
+        truncated, truncated_laplace = at_least(0.0, cauchy), at_least(0.0, laplace_noise(rng))
         noisy = exact_parameters(records).perturb(
-            self.scales(records), classes=truncated, tables=laplace, means=plain, deviations=truncated
+            self.scales(records), classes=truncated, tables=truncated_laplace, means=cauchy, deviations=truncated
         )
         for column in self.schema.columns:
             if not isinstance(column, Categorical) and column.lower >= 0:

@@ -9,14 +9,13 @@ import numpy as np
 from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells
 from discreet.research.papers.published import (
-    Array,
     ExactRecords,
     Likelihoods,
     Parameters,
     PublishedNaiveBayes,
-    add_noise,
     check_bins,
     exact_parameters,
+    laplace_noise,
 )
 from discreet.schema import Adjacency, Schema
 
@@ -100,9 +99,7 @@ class Zorarpaci2019NaiveBayes(PublishedNaiveBayes):
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
         """Perturb every count; then negative ones are 0, one is added to each, and classes are normalised."""
 
-        def laplace(exact: Array, scale: Array) -> Array:
-            return add_noise(exact, scale, rng.laplace(exact.shape))
-
+        laplace = laplace_noise(rng)
         noisy = exact_parameters(records, self.bins).perturb(
             self.scales(records), classes=laplace, tables=laplace, means=laplace, deviations=laplace
         )

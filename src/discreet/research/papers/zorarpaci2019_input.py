@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from discreet.errors import DataError, ParameterError
 from discreet.privacy.ledger import Ledger
 from discreet.records.tables import Table, as_vector
-from discreet.research.papers.published import Array, add_noise, clipped_numbers, count_columns
+from discreet.research.papers.published import Array, clipped_numbers, count_columns, laplace_noise
 from discreet.research.papers.reproduction import Reproduction, charge_infinity, no_guarantee
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
@@ -99,8 +99,8 @@ class Zorarpaci2019InputPerturbation(Reproduction):
                 values = table.column(column.name)
                 if isinstance(column, Numeric):
                     numbers = clipped_numbers(values, column)
-                    scale = np.full(len(numbers), self._range(numbers, column) / self.claimed_epsilon)
-                    noisy[column.name] = add_noise(numbers, scale, rng.laplace(numbers.shape))
+                    scale = np.asarray(self._range(numbers, column) / self.claimed_epsilon)
+                    noisy[column.name] = laplace_noise(rng)(numbers, scale)
                 else:
                     noisy[column.name] = values.copy()
         self.guarantee_ = no_guarantee(self, rng)

@@ -12,14 +12,7 @@ from discreet.models.tabular import sorted_classes
 from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells
 from discreet.records.tables import Table
-from discreet.research.papers.published import (
-    Array,
-    ExactRecords,
-    Parameters,
-    add_noise,
-    check_bins,
-    exact_parameters,
-)
+from discreet.research.papers.published import ExactRecords, Parameters, check_bins, exact_parameters, laplace_noise
 from discreet.research.papers.reproduction import PublishedClassifier
 from discreet.schema import Adjacency, Schema
 
@@ -101,12 +94,8 @@ class Zorarpaci2019OneRule(PublishedClassifier):
     def learn(self, X: Any, y: Any, rng: Randomness) -> None:
         """Count every cell with noise; choose the best column and, for each of its cells, the largest class."""
         exact = exact_parameters(ExactRecords.read(X, y, self.schema), self.bins).tables
-        scale = 1 / self.query_epsilon
-
-        def laplace(table: Array) -> Array:
-            return add_noise(table, np.full(table.shape, scale), rng.laplace(table.shape))
-
-        noisy = {name: laplace(table) for name, table in exact.items()}
+        laplace, scale = laplace_noise(rng), np.asarray(1 / self.query_epsilon)
+        noisy = {name: laplace(table, scale) for name, table in exact.items()}
         self.parameters_ = Parameters(np.empty(0), noisy, {}, {})
         self.attribute_ = max(self.schema.names, key=lambda name: float(noisy[name].max(axis=0).sum()))
         _, places = sorted_classes(self.schema)

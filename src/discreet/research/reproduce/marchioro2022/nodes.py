@@ -17,9 +17,8 @@ from discreet.privacy.randomness import Randomness, as_rng
 from discreet.queries.tables import SoftCounts
 from discreet.records.encoding import Cells
 from discreet.research.papers import Marchioro2022NaiveBayes
-from discreet.research.papers.marchioro2022_exchange import FLOOR, partition
+from discreet.research.papers.marchioro2022_exchange import FLOOR, node_sums, partition, public_sensitivity
 from discreet.research.papers.published import Array, ExactRecords, clipped_numbers
-from discreet.research.reproduce.marchioro2022.models import node_sums, public_sensitivity
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 

@@ -17,7 +17,7 @@ from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import laplace_steps, split_by_weight
 from discreet.released.statistics import Answers
-from discreet.research.papers.published import ExactRecords, Parameters, count_columns
+from discreet.research.papers.published import ExactRecords, Parameters, count_columns, count_queries
 from discreet.research.papers.vaidya2013 import Vaidya2013NaiveBayes
 from discreet.research.papers.zafarani2020 import Zafarani2020NaiveBayes
 from discreet.research.reproduce.study import Factory
@@ -37,8 +37,7 @@ def global_sensitivity(schema: Schema, *, epsilon: Any = 1.0, random_state: Any 
     Its constant n is open there; here the number of records of an average class, whose mean and deviation they are. The
     noise on class counts is 1 at every epsilon, as published.
     """
-    categorical, numeric = count_columns(schema)
-    share = float(epsilon) / (2 * numeric + categorical + 1)
+    share = float(epsilon) / count_queries(schema)
     n = max(1, (schema.records or 1000) // len(schema.classes))
     return Vaidya2013NaiveBayes(schema, epsilon=share, n=n, random_state=random_state)
 
@@ -93,9 +92,8 @@ class AllocatedSmooth(Zafarani2020NaiveBayes):
 
     def scales(self, records: ExactRecords) -> Parameters:
         """As published, each query with its own part."""
-        categorical, numeric = count_columns(self.schema)
         moment = self.query_epsilon * self.numeric_weight / 2
-        whole = moment * (2 * numeric + categorical + 1)
+        whole = moment * count_queries(self.schema)
         moments = Zafarani2020NaiveBayes(self.schema, epsilon=whole).scales(records)
         cell = 1 / (self.query_epsilon * self.categorical_weight)
         tables = {name: np.full_like(table, cell) for name, table in moments.tables.items()}
