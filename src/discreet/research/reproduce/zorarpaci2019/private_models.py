@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from numpy.typing import NDArray
 
@@ -62,6 +62,14 @@ def searched(records: HashedTable, seed: int) -> Schema:
     return selector.fit(records.columns, records.labels).selected_schema_
 
 
+class ColumnChoice(Protocol):
+    """Chooses columns on exact records."""
+
+    def __call__(self, schema: Schema, columns: Columns, labels: NDArray[Any]) -> Schema:
+        """The schema of the columns to keep."""
+        ...
+
+
 class OnChosenColumns:
     """A model on some of the columns; a subclass chooses them in `fit`."""
 
@@ -80,40 +88,36 @@ class OnChosenColumns:
 class PublishedOnChosen(OnChosenColumns):
     """1R or naive Bayes as published, on columns chosen in the clear: the loss is infinite."""
 
-    def __init__(self, schema: Schema, *, epsilon: Any, random_state: Any, learner: str = "one-rule") -> None:
-        self.schema, self.epsilon, self.random_state, self.learner = schema, epsilon, random_state, learner
+    def __init__(
+        self, schema: Schema, *, epsilon: Any, random_state: Any, choose: ColumnChoice, learner: str = "one-rule"
+    ) -> None:
+        self.schema, self.epsilon, self.random_state = schema, epsilon, random_state
+        self.choose, self.learner = choose, learner
 
     def fit(self, columns: Columns, labels: NDArray[Any]) -> Self:
         """Choose, then count the chosen columns with noise."""
-        chosen = self.choose(columns, labels)
+        chosen = self.choose(self.schema, columns, labels)
         self.columns_ = chosen.names
         model = LEARNERS[self.learner](chosen, epsilon=self.epsilon, bins=BINS, random_state=self.random_state)
         self.model_ = model.fit(self._chosen(columns), labels)
         return self
 
-    def choose(self, columns: Columns, labels: NDArray[Any]) -> Schema:
-        """The schema of the columns to keep."""
-        raise NotImplementedError
 
+def by_search(schema: Schema, columns: Columns, labels: NDArray[Any]) -> Schema:
+    """The columns that ABC-DE finds, as in `Zorarpaci2019Pipeline`.
 
-class SearchedThenCounted(PublishedOnChosen):
-    """`Zorarpaci2019Pipeline` with one search for all epsilons and both learners, as it reads the records alone."""
-
-    def choose(self, columns: Columns, labels: NDArray[Any]) -> Schema:
-        """Those that ABC-DE finds, or found before on the same records."""
-        return searched(HashedTable(columns, labels, self.schema), 0)
-
-
-class BestThenCounted(PublishedOnChosen):
-    """As many columns as the thesis's search kept of this data set: those best by themselves.
-
-    It tells what the number of columns does, apart from the search that finds it.
+    The search reads only the records, so one search serves all epsilons and both learners.
     """
+    return searched(HashedTable(columns, labels, schema), 0)
 
-    def choose(self, columns: Columns, labels: NDArray[Any]) -> Schema:
-        """Those that are right on most records."""
-        selector = FeatureSelector(self.schema, k=kept_of(self.schema), epsilon=math.inf, bins=BINS, random_state=0)
-        return selector.fit(columns, labels).selected_schema_
+
+def best_alone(schema: Schema, columns: Columns, labels: NDArray[Any]) -> Schema:
+    """As many columns as the thesis's search kept: those that classify most records rightly when used alone.
+
+    This shows the effect of the number of columns, apart from the search that finds them.
+    """
+    selector = FeatureSelector(schema, k=kept_of(schema), epsilon=math.inf, bins=BINS, random_state=0)
+    return selector.fit(columns, labels).selected_schema_
 
 
 def kept_of(schema: Schema) -> int:
