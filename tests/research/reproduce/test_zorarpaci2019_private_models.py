@@ -120,10 +120,10 @@ def test_a_real_run(votes, tmp_path, monkeypatch):
     )
     done = reproduce(Zorarpaci2019Private(), tmp_path, version="test", directory=str(folder_with(votes, tmp_path)))
     assert not done.failures
-    found = cells.Accuracies(done.found.values())
+    found = cells.PrivateAccuracies(done.found.values())
     for model in (cells.ONE_RULE, "published 1R", "published 1R after ABC-DE", "published 1R of the best k"):
-        assert found.ours("house-votes-84", model, "inf").mean == 1
-    assert found.ours("house-votes-84", "published NB", "1").mean < 1
+        assert found.cell("house-votes-84", model, "inf").mean == 1
+    assert found.cell("house-votes-84", "published NB", "1").mean < 1
     kept = next(section for section in done.document.sections if "5.23" in section.title)
     (own,) = [part for part in kept.parts if isinstance(part, ReportTable)]
     counted = columns.searches("house-votes-84", str(tmp_path), 1)

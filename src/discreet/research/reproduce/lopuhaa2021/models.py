@@ -25,7 +25,8 @@ from discreet.schema.columns import text_of
 TINY = 1e-6
 """Only below this epsilon may a model refuse: its noise would need integers larger than a float holds exactly."""
 
-REST = "other"
+OTHER = "other"
+"""The label that stands for all classes but one."""
 
 
 class OrRandomClass:
@@ -90,9 +91,9 @@ class AgainstRest:
 
     def fit(self, columns: Mapping[str, Any], labels: Any) -> Self:
         """Train on two classes."""
-        two = self.schema.replace(classes=[self.positive, REST])
+        two = self.schema.replace(classes=[self.positive, OTHER])
         self.model_ = self.family(two, epsilon=self.epsilon, random_state=self.random_state)
-        self.model_.fit(columns, np.array([self.positive if label == self.positive else REST for label in labels]))
+        self.model_.fit(columns, np.array([self.positive if label == self.positive else OTHER for label in labels]))
         return self
 
     def predict(self, columns: Mapping[str, Any]) -> Any:

@@ -6,28 +6,28 @@ import math
 from collections.abc import Sequence
 
 from discreet.research.report import Paragraph, Part, ReportTable, Section
+from discreet.research.reproduce.accuracies import MISSING
+from discreet.research.reproduce.data_sets import facts
 from discreet.research.reproduce.lopuhaa2021.explanations import explanations, published_loss, remarks
 from discreet.research.reproduce.lopuhaa2021.findings import (
     DATA,
     EPSILONS,
     OURS,
-    PRINTED_LOSSES,
+    PRINTED_EPSILONS,
     Contest,
     Defeat,
-    Scores,
+    TableTwo,
     average,
     average_ceiling,
     contests,
     defeats,
     envelope,
-    facts,
     table_two,
 )
 from discreet.research.reproduce.lopuhaa2021.models import AGAINST_REST, FAMILIES, OTHERS
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 
-NONE = "–"
 MEASURES = ("no privacy", "average", "ratio")
 HALF_A_DIGIT = 5e-5
 """Of the four that the paper prints."""
@@ -35,14 +35,16 @@ HALF_A_DIGIT = 5e-5
 INDEPENDENT = "runs are taken as independent; they share records, so that true errors may be larger"
 
 
-def about(scores: Scores, context: Context) -> Section:
+def about(scores: TableTwo, context: Context) -> Section:
     """Data, choices, and what the paper leaves open."""
     sizes = {(each.data, each.model): each.value for each in printed("lopuhaa2021", "Table 1")}
     rows = []
     for data in DATA:
         known = facts(data, context.directory)
         ours = (
-            [str(known.records), str(len(known.schema.columns)), f"{known.largest_share:.4f}"] if known else [NONE] * 3
+            [str(known.records), str(len(known.schema.columns)), f"{known.largest_fraction:.4f}"]
+            if known
+            else [MISSING] * 3
         )
         rows.append([data, f"{sizes[data, 'instances']:.0f}", f"{sizes[data, 'attributes']:.0f}", *ours])
     heads = ["data set", "records (paper)", "attributes (paper)", "records", "attributes", "largest class"]
@@ -72,7 +74,7 @@ def about(scores: Scores, context: Context) -> Section:
     )
 
 
-def table(scores: Scores, context: Context) -> Section:
+def table(scores: TableTwo, context: Context) -> Section:
     """Table 2, ours beside, and whether its own columns fit together."""
     parts: list[Part] = [
         ReportTable("Table 2, as printed and as measured", _heads(), _rows_of_table(scores), context.origin)
@@ -84,11 +86,11 @@ def table(scores: Scores, context: Context) -> Section:
     return Section("Table 2", [*_fewer_epsilons(scores), *parts, Paragraph(_consistency())])
 
 
-def _fewer_epsilons(scores: Scores) -> list[Part]:
+def _fewer_epsilons(scores: TableTwo) -> list[Part]:
     """A warning, unless all epsilons were run."""
     if scores.whole:
         return []
-    run = f"Only {len(scores.losses)} of the paper's {len(EPSILONS)} epsilons were run"
+    run = f"Only {len(scores.grid)} of the paper's {len(EPSILONS)} epsilons were run"
     return [Paragraph(f"{run}: averages of ours are over those, are not its averages, and are not set against them.")]
 
 
@@ -96,7 +98,7 @@ def _heads() -> list[str]:
     return ["classifier", "measure", "source", *DATA, "average"]
 
 
-def _rows_of_table(scores: Scores) -> list[list[str]]:
+def _rows_of_table(scores: TableTwo) -> list[list[str]]:
     rows = []
     for family, (published, rigorous) in FAMILIES.items():
         for measure in MEASURES:
@@ -107,7 +109,7 @@ def _rows_of_table(scores: Scores) -> list[list[str]]:
     return rows
 
 
-def _measured(scores: Scores, model: str, measure: str) -> list[str]:
+def _measured(scores: TableTwo, model: str, measure: str) -> list[str]:
     read = {"no privacy": scores.mean, "average": scores.average, "ratio": scores.ratio}[measure]
     values = [read(data, model) for data in DATA]
     return [shown(value) for value in (*values, average(values))]
@@ -133,7 +135,7 @@ def _consistency() -> str:
     return f"Up to rounding averages and ratios follow from the printed accuracies, but for: {', '.join(wrong)}."
 
 
-def verdicts(scores: Scores, context: Context) -> Section:
+def verdicts(scores: TableTwo, context: Context) -> Section:
     """In which of the 18 cells ours is above, and why not in the others."""
     found = contests(scores)
     below = [each for each in found if each.above is False]
@@ -150,7 +152,7 @@ def verdicts(scores: Scores, context: Context) -> Section:
     ]
     if why:
         heads = ["data set", "classifier", "why", "beside it (no explanation)"]
-        without = sum(row[2] == NONE for row in why)
+        without = sum(row[2] == MISSING for row in why)
         parts.append(ReportTable("Where ours is below, and why", heads, why, context.origin))
         parts.append(
             Paragraph(f"Cells below without an explanation: {without} of {len(why)}. Standard errors: {INDEPENDENT}.")
@@ -175,33 +177,33 @@ def _counted(found: Sequence[Contest]) -> list[Part]:
 _SIX = {6: "six"}.get(len(OURS), str(len(OURS)))
 
 
-def _row_of_verdicts(each: Contest, scores: Scores, context: Context) -> list[str]:
+def _row_of_verdicts(each: Contest, scores: TableTwo, context: Context) -> list[str]:
     """The averages of one cell, and what they can be at most."""
     data = facts(each.data, context.directory)
     own, best = table_two("no privacy")[each.data, each.family], scores.best_without_noise(each.data)
-    ceilings = [NONE, NONE, NONE]
+    ceilings = [MISSING, MISSING, MISSING]
     if data is not None:
-        ceilings = [shown(average_ceiling(data, most, PRINTED_LOSSES)) if most else NONE for most in (own, best)]
+        ceilings = [shown(average_ceiling(data, most, PRINTED_EPSILONS)) if most else MISSING for most in (own, best)]
         ceilings.append(shown(envelope(scores, each.data, data)))
-    top = NONE if each.best is None else f"{each.best[1]:.4f} ({each.best[0]})"
-    words = {True: "above", False: "below", None: NONE}[each.above]
+    top = MISSING if each.best is None else f"{each.best[1]:.4f} ({each.best[0]})"
+    words = {True: "above", False: "below", None: MISSING}[each.above]
     measured = [shown(each.published), shown(each.rigorous)]
     return [each.data, each.family, f"{each.printed:.4f}", *measured, words, top, *ceilings]
 
 
-def _why(each: Contest, scores: Scores, context: Context) -> list[str]:
+def _why(each: Contest, scores: TableTwo, context: Context) -> list[str]:
     """What explains a cell, and what is said beside."""
     known = facts(each.data, context.directory)
-    return ["; ".join(said(each, scores, known)) or NONE for said in (explanations, remarks)]
+    return ["; ".join(said(each, scores, known)) or MISSING for said in (explanations, remarks)]
 
 
-def _about_ceilings(scores: Scores, context: Context) -> str:
+def _about_ceilings(scores: TableTwo, context: Context) -> str:
     """Which printed averages no ε-DP learner that treats classes alike can have."""
     beyond = []
     for (data, family), value in table_two("average").items():
         known = facts(data, context.directory) if data in scores.data else None
         if known is not None:
-            most = average_ceiling(known, table_two("no privacy")[data, family], PRINTED_LOSSES)
+            most = average_ceiling(known, table_two("no privacy")[data, family], PRINTED_EPSILONS)
             beyond += [f"{family} on {data} ({value:.4f} > {most:.4f})"] if value > most else []
     return (
         "At ε = 1e-11 an ε-DP learner can learn nothing: by group privacy what it answers for n records is the same, "
@@ -217,7 +219,7 @@ def _about_ceilings(scores: Scores, context: Context) -> str:
     )
 
 
-def same_folds(scores: Scores, context: Context) -> Section:
+def same_folds(scores: TableTwo, context: Context) -> Section:
     """Each cell in which the rigorous model loses to the published one."""
     found, cells = defeats(scores)
     rows = []
@@ -248,11 +250,11 @@ def _honest(defeat: Defeat, context: Context) -> str:
     """What the published algorithm loses there, for tables that differ in one row."""
     known = facts(defeat.data, context.directory)
     if known is None:
-        return NONE
+        return MISSING
     return loss_shown(published_loss(defeat.family, known, defeat.epsilon))
 
 
-def nursery(scores: Scores, rest: Scores, context: Context) -> Section:
+def nursery(scores: TableTwo, rest: TableTwo, context: Context) -> Section:
     """Two figures that belong to other problems: the SVM's .9747 and the naive Bayes's .0834."""
     known = facts("nursery", context.directory)
     none = table_two("no privacy")
@@ -271,7 +273,7 @@ def nursery(scores: Scores, rest: Scores, context: Context) -> Section:
         )
     rows = []
     for name in AGAINST_REST:
-        values = [rest.mean("nursery", name, loss) for loss in rest.losses]
+        values = [rest.mean("nursery", name, epsilon) for epsilon in rest.grid]
         rows.append(
             [
                 name,
@@ -280,19 +282,19 @@ def nursery(scores: Scores, rest: Scores, context: Context) -> Section:
                 *map(shown, values),
             ]
         )
-    heads = ["model", "no noise", "average over ε", *(f"ε = {loss:g}" for loss in rest.losses)]
+    heads = ["model", "no noise", "average over ε", *(f"ε = {epsilon:g}" for epsilon in rest.grid)]
     paper = ["paper", f"{none['nursery', 'SVM']:.4f}", f"{table_two('average')['nursery', 'SVM']:.4f}"]
     if rest.cells:
         parts.append(
             ReportTable(
                 "One class of nursery against the rest",
                 heads,
-                [[*paper, *[NONE] * len(rest.losses)], *rows],
+                [[*paper, *[MISSING] * len(rest.grid)], *rows],
                 context.origin,
             )
         )
     chance = "" if known is None else f", below the {1 / len(known.schema.classes):.4f} of an answer at random"
-    smallest_count = NONE if known is None else str(min(known.counts.values()))
+    smallest_count = MISSING if known is None else str(min(known.counts.values()))
     ours = [f"{model} {shown(scores.mean('nursery', model))}" for model in FAMILIES["NB"]]
     averages = [f"{model} {shown(scores.average('nursery', model))}" for model in FAMILIES["NB"]]
     parts.append(
@@ -315,4 +317,4 @@ def loss_shown(value: float) -> str:
 
 def shown(value: float | None) -> str:
     """An accuracy for people; a dash if it is not there."""
-    return NONE if value is None else f"{value:.4f}"
+    return MISSING if value is None else f"{value:.4f}"

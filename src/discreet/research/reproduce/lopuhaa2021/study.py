@@ -8,10 +8,11 @@ from typing import ClassVar
 
 from discreet.research.comparison.grid import Grid
 from discreet.research.report import Section
+from discreet.research.reproduce.data_sets import facts
 from discreet.research.reproduce.lopuhaa2021 import sections
 from discreet.research.reproduce.lopuhaa2021.explanations import explanations
 from discreet.research.reproduce.lopuhaa2021.figures import figures
-from discreet.research.reproduce.lopuhaa2021.findings import DATA, EPSILONS, FOLDS, Scores, contests, facts
+from discreet.research.reproduce.lopuhaa2021.findings import DATA, EPSILONS, FOLDS, TableTwo, contests
 from discreet.research.reproduce.lopuhaa2021.losses import losses
 from discreet.research.reproduce.lopuhaa2021.models import AGAINST_REST, CONTESTANTS
 from discreet.research.reproduce.study import Context, Experiment, Study
@@ -47,7 +48,7 @@ class Lopuhaa2021(Study):
 
     def sections(self, context: Context) -> Sequence[Section]:
         """Table 2 and the verdicts, then the figures, then the losses."""
-        scores, rest = Scores(context.found.get(TABLE, ())), Scores(context.found.get(REST, ()))
+        scores, rest = TableTwo(context.found.get(TABLE, ())), TableTwo(context.found.get(REST, ()))
         return [
             sections.about(scores, context),
             sections.table(scores, context),
@@ -60,7 +61,7 @@ class Lopuhaa2021(Study):
 
     def checks(self, context: Context) -> Mapping[str, bool]:
         """What Table 2 has to show, if all its epsilons were run."""
-        scores = Scores(context.found.get(TABLE, ()))
+        scores = TableTwo(context.found.get(TABLE, ()))
         found = [each for each in contests(scores) if each.above is not None]
         if not found:
             return {}

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE, as_number
 from discreet.research.comparison.summary import Cell, shown
 from discreet.research.report import Paragraph, Picture, ReportTable, Section
+from discreet.research.reproduce.accuracies import INDEPENDENT
+from discreet.research.reproduce.finding import Finding
 from discreet.research.reproduce.marchioro2022 import pictures, statements, words
 from discreet.research.reproduce.marchioro2022.curves import EPSILONS, Curves
 from discreet.research.reproduce.marchioro2022.models import (
@@ -20,13 +22,11 @@ from discreet.research.reproduce.marchioro2022.models import (
     PUBLISHED,
     SUMMED,
 )
-from discreet.research.reproduce.marchioro2022.statements import Statement
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 
 PAPER, AUTHORS = "marchioro2022", "authors' program"
 AGREE, CHANCE = 0.05, 0.01
-INDEPENDENT = "runs taken as independent; they share records, so that true errors may be larger"
 
 
 def figure_1(context: Context, cells: Sequence[Cell], curves: Curves, nodes: Mapping[str, Sequence[int]]) -> Section:
@@ -178,8 +178,8 @@ def _of(cells: Iterable[Cell], starts: tuple[str, ...]) -> list[Cell]:
     return [cell for cell in cells if cell.model.startswith((*starts, MAJORITY))]
 
 
-def _tally(found: Sequence[Statement]) -> str:
-    tested = [each.holds for each in found if each.holds is not None]
+def _tally(found: Sequence[Finding]) -> str:
+    tested = [each.agrees for each in found if each.agrees is not None]
     return f"{sum(tested)} of {len(tested)} statements that could be tested agree."
 
 

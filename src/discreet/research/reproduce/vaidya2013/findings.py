@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from discreet.research.comparison.grid import NOT_PRIVATE, as_number
 from discreet.research.comparison.summary import shown
+from discreet.research.reproduce.accuracies import Accuracies
+from discreet.research.reproduce.finding import Finding
 from discreet.research.reproduce.printed import printed
-from discreet.research.reproduce.vaidya2013.scores import Scores
 
 PUBLISHED, RIGOROUS = "published", "rigorous"
 """How the names of the models begin."""
@@ -27,21 +28,7 @@ Loss = Callable[[str, str, str], float | None]
 """The loss of a published model by data set, name and stated epsilon; None where it is not known."""
 
 
-class Finding(NamedTuple):
-    """A statement and what we measured of it; None where the runs that decide are missing."""
-
-    statement: str
-    measured: str
-    agrees: bool | None
-
-    @property
-    def row(self) -> list[str]:
-        """For a table."""
-        verdict = {None: "not measured", True: "agrees", False: "does not agree"}[self.agrees]
-        return [self.statement, self.measured, verdict]
-
-
-def findings(scores: Scores) -> list[Finding]:
+def findings(scores: Accuracies) -> list[Finding]:
     """All statements of the text on Figure 3."""
     return [falls(scores), steep_part(scores), *(small_loss(scores, data) for data in _named()), effect_of_n(scores)]
 
@@ -50,12 +37,12 @@ def _named() -> list[str]:
     return [row.data for row in printed("vaidya2013") if row.model == "small loss from epsilon"]
 
 
-def published(scores: Scores, data: str | None = None) -> list[str]:
+def published(scores: Accuracies, data: str | None = None) -> list[str]:
     """The models as published, one for each n of the noise."""
     return [name for name in scores.models(data) if name.startswith(PUBLISHED)]
 
 
-def falls(scores: Scores) -> Finding:
+def falls(scores: Accuracies) -> Finding:
     """Whether less epsilon means less accuracy."""
     statement = f"accuracy falls as ε falls (we take: no curve is more than {STEEP} higher at the least ε)"
     ends = [
@@ -73,7 +60,7 @@ def falls(scores: Scores) -> Finding:
     return Finding(statement, text, near == len(known))
 
 
-def steep_part(scores: Scores) -> Finding:
+def steep_part(scores: Accuracies) -> Finding:
     """Where each curve of the smallest n loses most from one epsilon of the grid to the next."""
     steepest: dict[str, tuple[str, float, float]] = {}
     for data in scores.data:
@@ -93,7 +80,7 @@ def steep_part(scores: Scores) -> Finding:
     return Finding(statement, "; ".join(parts), len({name for name, _ in steep.values()}) > 1)
 
 
-def small_loss(scores: Scores, data: str) -> Finding:
+def small_loss(scores: Accuracies, data: str) -> Finding:
     """The largest loss from the epsilon on that the paper names."""
     said = next(r.value for r in printed("vaidya2013") if r.data == data and r.model == "small loss from epsilon")
     statement = f"{data}: little is lost at ε ≥ {said:g}"
@@ -111,7 +98,7 @@ def small_loss(scores: Scores, data: str) -> Finding:
     return Finding(statement, f"at most {loss:.3f} of {max(full):.3f} is lost; small is below {SMALL}", loss < SMALL)
 
 
-def spread_over_n(scores: Scores, data: str) -> float | None:
+def spread_over_n(scores: Accuracies, data: str) -> float | None:
     """How far apart the curves of different n are, averaged over epsilon."""
     spreads = []
     for epsilon in scores.epsilons:
@@ -122,7 +109,7 @@ def spread_over_n(scores: Scores, data: str) -> float | None:
     return sum(spreads) / len(spreads) if spreads else None
 
 
-def effect_of_n(scores: Scores) -> Finding:
+def effect_of_n(scores: Accuracies) -> Finding:
     """Whether n matters more where the paper says so."""
     statement = f"n matters most on {' and '.join(SENSITIVE)}"
     spreads = {data: spread_over_n(scores, data) for data in scores.data}
@@ -135,7 +122,7 @@ def effect_of_n(scores: Scores) -> Finding:
     return Finding(statement, text, min(inside) > max(outside))
 
 
-class Contest(NamedTuple):
+class PairedMeans(NamedTuple):
     """Pairs of means: ours and theirs."""
 
     pairs: Sequence[tuple[str, float, float]]
@@ -146,7 +133,7 @@ class Contest(NamedTuple):
         return sum(ours >= theirs for _, ours, theirs in self.pairs)
 
 
-def at_equal_epsilon(scores: Scores, rigorous: str = RIGOROUS) -> Contest:
+def at_equal_epsilon(scores: Accuracies, rigorous: str = RIGOROUS) -> PairedMeans:
     """Ours against each published curve at the same stated epsilon, although the published one loses more."""
     pairs = []
     for data in scores.data:
@@ -155,7 +142,7 @@ def at_equal_epsilon(scores: Scores, rigorous: str = RIGOROUS) -> Contest:
                 ours, theirs = scores.mean(data, rigorous, epsilon), scores.mean(data, model, epsilon)
                 if ours is not None and theirs is not None:
                     pairs.append((data, ours, theirs))
-    return Contest(pairs)
+    return PairedMeans(pairs)
 
 
 class Beaten(NamedTuple):
@@ -169,7 +156,7 @@ class Beaten(NamedTuple):
     loss: float
 
 
-def at_honest_epsilon(scores: Scores, loss: Loss, limit: float, epsilon: str = "1") -> list[Beaten]:
+def at_honest_epsilon(scores: Accuracies, loss: Loss, limit: float, epsilon: str = "1") -> list[Beaten]:
     """Ours at ε = 1 against the most accurate published point of each data set whose `loss` is at most `limit`."""
     found = []
     for data in scores.data:
@@ -187,7 +174,7 @@ def at_honest_epsilon(scores: Scores, loss: Loss, limit: float, epsilon: str = "
     return found
 
 
-def helped_by_noise(scores: Scores) -> dict[str, tuple[float, float]]:
+def helped_by_noise(scores: Accuracies) -> dict[str, tuple[float, float]]:
     """Where a published model with noise is clearly better than without: by data set, the best with and without."""
     helped = {}
     for data in scores.data:

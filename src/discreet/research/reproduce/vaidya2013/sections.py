@@ -10,20 +10,13 @@ from discreet.research.comparison.summary import shown
 from discreet.research.papers.published import count_columns
 from discreet.research.papers.vaidya2013 import Vaidya2013NaiveBayes
 from discreet.research.report import Paragraph, Part, Picture, ReportTable, Section
+from discreet.research.reproduce.accuracies import DEVIATIONS, INDEPENDENT, MISSING, Accuracies, loss_text
+from discreet.research.reproduce.curves import Curve, draw
+from discreet.research.reproduce.data_sets import data_table, facts
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.vaidya2013 import findings
 from discreet.research.reproduce.vaidya2013.findings import PUBLISHED, RIGOROUS
-from discreet.research.reproduce.vaidya2013.picture import Curve, draw
-from discreet.research.reproduce.vaidya2013.scores import (
-    DEVIATIONS,
-    INDEPENDENT,
-    MISSING,
-    Scores,
-    data_table,
-    facts,
-    loss_text,
-)
 
 CATEGORICAL, NUMERIC = ("mushroom", "nursery"), ("adult", "skin", "optdigits")
 STAND_INS = ("digits", "iris", "breast-cancer")
@@ -78,12 +71,12 @@ def about(context: Context) -> Section:
     )
 
 
-def figure_three(scores: Scores, context: Context) -> list[Part]:
+def figure_three(scores: Accuracies, context: Context) -> list[Part]:
     """Picture, statements and figures."""
     panels = {}
     for data in scores.data:
         curves = [scores.curve(data, model, "--", i) for i, model in enumerate(findings.published(scores, data))]
-        panels[data] = [*curves, scores.curve(data, RIGOROUS, "-", 6), scores.majority(data)]
+        panels[data] = [*curves, scores.curve(data, RIGOROUS, "-", 6), scores.largest_class(data)]
     statements = ReportTable(
         "Statements of the text on Figure 3",
         ["statement", "measured", "verdict"],
@@ -122,7 +115,7 @@ def _deviation_noise(place: int) -> float:
     return math.sqrt(n) / (n + 1) / 0.1
 
 
-def _contests(scores: Scores, context: Context) -> list[Part]:
+def _contests(scores: Accuracies, context: Context) -> list[Part]:
     equal = findings.at_equal_epsilon(scores)
     loss = partial(loss_if_known, directory=context.directory, folds=folds(context.full))
     parts: list[Part] = []
@@ -166,7 +159,7 @@ def _any_loss(point: findings.Beaten, directory: str | None) -> str:
     return MISSING if lost is None else loss_text(lost)
 
 
-def fewer_records(main: Scores, sized: Scores, context: Context) -> list[Part]:
+def fewer_records(main: Accuracies, sized: Accuracies, context: Context) -> list[Part]:
     """The other reading of n."""
     panels: dict[str, list[Curve]] = {}
     for data in sized.data:
@@ -176,7 +169,7 @@ def fewer_records(main: Scores, sized: Scores, context: Context) -> list[Part]:
             for colour, size in enumerate(sizes)
             for model, line in ((PUBLISHED, "--"), (RIGOROUS, "-"))
         ]
-        panels[data] += [main.curve(data, RIGOROUS, "-", 6, f"{RIGOROUS}, all records"), sized.majority(data)]
+        panels[data] += [main.curve(data, RIGOROUS, "-", 6, f"{RIGOROUS}, all records"), sized.largest_class(data)]
     won = _sized_contest(sized)
     return [
         Paragraph(
@@ -196,7 +189,7 @@ def fewer_records(main: Scores, sized: Scores, context: Context) -> list[Part]:
     ]
 
 
-def _sized_contest(sized: Scores) -> str:
+def _sized_contest(sized: Accuracies) -> str:
     pairs = [
         (sized.mean(data, model.replace(PUBLISHED, RIGOROUS), each), sized.mean(data, model, each))
         for data in sized.data

@@ -11,10 +11,10 @@ from discreet.privacy.randomness import search_generator
 from discreet.research.comparison.grid import Grid
 from discreet.research.papers.vaidya2013 import Vaidya2013NaiveBayes
 from discreet.research.report import Section
+from discreet.research.reproduce.accuracies import Accuracies
 from discreet.research.reproduce.study import Context, Experiment, Factory, Study
 from discreet.research.reproduce.vaidya2013 import sections
 from discreet.research.reproduce.vaidya2013.findings import PUBLISHED, RIGOROUS, at_honest_epsilon
-from discreet.research.reproduce.vaidya2013.scores import Scores
 from discreet.research.reproduce.vaidya2013.sections import CATEGORICAL, NUMERIC, STAND_INS, printed_values
 from discreet.schema import Schema
 
@@ -98,8 +98,8 @@ class Vaidya2013(Study):
 
     def sections(self, context: Context) -> Sequence[Section]:
         """The figure, the same with fewer records, and what is lost."""
-        main = Scores(cell for name, cells in context.found.items() if name.startswith("figure") for cell in cells)
-        sized = Scores(cell for name, cells in context.found.items() if name.startswith("sizes") for cell in cells)
+        main = Accuracies(cell for name, cells in context.found.items() if name.startswith("figure") for cell in cells)
+        sized = Accuracies(cell for name, cells in context.found.items() if name.startswith("sizes") for cell in cells)
         return [
             sections.about(context),
             Section("Figure 3: accuracy against ε", sections.figure_three(main, context)),
@@ -109,7 +109,7 @@ class Vaidya2013(Study):
 
     def checks(self, context: Context) -> Mapping[str, bool]:
         """Ours at ε = 1 holds its own against published points that lose up to twice as much, were sizes known."""
-        main = Scores(cell for name, cells in context.found.items() if name.startswith("figure") for cell in cells)
+        main = Accuracies(cell for name, cells in context.found.items() if name.startswith("figure") for cell in cells)
         limit = sections.LIMITS[0]
         loss = partial(sections.loss_if_known, directory=context.directory, folds=sections.folds(context.full))
         known = "if class sizes were known"

@@ -16,8 +16,8 @@ from discreet.research.comparison.summary import shown
 from discreet.research.papers.published import ExactRecords, count_columns
 from discreet.research.papers.vaidya2013 import Vaidya2013NaiveBayes
 from discreet.research.papers.zafarani2020 import Zafarani2020NaiveBayes
-from discreet.research.reproduce.vaidya2013.findings import Finding
-from discreet.research.reproduce.vaidya2013.scores import MISSING, Scores
+from discreet.research.reproduce.accuracies import MISSING, Accuracies
+from discreet.research.reproduce.finding import Finding
 from discreet.research.reproduce.zafarani2020.models import GLOBAL, RATIOS, SMOOTH
 
 CHANCE = 0.02
@@ -34,7 +34,7 @@ class Gap(NamedTuple):
     is_clear: bool
 
 
-def gaps(scores: Scores, data: str, first: str = SMOOTH, second: str = GLOBAL) -> list[Gap]:
+def gaps(scores: Accuracies, data: str, first: str = SMOOTH, second: str = GLOBAL) -> list[Gap]:
     """The differences at each epsilon that both have."""
     found = []
     for epsilon in scores.epsilons:
@@ -56,7 +56,7 @@ def average(found: Sequence[Gap]) -> float:
     return sum(gap.value for gap in found) / len(found)
 
 
-def improvement(scores: Scores, data: str) -> Finding:
+def improvement(scores: Accuracies, data: str) -> Finding:
     """Whether smooth sensitivity beats global sensitivity, as the paper says it does everywhere."""
     statement = f"{data}: more accurate by smooth sensitivity than by global"
     found = gaps(scores, data)
@@ -67,7 +67,7 @@ def improvement(scores: Scores, data: str) -> Finding:
     return Finding(statement, text, better > worse and average(found) > 0)
 
 
-def useful_from(scores: Scores, data: str, model: str, margin: float = CHANCE) -> str:
+def useful_from(scores: Accuracies, data: str, model: str, margin: float = CHANCE) -> str:
     """The epsilon from which on the model is above the largest class by a margin, of those it was run at."""
     least = scores.mean(data, MAJORITY, NOT_PRIVATE)
     means = [(each, mean) for each in scores.epsilons if (mean := scores.mean(data, model, each)) is not None]
@@ -80,14 +80,14 @@ def useful_from(scores: Scores, data: str, model: str, margin: float = CHANCE) -
     return shown(means[first][0])
 
 
-class Noise(NamedTuple):
+class RelativeErrors(NamedTuple):
     """The median error that smooth sensitivity causes, in units of that of global sensitivity: least, median, most."""
 
     means: tuple[float, float, float]
     deviations: tuple[float, float, float]
 
 
-def noise(data: str, directory: str | None, epsilon: float = 1.0) -> Noise | None:
+def noise(data: str, directory: str | None, epsilon: float = 1.0) -> RelativeErrors | None:
     """Of both algorithms' noise on a public data set; None if it is not there, or has no numbers.
 
     Global sensitivity is that of a list of the class's own size. The median of |Cauchy noise| is its scale, that of
@@ -111,10 +111,10 @@ def noise(data: str, directory: str | None, epsilon: float = 1.0) -> Noise | Non
         ]
     ratios = np.array(means), np.array(deviations)
     first, second = ((float(each.min()), float(np.median(each)), float(each.max())) for each in ratios)
-    return Noise(first, second)
+    return RelativeErrors(first, second)
 
 
-def allocation_means(scores: Scores, data: str, model: str) -> dict[str, float]:
+def allocation_means(scores: Accuracies, data: str, model: str) -> dict[str, float]:
     """The accuracy of each ratio, averaged over epsilon; ratios that lack a run are left out."""
     found = {}
     for numeric, categorical in RATIOS:
@@ -126,7 +126,7 @@ def allocation_means(scores: Scores, data: str, model: str) -> dict[str, float]:
     return found
 
 
-def allocation(scores: Scores, data: str) -> list[Finding]:
+def allocation(scores: Accuracies, data: str) -> list[Finding]:
     """Whether only the overweight of categorical attributes stands out."""
     statements = (
         "the division 1:2, which favours categorical attributes, is worse than 2:1",

@@ -34,7 +34,7 @@ QUICK_ROWS, TESTED = 20_000, 20_000
 EPSILONS, TIMED = (0.01, 0.1, 1.0), 0.1
 
 
-class Measured(NamedTuple):
+class TimedFit(NamedTuple):
     """One fit: how well it tells records it has not seen, and the seconds of processor time it took."""
 
     rows: int
@@ -79,7 +79,7 @@ def generated(rows: int, seed: int) -> tuple[dict[str, NDArray[Any]], NDArray[An
 
 def measure(
     numbers: Sequence[int], epsilons: Sequence[float] = EPSILONS, models: Mapping[str, Factory] | None = None
-) -> list[Measured]:
+) -> list[TimedFit]:
     """Fit each model at each epsilon, and without noise, on so many records; test all on the same other records."""
     tested, answers = generated(TESTED, seed=1)
     found = []
@@ -92,12 +92,12 @@ def measure(
                 model.fit(columns, labels)
                 took = time.process_time() - start
                 accuracy = float((model.predict(tested).astype(np.int64) == answers).mean())
-                found.append(Measured(rows, name, epsilon, accuracy, took))
+                found.append(TimedFit(rows, name, epsilon, accuracy, took))
     return found
 
 
 @lru_cache(maxsize=2)
-def measured(full: bool) -> tuple[Measured, ...]:
+def measured(full: bool) -> tuple[TimedFit, ...]:
     """All of it, once."""
     return tuple(measure(sizes(full)))
 
@@ -107,7 +107,7 @@ def majority() -> float:
     return float(max(np.bincount(generated(TESTED, seed=1)[1])) / TESTED)
 
 
-def seconds(found: Sequence[Measured], model: str) -> dict[int, float]:
+def seconds(found: Sequence[TimedFit], model: str) -> dict[int, float]:
     """Processor time of a fit at one epsilon by number of records; smooth sensitivity takes longer for smaller ones."""
     return {each.rows: each.seconds for each in found if each.model == model and each.epsilon == TIMED}
 

@@ -10,18 +10,11 @@ from discreet.research.comparison.summary import shown
 from discreet.research.papers.published import count_columns
 from discreet.research.papers.zafarani2020 import Zafarani2020NaiveBayes
 from discreet.research.report import Paragraph, Part, Picture, ReportTable, Section
+from discreet.research.reproduce.accuracies import DEVIATIONS, INDEPENDENT, MISSING, Accuracies, loss_text
+from discreet.research.reproduce.curves import Curve, draw
+from discreet.research.reproduce.data_sets import data_table, facts
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
-from discreet.research.reproduce.vaidya2013.picture import Curve, draw
-from discreet.research.reproduce.vaidya2013.scores import (
-    DEVIATIONS,
-    INDEPENDENT,
-    MISSING,
-    Scores,
-    data_table,
-    facts,
-    loss_text,
-)
 from discreet.research.reproduce.zafarani2020 import findings
 from discreet.research.reproduce.zafarani2020.models import (
     GLOBAL,
@@ -80,7 +73,7 @@ def about(context: Context) -> Section:
     )
 
 
-def figures(scores: Scores, context: Context) -> list[Part]:
+def figures(scores: Accuracies, context: Context) -> list[Part]:
     """Figures 4 to 7: smooth sensitivity against global."""
     lines = ("--", "--", "-", "-")
     panels = {
@@ -89,7 +82,7 @@ def figures(scores: Scores, context: Context) -> list[Part]:
                 scores.curve(data, model, line, i)
                 for i, (model, line) in enumerate(zip(CONTESTANTS, lines, strict=True))
             ),
-            scores.majority(data),
+            scores.largest_class(data),
         ]
         for data in scores.data
     }
@@ -121,12 +114,12 @@ def figures(scores: Scores, context: Context) -> list[Part]:
     ]
 
 
-def _useful(scores: Scores, data: str, model: str) -> str:
+def _useful(scores: Accuracies, data: str, model: str) -> str:
     clear, any_margin = (findings.useful_from(scores, data, model, each) for each in (findings.CHANCE, 0.0))
     return MISSING if clear == MISSING else f"{clear} / {any_margin}"
 
 
-def _ours(scores: Scores) -> list[Part]:
+def _ours(scores: Accuracies) -> list[Part]:
     parts: list[Part] = []
     for first, others, words in (
         (
@@ -175,7 +168,7 @@ def _noise(data: Sequence[str], context: Context) -> list[Part]:
     ]
 
 
-def division(scores: Scores, context: Context) -> list[Part]:
+def division(scores: Accuracies, context: Context) -> list[Part]:
     """Figure 10: epsilon divided between numbers and categories."""
     intro = Paragraph(
         "Figure 10 varies what a numeric attribute gets to what a categorical one gets; 2:1 is the paper's algorithm. "
@@ -210,7 +203,7 @@ def division(scores: Scores, context: Context) -> list[Part]:
     return [*parts, scores.table(f"Accuracy by division (numeric : categorical), {DEVIATIONS}", context.origin)]
 
 
-def _own_share(scores: Scores, context: Context) -> str:
+def _own_share(scores: Accuracies, context: Context) -> str:
     known = facts(scores.data[0], context.directory)
     if known is None:
         return ""
@@ -218,7 +211,7 @@ def _own_share(scores: Scores, context: Context) -> str:
     return f", which gives numbers {', '.join(shares)}"
 
 
-def _shares(scores: Scores, data: str, context: Context) -> dict[str, list[Curve]]:
+def _shares(scores: Accuracies, data: str, context: Context) -> dict[str, list[Curve]]:
     """A panel for each epsilon: the ratios by the share they mean, and our own plan as a single point."""
     known = facts(data, context.directory)
     assert known is not None
@@ -240,7 +233,7 @@ def _shares(scores: Scores, data: str, context: Context) -> dict[str, list[Curve
     return panels
 
 
-def losses(scores: Scores, context: Context) -> list[Part]:
+def losses(scores: Accuracies, context: Context) -> list[Part]:
     """What is claimed, and the exact loss."""
     author = Zafarani2020NaiveBayes
     said = [["claim", author.claim], ["verdict", author.verdict], ["in short", author.reason]]

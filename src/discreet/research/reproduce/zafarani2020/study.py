@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from discreet.research.comparison.grid import Grid
 from discreet.research.report import Section
+from discreet.research.reproduce.accuracies import Accuracies
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context, Experiment, Study
-from discreet.research.reproduce.vaidya2013.scores import Scores
 from discreet.research.reproduce.zafarani2020 import scale, sections
 from discreet.research.reproduce.zafarani2020.findings import CHANCE, average, gaps
 from discreet.research.reproduce.zafarani2020.generated import measured
@@ -76,5 +76,5 @@ class Zafarani2020(Study):
         return held
 
 
-def _scores(context: Context, experiment: str) -> Scores:
-    return Scores(cell for name, cells in context.found.items() if name.startswith(experiment) for cell in cells)
+def _scores(context: Context, experiment: str) -> Accuracies:
+    return Accuracies(cell for name, cells in context.found.items() if name.startswith(experiment) for cell in cells)

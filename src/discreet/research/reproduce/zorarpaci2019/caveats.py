@@ -1,8 +1,5 @@
 """What both halves of the study of Zorarpacı 2019 have to say of their own numbers."""
 
-INDEPENDENT = "runs taken as independent; they share records, so that true errors may be larger"
-"""Beside every standard error: folds share training records, and repeats share all."""
-
 AFTER_A_LOOK = "set after a first look at partial results"
 """Of the limits below which two accuracies are said to agree."""
 

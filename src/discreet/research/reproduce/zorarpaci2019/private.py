@@ -11,13 +11,13 @@ from discreet.research.comparison.grid import NOT_PRIVATE, Grid
 from discreet.research.papers.zorarpaci2019 import Zorarpaci2019NaiveBayes
 from discreet.research.papers.zorarpaci2019_one_rule import Zorarpaci2019OneRule
 from discreet.research.report import Paragraph, Section
+from discreet.research.reproduce.accuracies import INDEPENDENT
 from discreet.research.reproduce.study import Context, Experiment, Factory, Study
 from discreet.research.reproduce.zorarpaci2019 import private_cells as cells
 from discreet.research.reproduce.zorarpaci2019 import private_columns as columns
 from discreet.research.reproduce.zorarpaci2019 import private_losses as losses
 from discreet.research.reproduce.zorarpaci2019 import private_slips as slips
 from discreet.research.reproduce.zorarpaci2019 import private_tables as tables
-from discreet.research.reproduce.zorarpaci2019.caveats import INDEPENDENT
 from discreet.research.reproduce.zorarpaci2019.private_models import (
     ChosenThenFitted,
     PublishedOnChosen,
@@ -97,7 +97,7 @@ class Zorarpaci2019Private(Study):
 
     def sections(self, context: Context) -> Sequence[Section]:
         """Beside the thesis, then what the bars say, the columns, the literature, slips of the thesis, and the loss."""
-        found = cells.Accuracies(context.found.get(each.name, ()) for each in self.experiments(context.full))
+        found = cells.PrivateAccuracies(context.found.get(each.name, ()) for each in self.experiments(context.full))
         picture = [curves(found, context.origin)] if found.data else []
         return [
             Section(
@@ -119,7 +119,7 @@ class Zorarpaci2019Private(Study):
 
     def checks(self, context: Context) -> Mapping[str, bool]:
         """In every cell the best of our three, picked after the fact, is above all four of the thesis."""
-        found = cells.Accuracies(context.found.get(each.name, ()) for each in self.experiments(context.full))
+        found = cells.PrivateAccuracies(context.found.get(each.name, ()) for each in self.experiments(context.full))
         margins = [bar.margin(tables.CONTENDERS) for bar in found.bars()]
         return {
             "the best of one-rule, naive-bayes and naive-bayes select, picked after the fact, is above the thesis's "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from discreet.privacy.epsilon import as_epsilon
 from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE
 from discreet.research.comparison.summary import Cell
+from discreet.research.reproduce.accuracies import MISSING, Accuracies, standard_error
 from discreet.research.reproduce.printed import Printed, printed
 
 FIGURES = "zorarpaci2019_private"
@@ -40,8 +40,6 @@ ONE_RULE_OF_FIVE, NAIVE_BAYES_OF_FIVE, TREE = "one-rule of 5", "naive-bayes of 5
 RIGOROUS = (ONE_RULE, NAIVE_BAYES, SELECTING, ONE_RULE_OF_FIVE, NAIVE_BAYES_OF_FIVE, TREE)
 """Models whose guarantee is proved, every choice of columns within epsilon."""
 
-MISSING = "–"
-
 
 class Bar(NamedTuple):
     """The best of the thesis's four rows at one data set and epsilon, and ours there."""
@@ -58,21 +56,21 @@ class Bar(NamedTuple):
         return max(means) - self.asked if means else None
 
 
-class Accuracies:
-    """All that is known, to be asked by name; epsilon in any spelling."""
+class PrivateAccuracies(Accuracies):
+    """Our accuracies on the data sets of Tables 5.16 to 5.22; where two experiments ran a cell, the first counts."""
 
     def __init__(self, found: Iterable[Sequence[Cell]]) -> None:
-        own = [cell for cells in found for cell in cells]
-        self._cells = {(cell.data, cell.model, cell.epsilon): cell for cell in reversed(own)}
-        self.data = tuple(name for name in PLACES if any(cell.data == name for cell in own))
+        super().__init__(reversed([cell for cells in found for cell in cells]))
 
-    def ours(self, data: str, model: str, epsilon: str) -> Cell | None:
-        """Our runs, if there are any."""
-        return self._cells.get((data, model, str(as_epsilon(epsilon))))
+    @property
+    def data(self) -> list[str]:
+        """The data sets that were run, in the order of the thesis's tables."""
+        known = super().data
+        return [name for name in PLACES if name in known]
 
     def majority(self, data: str) -> Cell | None:
         """What the largest class alone reaches."""
-        return self.ours(data, MAJORITY, NOT_PRIVATE)
+        return self.cell(data, MAJORITY, NOT_PRIVATE)
 
     def bars(self) -> list[Bar]:
         """One for each data set that was run and each epsilon."""
@@ -80,7 +78,7 @@ class Accuracies:
         for data in self.data:
             for epsilon in EPSILONS:
                 best = max((thesis(data, row, epsilon) for row in PUBLISHED), key=lambda each: each.value)
-                known = {model: self.ours(data, model, epsilon) for model in RIGOROUS}
+                known = {model: self.cell(data, model, epsilon) for model in RIGOROUS}
                 ours = {model: cell for model, cell in known.items() if cell is not None}
                 bars.append(Bar(data, epsilon, best.value, best.model, ours))
         return bars
@@ -95,11 +93,6 @@ def thesis(data: str, row: str, epsilon: str) -> Printed:
 def number(data: str, place: str, model: str) -> float:
     """One number of a table without epsilon."""
     return next(each.value for each in printed(FIGURES, place) if (each.data, each.model) == (data, model))
-
-
-def standard_error(cell: Cell) -> float:
-    """Of the mean over folds, as if they were independent (`caveats.INDEPENDENT`)."""
-    return cell.deviation / math.sqrt(cell.runs)
 
 
 def shown(cell: Cell | None) -> str:

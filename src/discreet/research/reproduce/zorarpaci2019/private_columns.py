@@ -10,8 +10,9 @@ from discreet import datasets
 from discreet.errors import DiscreetError
 from discreet.records.encoding import Cells
 from discreet.research.report import Paragraph, Part, ReportTable
+from discreet.research.reproduce.accuracies import MISSING
 from discreet.research.reproduce.study import Context
-from discreet.research.reproduce.zorarpaci2019.private_cells import MISSING, Accuracies, listed, number
+from discreet.research.reproduce.zorarpaci2019.private_cells import PrivateAccuracies, listed, number
 from discreet.research.reproduce.zorarpaci2019.private_models import BINS, HashedTable, searched
 from discreet.schema import Schema
 
@@ -43,7 +44,7 @@ def _cells(schema: Schema) -> int:
     return sum(Cells(name, BINS).size(schema) for name in schema.names)
 
 
-def kept(found: Accuracies, context: Context) -> Sequence[Part]:
+def kept(found: PrivateAccuracies, context: Context) -> Sequence[Part]:
     """Ours beside Table 5.23, on the data sets that were run."""
     rows, fewer, known = [], 0, 0
     with_class: list[str] = []

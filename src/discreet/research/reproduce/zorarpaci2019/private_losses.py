@@ -14,8 +14,9 @@ from discreet.research.papers.zorarpaci2019 import Zorarpaci2019NaiveBayes
 from discreet.research.papers.zorarpaci2019_one_rule import Zorarpaci2019OneRule
 from discreet.research.papers.zorarpaci2019_pipeline import Zorarpaci2019Pipeline
 from discreet.research.report import Paragraph, Part, ReportTable
+from discreet.research.reproduce.accuracies import MISSING
 from discreet.research.reproduce.study import Context
-from discreet.research.reproduce.zorarpaci2019.private_cells import MISSING, Accuracies
+from discreet.research.reproduce.zorarpaci2019.private_cells import PrivateAccuracies
 from discreet.research.reproduce.zorarpaci2019.private_models import BINS
 from discreet.schema import Adjacency, Schema
 
@@ -54,7 +55,7 @@ def search_sentence() -> str:
     )
 
 
-def parts(found: Accuracies, context: Context) -> Sequence[Part]:
+def parts(found: PrivateAccuracies, context: Context) -> Sequence[Part]:
     """What is claimed and what holds; then the loss on each data set that was run."""
     claims = [[name, each.claim, each.verdict] for name, each in ALGORITHMS.items()]
     rows = [[data, *_losses(data, context)] for data in found.data]

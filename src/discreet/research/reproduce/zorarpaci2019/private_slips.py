@@ -12,7 +12,7 @@ from discreet.research.reproduce.zorarpaci2019.private_cells import (
     FIGURES,
     PLACES,
     PUBLISHED,
-    Accuracies,
+    PrivateAccuracies,
     listed,
     number,
     thesis,
@@ -21,7 +21,7 @@ from discreet.research.reproduce.zorarpaci2019.private_cells import (
 APART = 0.01
 
 
-def paragraphs(found: Accuracies) -> Sequence[Paragraph]:
+def paragraphs(found: PrivateAccuracies) -> Sequence[Paragraph]:
     """One for each kind of slip."""
     return [
         Paragraph(
@@ -71,7 +71,7 @@ def _twice() -> list[str]:
     ]
 
 
-def _below_majority(found: Accuracies) -> list[str]:
+def _below_majority(found: PrivateAccuracies) -> list[str]:
     return [
         f"{row} on {data} ({value:.3f} below {largest.mean:.3f})"
         for data in found.data

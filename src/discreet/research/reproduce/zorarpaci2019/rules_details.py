@@ -14,12 +14,12 @@ from discreet.errors import DiscreetError
 from discreet.records.encoding import class_codes
 from discreet.research.papers.zorarpaci2019_input import Zorarpaci2019InputPerturbation
 from discreet.research.report import Paragraph, Part, ReportTable, Section
+from discreet.research.reproduce.accuracies import INDEPENDENT
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.zorarpaci2019 import rules_iris as noise
 from discreet.research.reproduce.zorarpaci2019 import rules_pictures as pictures
 from discreet.research.reproduce.zorarpaci2019 import rules_prose as prose
 from discreet.research.reproduce.zorarpaci2019 import rules_tables as tables
-from discreet.research.reproduce.zorarpaci2019.caveats import INDEPENDENT
 from discreet.research.reproduce.zorarpaci2019.rules_models import DATA, Rules, as_numbers
 from discreet.research.reproduce.zorarpaci2019.rules_tables import EPSILONS, Means
 

@@ -12,7 +12,7 @@ from discreet.research.reproduce.zorarpaci2019.rules_counterparts import COUNTER
 from discreet.research.reproduce.zorarpaci2019.rules_models import DATA, LEARNERS
 from discreet.research.reproduce.zorarpaci2019.rules_tables import CENTRAL, EPSILONS, LOCAL, NEAR, Means
 
-Scores = Mapping[tuple[str, str, str], float]
+ByPlace = Mapping[tuple[str, str, str], float]
 """Accuracies by data set, model and epsilon."""
 NOISY = EPSILONS[1:]
 
@@ -61,7 +61,7 @@ def learners_sentence(means: Means) -> str:
     return f"The learners of rules of the thesis less ours on the same noise, on average over ε and learners: {said}."
 
 
-def _gains(scores: Scores, data: Iterable[str] = DATA) -> dict[tuple[str, str, str], float]:
+def _gains(scores: ByPlace, data: Iterable[str] = DATA) -> dict[tuple[str, str, str], float]:
     """Accuracies of the learners of rules on noise less those on clear records."""
     keys = [(name, model, epsilon) for name in data for model in LEARNERS for epsilon in NOISY]
     return {

@@ -7,7 +7,7 @@ from typing import Any
 from discreet.pictures.figure import COLOURS, MARKERS, new_figure
 from discreet.research.comparison.grid import MAJORITY
 from discreet.research.report import Picture
-from discreet.research.reproduce.zorarpaci2019.caveats import INDEPENDENT
+from discreet.research.reproduce.accuracies import INDEPENDENT
 from discreet.research.reproduce.zorarpaci2019.rules_models import DATA, LEARNERS
 from discreet.research.reproduce.zorarpaci2019.rules_tables import (
     CENTRAL,
