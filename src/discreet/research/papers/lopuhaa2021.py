@@ -24,7 +24,7 @@ from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical
 
 LEAST = 1e-5
-"""Noisy counts and deviations below this positive number are raised to it."""
+"""Noisy counts and deviations below this number are raised to it."""
 
 
 class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
@@ -38,7 +38,7 @@ class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
     Parameters
     ----------
     schema : the public schema.
-    epsilon : the loss that the paper claims for the whole model.
+    epsilon : the privacy loss that the paper claims for the whole model.
     random_state : None for unpredictable draws, an integer for repeatable ones.
 
     Gap
@@ -76,15 +76,15 @@ class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
 
     @property
     def query_epsilon(self) -> float:
-        """The part of each query."""
+        """The part of epsilon that each query gets."""
         return self.claimed_epsilon / count_queries(self.schema)
 
     def honest_epsilon(self) -> float:
-        """The loss under the schema's adjacency: finite for categorical columns and replace-one only.
+        """The loss under the schema's adjacency: finite only under replace-one and without numeric columns.
 
         Then a record whose label and values change moves two cells of each of the 1 + #categorical tables by
-        one (with a single class the class count cannot move): an equality, attained at counts raised to 1e-5
-        and counts far above.
+        one (with a single class the class count cannot move). The loss is exactly this sum: it is attained where one
+        count is raised to 1e-5 and the other is far above.
         """
         categorical, numeric = count_columns(self.schema)
         if numeric or self.schema.adjacency is Adjacency.ADD_REMOVE:
@@ -92,7 +92,7 @@ class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
         return 2 * self.query_epsilon * (categorical + (len(self.schema.classes) > 1))
 
     def scales(self, records: ExactRecords) -> Parameters:
-        """The noise scales, read from the exact class sizes: this is the gap."""
+        """The noise scales; they depend on the exact class sizes, which is the gap."""
         epsilon, sizes = self.query_epsilon, np.maximum(records.class_counts(), 1)
         tables, means, deviations = {}, {}, {}
         for column in self.schema.columns:
@@ -105,7 +105,7 @@ class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
         return Parameters(np.full(len(sizes), 1 / epsilon), tables, means, deviations)
 
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
-        """Perturb, raise all but means to 1e-5, and divide by noisy class counts and by the exact n."""
+        """Perturb, raise everything except means to at least 1e-5, divide by noisy class counts and by the exact n."""
 
         plain = laplace_noise(rng)
         raised = at_least(LEAST, plain)

@@ -46,18 +46,18 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
 
     federated=False is the central classifier that the paper compares with ("based on Vaidya et al. 2013"). The paper
     gives no formula for it; the authors' program adds Laplace noise of scale r/((n+1) epsilon') to a mean and
-    sqrt(n) r/((n+1) epsilon') to a variance, r the range of the values of that class in the data, n the number of all
-    records. The paper is silent, too, on what is negative: both raise counts and variances to 1e-6, as the program
-    does, at each node and after adding.
+    sqrt(n) r/((n+1) epsilon') to a variance, where r is the range of the values of that class in the data and n the
+    number of all records. The paper does not say what to do with negative counts and variances: here both classifiers
+    raise them to 1e-6, as the program does, at each node and after adding.
 
     Parameters
     ----------
     schema : the public schema.
-    epsilon : the loss that the paper claims for each node.
+    epsilon : the privacy loss that the paper claims for each node.
     nodes : number of nodes among which `fit` divides the records; the paper has 1, 10, 100 and 1000.
     partition : "equal", "uniform" or "exponential" sizes of the nodes; see `marchioro2022_exchange.partition`.
     iid : whether records are shuffled first, as in the paper; otherwise they are sorted by class.
-    federated : whether nodes add the noise; otherwise the parameters of nodes mean nothing.
+    federated : whether nodes add the noise; if not, the parameters about nodes are ignored.
     skip_empty : whether a node without records of a class sends zeros for its categories without noise, as the
         authors' program does; their Algorithm 1 adds noise always.
     random_state : None for unpredictable draws, an integer for repeatable ones.
@@ -122,7 +122,7 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
 
     @property
     def query_epsilon(self) -> float:
-        """The part of each query, the paper's epsilon'."""
+        """The part of epsilon that each query gets; the paper's epsilon'."""
         return self.claimed_epsilon / count_queries(self.schema)
 
     @property
@@ -133,8 +133,8 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
     def honest_epsilon(self) -> float:
         """The loss of a record that stays at its node, under the schema's adjacency; infinite with a numeric column.
 
-        Without, a record is in one class count and in one cell of each table of one node, each moved by 1 at scale
-        1/epsilon'; a replaced one is in two. Raising and adding up are post-processing.
+        Without numeric columns, a record is in one class count and in one cell of each table of one node; it moves each
+        by 1 at scale 1/epsilon'. A replaced record moves two of each. Raising and adding up are post-processing.
         """
         categorical, numeric = count_columns(self.schema)
         if numeric or (categorical and self.federated and self.skip_empty):
@@ -144,7 +144,7 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
         return 2 * self.query_epsilon * (categorical + (len(self.schema.classes) > 1))
 
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
-        """Ask the nodes and add their messages, or add noise to the parameters of all records; then ratios."""
+        """Add the nodes' messages, or perturb the parameters of all records; then divide by the class counts."""
         self.messages_: Messages | None = None
         if self.federated:
             node_of = partition(records.labels, self.nodes, self.partition, self.iid, rng)
@@ -155,7 +155,7 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
         return noisy, ratios(self.schema, noisy, noisy.classes.sum())
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
         if isinstance(self.nodes, bool) or not isinstance(self.nodes, int | np.integer):
             raise ParameterError(f"nodes={self.nodes!r}; need an integer")
         if not 1 <= self.nodes <= LARGEST_NODES:

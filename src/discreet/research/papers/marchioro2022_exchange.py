@@ -1,7 +1,7 @@
-"""What the nodes of Marchioro et al. 2022 send and what is made of it: their Algorithms 1 to 3, and gossip.
+"""What the nodes of Marchioro et al. 2022 send, and how it becomes a model: their Algorithms 1 to 3, and gossip.
 
-Algorithm 1 reads records; the others are functions of noisy messages alone, and would keep whatever guarantee
-the messages had. The messages have none: see `Marchioro2022NaiveBayes`.
+Algorithm 1 reads records; the others are functions of noisy messages alone, so they would keep a guarantee of the
+messages. The messages have none: see `Marchioro2022NaiveBayes`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from discreet.schema.columns import Categorical, Numeric
 FLOOR = 1e-6
 """Noisy counts and variances below this are raised to it, by each node and by the aggregator.
 
-The paper is silent on negative counts; the authors' program does this. A node raises each of its own counts, so that
-N nodes raise an empty cell by N/(2 epsilon') on average.
+The paper does not mention negative counts; the authors' program does this. Every node raises its own counts, so N
+nodes raise an empty cell by N/(2 epsilon') on average.
 """
 PARTITIONS = ("equal", "uniform", "exponential")
 LEAST_RECORDS = 2
-"""Records that each node has at least, where there are enough."""
+"""Each node has at least this many records, if there are enough records."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,16 @@ class Messages:
         )
 
     def groups(self) -> tuple[Mapping[str, Array], Mapping[str, Array], Mapping[str, Array]]:
-        """All but the class counts."""
+        """Everything except the class counts."""
         return self.tables, self.sums, self.squares
 
 
 def partition(labels: Codes, nodes: int, sizes: str, iid: bool, rng: Randomness) -> Codes:
-    """The node of each record: shuffled (iid), or sorted by class, so that most nodes have records of one class only.
+    """The node of each record: records are shuffled (iid), or sorted by class, so most nodes have only one class.
 
-    `sizes` is "equal", or the law of the weights: "uniform" on [1, 10] or "exponential". Each node has two records
-    if there are enough; the others are shared in proportion to the weights. The authors' program has the same
-    three; there, the weights move a node's size by a few records only.
+    `sizes` is "equal", or the law of the nodes' weights: "uniform" on [1, 10] or "exponential". Each node gets two
+    records if there are enough; the others are divided in proportion to the weights. The authors' program has the same
+    three settings, but its weights change the size of a node by a few records only.
     """
     if nodes == 1:
         return np.zeros(len(labels), dtype=np.intp)
@@ -71,8 +71,8 @@ def partition(labels: Codes, nodes: int, sizes: str, iid: bool, rng: Randomness)
     else:
         weights = np.abs(rng.laplace((nodes,))) + np.finfo(np.float64).tiny
     least = LEAST_RECORDS if len(labels) >= LEAST_RECORDS * nodes else 0
-    shares = np.cumsum(weights) / weights.sum() * (len(labels) - least * nodes)
-    counts = least + np.diff(np.rint(shares).astype(np.intp), prepend=0)
+    ends = np.cumsum(weights) / weights.sum() * (len(labels) - least * nodes)
+    counts = least + np.diff(np.rint(ends).astype(np.intp), prepend=0)
     order = np.argsort(rng.integers(2**62, (len(labels),)) if iid else labels, kind="stable")
     node_of = np.empty(len(labels), dtype=np.intp)
     node_of[order] = np.repeat(np.arange(nodes), counts)
@@ -169,7 +169,7 @@ def deviations_of(variances: Mapping[str, Array]) -> dict[str, Array]:
 
 @dataclass(frozen=True)
 class Running:
-    """What the aggregator stores between messages: total counts, and the means and variances so far."""
+    """What the aggregator stores between messages: total counts, means and variances so far."""
 
     classes: Array
     tables: Mapping[str, Array]
@@ -178,7 +178,7 @@ class Running:
 
     @classmethod
     def start(cls, schema: Schema) -> Running:
-        """Before the first message."""
+        """The state before the first message."""
         zero = np.zeros(len(schema.classes))
         tables = {c.name: np.zeros((len(zero), c.size)) for c in schema.columns if isinstance(c, Categorical)}
         numeric = {c.name: zero for c in schema.columns if isinstance(c, Numeric)}
@@ -187,8 +187,8 @@ class Running:
     def update(self, message: Messages) -> Running:
         """Algorithm 3, the online update: equal to `aggregate` of all messages so far, if no class total is 0.
 
-        A total of exactly 0 has no mean, and later messages cannot repair it: this form keeps ratios, not sums.
-        The paper's equation (20) subtracts the mean; the variance needs its square, as Algorithm 3 has it.
+        A total of exactly 0 has no mean, and later messages cannot repair this, since ratios are stored, not sums.
+        The paper's equation (20) subtracts the mean; the variance needs its square, as in Algorithm 3.
         """
         if message.nodes != 1:
             raise ParameterError(f"{message.nodes} messages; need one, as Messages.of(node) gives it")
@@ -213,13 +213,13 @@ class Running:
 def gossip(messages: Messages, cycles: int, rng: Randomness) -> Messages:
     """Each node's estimate of the sums, without an aggregator: push-pull averaging (Jelasity et al. 2005).
 
-    In a cycle every node in turn meets another one at random, and both take the mean of what they hold. The mean
-    over all nodes never changes, and the variance between them shrinks to 1/(2 sqrt(e)) of itself in a cycle, in
-    expectation. A node's estimate of a sum is the number of nodes times what it holds; `aggregate` of its row makes the
-    model. A message must carry all of its own noise before it is sent: peers see it.
+    In a cycle, every node in turn meets another node at random, and both take the mean of their two values. The mean
+    over all nodes never changes; the expected variance between nodes shrinks to 1/(2 sqrt(e)) of itself in a cycle. A
+    node's estimate of a sum is the number of nodes times its value; `aggregate` of its row gives the model. A message
+    must carry all of its noise before it is sent, because other nodes see it.
     """
     if isinstance(cycles, bool) or not isinstance(cycles, int) or cycles < 0:
-        raise ParameterError(f"cycles={cycles!r}; need a number of cycles, 0 or more")
+        raise ParameterError(f"cycles={cycles!r}; need an integer, at least 0")
     nodes = messages.nodes
     arrays = [messages.classes, *(values for group in messages.groups() for values in group.values())]
     held = nodes * np.concatenate([values.reshape(nodes, -1) for values in arrays], axis=1)

@@ -1,7 +1,7 @@
-"""What the reproduced naive Bayes algorithms share: encoded records, their parameters, prediction, no guarantee.
+"""What the reproduced naive Bayes algorithms share: encoded records, parameters, noise and prediction.
 
-Each algorithm publishes the same parameters (class counts, tables, means and deviations) and differs in the
-noise. Exact statistics live here while `fit` runs; only noisy ones are kept.
+All of them publish the same parameters (class counts, tables, means and deviations); they differ in the noise. Exact
+statistics exist only while `fit` runs; the fitted model keeps noisy ones.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Noise: TypeAlias = Callable[[Array, Array], Array]
 """From exact values and noise scales to noisy values."""
 
 SMALLEST_DEVIATION = 1e-9
-"""A published deviation of 0 predicts as this part of the column's width: a density must exist."""
+"""For prediction, a published deviation is raised to this part of the column's width: a density must exist."""
 SMALLEST_PROBABILITY = 1e-300
 LARGEST_DISTANCE = 1e100
 
 
 @dataclass(frozen=True, repr=False)
 class ExactRecords:
-    """The training records, as the schema encodes them; those without a listed class are left out."""
+    """The training records, as the schema encodes them; records without a listed class are not counted."""
 
     schema: Schema
     table: Table
@@ -45,12 +45,12 @@ class ExactRecords:
 
     @classmethod
     def read(cls, X: Any, y: Any, schema: Schema) -> ExactRecords:
-        """Check the shapes, which are public; no value can make it fail."""
+        """Check the shapes, which are public; no value of a record can make this fail."""
         table = Table(X, schema)
         table.check(schema)
         labels = class_codes(as_vector(y), schema)
         if len(labels) != table.rows:
-            raise DataError("X and y have different lengths; need one label a record")
+            raise DataError("X and y have different lengths; need one label per record")
         return cls(schema, table, labels)
 
     def class_counts(self) -> Array:
@@ -73,7 +73,7 @@ class ExactRecords:
 
 @dataclass(frozen=True)
 class Parameters:
-    """One number a class, a class and cell, and a class and moment: exact values, noise scales or noisy values."""
+    """One number per class, per class and cell, per class and moment: exact values, noise scales or noisy values."""
 
     classes: Array
     tables: Mapping[str, Array]
@@ -93,9 +93,10 @@ class Parameters:
 
 
 def exact_parameters(records: ExactRecords, bins: int | None = None) -> Parameters:
-    """Counts, means and population standard deviations; an empty class has the middle of the bounds and 0.
+    """Counts, means and population standard deviations.
 
-    With `bins`, a number is counted in equal public bins like a category, and has no moments.
+    An empty class has the middle of the bounds as its mean and 0 as its deviation. With `bins`, numeric columns are
+    counted in equal public bins, like categories, and have no moments.
     """
     columns = records.schema.columns
     tabled = [column for column in columns if bins is not None or isinstance(column, Categorical)]
@@ -112,7 +113,7 @@ def exact_parameters(records: ExactRecords, bins: int | None = None) -> Paramete
 
 @dataclass(frozen=True)
 class Likelihoods:
-    """The published classifier: a weight for each class, tables of P[cell | class], and normal densities."""
+    """The published classifier: a weight per class, tables of P[cell | class], and normal densities."""
 
     schema: Schema
     prior: Array
@@ -122,7 +123,7 @@ class Likelihoods:
     bins: int | None = None
 
     def log_posterior(self, X: Any) -> Array:
-        """Log-probability of each class for each record; finite, whatever was published."""
+        """Log-probability of each class for each record; finite for all published parameters."""
         table = Table(X, self.schema)
         table.check(self.schema)
         joint = np.tile(_log(self.prior), (table.rows, 1))
@@ -163,7 +164,7 @@ class PublishedNaiveBayes(PublishedClassifier, Publishing):
             self.parameters_, self.likelihoods_ = self.publish(records, rng)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each record; the first of equals."""
+        """The most probable class of each record; the first one in case of a tie."""
         best = np.argmax(self.predict_log_proba(X), axis=1)
         labels: NDArray[Any] = self.classes_[best]
         return labels
@@ -180,7 +181,7 @@ class PublishedNaiveBayes(PublishedClassifier, Publishing):
 
 
 def check_bins(bins: object) -> None:
-    """Raise ParameterError unless this is a number of bins."""
+    """Raise ParameterError unless this is a possible number of bins."""
     if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= MAX_CELLS:
         raise ParameterError(f"bins={bins!r}; need an integer from 1 to {MAX_CELLS}")
 
@@ -192,7 +193,7 @@ def count_columns(schema: Schema) -> tuple[int, int]:
 
 
 def count_queries(schema: Schema) -> int:
-    """Number of queries that papers divide epsilon by: one for the classes, one per category, two per number."""
+    """Number of queries: one for the classes, one per categorical column and two per numeric column."""
     categorical, numeric = count_columns(schema)
     return 1 + categorical + 2 * numeric
 
@@ -219,7 +220,7 @@ def ratios(schema: Schema, noisy: Parameters, total: float) -> Likelihoods:
 
 
 def clipped_numbers(values: NDArray[Any], column: Numeric) -> Array:
-    """Numbers within the bounds; a missing one takes the column's fill value."""
+    """The values as numbers within the bounds; a missing number becomes the column's fill value."""
     numbers = np.array(as_floats(values), dtype=np.float64)
     numbers[np.isnan(numbers)] = column.missing_value
     return np.clip(numbers, float(column.lower), float(column.upper))

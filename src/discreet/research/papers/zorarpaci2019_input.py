@@ -25,14 +25,14 @@ class Zorarpaci2019InputPerturbation(Reproduction):
     Every value of numeric column j gets independent noise of scale (max_j - min_j) / epsilon, the range being that of
     the training data. Then any learner is trained on the table; the thesis trains rules found by bee colonies.
 
-    The thesis calls the Laplace parameter a standard deviation; the variances that it tabulates for Iris are those of
-    a scale, 2 (max - min)^2 / epsilon^2. It is silent on missing and infinite numbers: here they are read as the
-    schema says (fill value, bounds). Noisy numbers are not clipped.
+    The thesis calls the Laplace parameter a standard deviation, but the variances that it tabulates for Iris are those
+    of a scale, 2 (max - min)^2 / epsilon^2. It does not mention missing and infinite numbers: here they are read as
+    the schema says (fill value, bounds). Noisy numbers are not clipped.
 
     Parameters
     ----------
     schema : the public schema.
-    epsilon : the loss that the thesis claims for the whole table.
+    epsilon : the privacy loss that the thesis claims for the whole table.
     ranges : "data" as published, or "schema" for the width of the public bounds.
     random_state : None for unpredictable draws, an integer for repeatable ones.
 
@@ -71,14 +71,14 @@ class Zorarpaci2019InputPerturbation(Reproduction):
         self.random_state = random_state
 
     def honest_epsilon(self) -> float:
-        """The loss: infinite, as labels are published as they are."""
+        """The loss: infinite, because labels are published without noise."""
         return math.inf
 
     def numbers_epsilon(self) -> float:
         """The exact loss of the numbers alone under replace-one, for real-valued noise; infinite for the data's range.
 
-        With public ranges: a record is replaced by one at the other ends of all bounds, which moves each of d numbers
-        by epsilon times the scale of its noise.
+        With public ranges, the worst replaced record goes from one end of all bounds to the other, which moves each of
+        its d numbers by epsilon times the scale of its noise.
         """
         _, numeric = count_columns(self.schema)
         return math.inf if self.ranges == "data" else numeric * self.claimed_epsilon
@@ -92,7 +92,7 @@ class Zorarpaci2019InputPerturbation(Reproduction):
         table, labels = Table(X, self.schema), as_vector(y)
         table.check(self.schema)
         if len(labels) != table.rows:
-            raise DataError("X and y have different lengths; need one label a record")
+            raise DataError("X and y have different lengths; need one label per record")
         noisy: dict[str, NDArray[Any]] = {}
         with np.errstate(over="ignore", invalid="ignore"):
             for column in self.schema.columns:

@@ -21,20 +21,20 @@ class Zorarpaci2019OneRule(PublishedClassifier):
     """1R (Holte 1993) from count queries that each get an equal part of epsilon.
 
     With K classes and V_j cells in column j each count gets Laplace noise of scale 1/epsilon',
-    epsilon' = epsilon / (K sum_j V_j): as if one record were in all cells. Each value of a column has the class with
-    its largest noisy count, and the column with the least error is the rule.
+    epsilon' = epsilon / (K sum_j V_j): as if one record were in all cells. Each value of a column predicts the class
+    with its largest noisy count, and the column with the smallest error is the rule.
 
     The thesis leaves open how the error follows from noisy counts. Here it is as in Weka, whose counts the thesis
-    perturbed: the column with the largest sum of the counts of its chosen classes. With exact counts that is the
-    least error; with noisy ones the two differ, and of three readings this one agrees best with the thesis's
-    results (Nursery, Breast-w). It is silent on negative counts (here used as they are), and on how numbers become
-    categories (here `bins` equal public bins). It calls the Laplace parameter a standard deviation; its results
-    fit a scale.
+    perturbed: the column with the largest sum of the counts of its chosen classes wins. With exact counts this column
+    has the smallest error; with noisy counts it may not, and of three readings this one agrees best with the thesis's
+    results (Nursery, Breast-w). The thesis does not say how to treat negative counts (here used as they are), or how
+    numbers become categories (here `bins` equal public bins). It calls the Laplace parameter a standard deviation, but
+    its results fit a scale.
 
     Parameters
     ----------
     schema : the public schema.
-    epsilon : the loss that the thesis claims for the whole model.
+    epsilon : the privacy loss that the thesis claims for the whole model.
     bins : number of equal bins of a numeric column.
     random_state : None for unpredictable draws, an integer for repeatable ones.
 
@@ -71,13 +71,13 @@ class Zorarpaci2019OneRule(PublishedClassifier):
 
     @property
     def query_epsilon(self) -> float:
-        """The part of each count."""
+        """The part of epsilon that each count gets."""
         return self.claimed_epsilon / (len(self.schema.classes) * sum(self._sizes()))
 
     def honest_epsilon(self) -> float:
-        """The exact loss of all noisy counts, for real-valued noise: that of the cells that one record is in.
+        """The exact loss of all noisy counts, for real-valued noise: the sum over the cells that one record is in.
 
-        With one class, a replaced record stays in its cell of a column that has no other.
+        With one class, a replaced record cannot leave its cell in a column that has only one cell.
         """
         if self.schema.adjacency is Adjacency.ADD_REMOVE:
             return len(self.schema.columns) * self.query_epsilon

@@ -27,18 +27,18 @@ LEARNERS: dict[str, type[Zorarpaci2019OneRule] | type[Zorarpaci2019NaiveBayes]] 
 class Zorarpaci2019Pipeline(PublishedClassifier):
     """ABC-DE chooses columns on the exact records; 1R or naive Bayes then counts the chosen ones with noise.
 
-    Fewer columns mean fewer count queries, and each gets more of epsilon: that is the purpose. The choice is that of
-    `BeeFeatureSelector` as published, by the accuracy of a tree in 3-fold cross-validation; the thesis is silent on
-    the size of the population and the number of rounds, and used Weka's J48 as the tree (here one by entropy, with two
-    records a leaf).
+    The purpose: fewer columns mean fewer count queries, and each query gets more of epsilon. Columns are chosen by
+    `BeeFeatureSelector` as published, by the accuracy of a tree in 3-fold cross-validation. The thesis does not state
+    the size of the population and the number of rounds; its tree is Weka's J48 (here a tree by entropy, with at least
+    two records per leaf).
 
     Parameters
     ----------
     schema : the public schema.
     learner : "one-rule" (`Zorarpaci2019OneRule`) or "naive-bayes" (`Zorarpaci2019NaiveBayes`).
-    epsilon : the loss that the thesis claims for the whole model.
+    epsilon : the privacy loss that the thesis claims for the whole model.
     bins : number of equal bins of a numeric column, for the learner.
-    population, max_iter : subsets and rounds of the search.
+    population, max_iter : number of subsets and of rounds of the search.
     random_state : None for unpredictable draws, an integer for repeatable ones.
 
     Attributes
@@ -110,7 +110,7 @@ class Zorarpaci2019Pipeline(PublishedClassifier):
         """Choose columns on the exact records, then fit the learner on them."""
         table, labels = self._opened(X), as_vector(y)
         if len(labels) != table.rows:
-            raise DataError("X and y have different lengths; need one label a record")
+            raise DataError("X and y have different lengths; need one label per record")
         seed = int(rng.integers(2**62, (1,))[0])
         columns = {name: table.column(name) for name in self.schema.names}
         selector = self._selector(seed).fit(columns, labels)
@@ -121,7 +121,7 @@ class Zorarpaci2019Pipeline(PublishedClassifier):
         self.learner_ = learner.fit({name: columns[name] for name in self.columns_}, labels)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """What the learner says of the chosen columns."""
+        """The learner's prediction from the chosen columns."""
         check_is_fitted(self, "learner_")
         table = self._opened(X)
         labels: NDArray[Any] = self.learner_.predict({name: table.column(name) for name in self.columns_})
