@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from discreet.research.comparison.grid import Grid
 from discreet.research.comparison.summary import Cell
@@ -40,7 +40,7 @@ class Context(NamedTuple):
     directory: str | None
 
 
-class Study(ABC):
+class Study(Protocol):
     """One of the five papers.
 
     Class attributes
