@@ -1,8 +1,8 @@
-"""Data sets, folds and result rows that every benchmark shares.
+"""Data sets, folds and result rows that every benchmark shares; a module, not a command.
 
-All contestants must see the same rows in the same folds, or their accuracies cannot be compared. They run
-in environments of their own, with other versions of numpy and scikit-learn, so this module needs no more
-than these two and the standard library, and nothing of `discreet`.
+All contestants must see the same rows in the same folds, or their accuracies cannot be compared. Rivals run in their
+own environments with other versions of numpy and scikit-learn, so this module needs only these two and the standard
+library, and nothing of `discreet`.
 """
 
 from __future__ import annotations
