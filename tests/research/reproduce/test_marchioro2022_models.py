@@ -136,7 +136,7 @@ def test_a_federation_is_the_setting_it_names_and_repeats(iris, monkeypatch):
 def test_one_node_has_the_largest_value_of_each_class():
     records = table_records([1.0, 2.0, 8.0, 5.0], ["x", "y", "x", "y"])
     (row,) = nodes.sensitivities(records, [1], 0)
-    assert row.shares.tolist() == [0.8, 0.5]
+    assert row.fractions.tolist() == [0.8, 0.5]
     assert row.growth == 1
     assert row.bare == 0
 
@@ -150,7 +150,7 @@ def test_noise_never_shrinks_by_dividing(iris):
     equal = table_records([5.0] * 100, ["x", "y"] * 50)
     (row,) = nodes.sensitivities(equal, [10], 0)
     assert row.growth == pytest.approx(math.sqrt(10))
-    assert len(row.shares) >= nodes.ENOUGH
+    assert len(row.fractions) >= nodes.ENOUGH
 
 
 def test_nodes_with_nothing_but_zeros_are_bare():

@@ -11,7 +11,7 @@ from discreet.research.report import ReportTable
 from discreet.research.reproduce.curves import Curve
 
 MISSING = "–"
-"""What a table shows where nothing was measured."""
+"""Shown in a table if nothing was measured."""
 
 INDEPENDENT = "runs taken as independent; they share records, so that true errors may be larger"
 """Said beside every standard error: folds share training records, and repeats share all."""

@@ -1,4 +1,4 @@
-"""Why ours is below an average of Table 2 of Lopuhaä 2021: what counts as a reason, and what is only said beside."""
+"""Why ours is below an average of Table 2 of Lopuhaä 2021: what counts as a reason, and what is only a remark."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from discreet.schema import Adjacency
 
 
 def explanations(contest: Contest, scores: TableTwo, known: Facts | None) -> list[str]:
-    """What explains that ours is not above the paper's average. No low score of ours makes a reason of these."""
+    """The reasons why ours is not above the paper's average; a low accuracy of ours is never a reason by itself."""
     found = []
     if known is not None:
         own = table_two("no privacy")[contest.data, contest.family]
@@ -40,7 +40,7 @@ def explanations(contest: Contest, scores: TableTwo, known: Facts | None) -> lis
 
 
 def remarks(contest: Contest, scores: TableTwo, known: Facts | None) -> list[str]:
-    """What else the numbers say of such a cell; it excuses nothing."""
+    """Remarks on such a cell; they are not reasons."""
     found = []
     if known is not None:
         own, share = table_two("no privacy")[contest.data, contest.family], known.largest_fraction
@@ -57,32 +57,33 @@ def remarks(contest: Contest, scores: TableTwo, known: Facts | None) -> list[str
 
 
 def published_loss(family: str, known: Facts, epsilon: float, records: int | None = None) -> float:
-    """What the published algorithm loses for tables that differ in one row, as the paper has it.
+    """The privacy loss of the published algorithm for tables that differ in one row, the paper's adjacency.
 
-    The loss of the SVM depends on the number of records, which is public there; without it, that of the worst number.
+    The loss of the SVM depends on the number of records, which is public there; by default the worst number is taken.
     """
     model = PUBLISHED[FAMILIES[family][0]](known.schema.replace(adjacency=Adjacency.REPLACE_ONE), epsilon=epsilon)
     return float(model.honest_epsilon(records) if isinstance(model, Lopuhaa2021SVM) else model.honest_epsilon())
 
 
 def equal_loss(contest: Contest, scores: TableTwo, known: Facts) -> float | None:
-    """Our average if at each ε ours may lose what the published one loses there, for tables that differ in one row.
+    """Our average if ours may lose as much as the published algorithm at each ε, for tables that differ in one row.
 
-    Ours at ε under add-remove loses 2 ε at most there (a record goes, another comes). So at each ε of the paper the
-    largest ε that was run and loses no more is taken; None if there is none, or the published loss has no bound.
+    Ours at ε under add-remove loses at most 2 ε there (one record is removed, another added). So for each ε of the
+    paper, the largest ε that was run and loses no more is taken; None if there is none or the published loss is
+    infinite.
     """
     rigorous, records = FAMILIES[contest.family][1], math.floor(known.records * (1 - 1 / FOLDS))
     values: list[float | None] = []
     for epsilon in PRINTED_EPSILONS:
         loss = published_loss(contest.family, known, epsilon, records)
-        # the tolerance lets 2 ε lose 2 ε, whatever the rounding
+        # the tolerance absorbs rounding, so that a loss of 2 ε allows a loss of 2 ε
         allowed = [run for run in scores.grid if 2 * run <= loss * (1 + 1e-9)]
         values.append(scores.mean(contest.data, rigorous, max(allowed)) if allowed and loss < math.inf else None)
     return average(values)
 
 
 def _at_equal_loss(contest: Contest, scores: TableTwo, known: Facts) -> list[str]:
-    """Whether ours is above if both may lose the same."""
+    """A reason if ours is above when both may lose the same."""
     ours = equal_loss(contest, scores, known)
     if ours is None or ours <= contest.printed:
         return []
@@ -94,7 +95,7 @@ def _at_equal_loss(contest: Contest, scores: TableTwo, known: Facts) -> list[str
 
 
 def _other_problem(contest: Contest, own: float, known: Facts) -> list[str]:
-    """With more than two classes: whether an accuracy is that of never naming one of them."""
+    """With more than two classes: a reason if an accuracy is that of never predicting one of them."""
     if contest.family != "SVM" or len(known.counts) == 2:
         return []
     return [
@@ -105,7 +106,7 @@ def _other_problem(contest: Contest, own: float, known: Facts) -> list[str]:
 
 
 def _small_epsilons(contest: Contest, scores: TableTwo) -> list[str]:
-    """At which epsilons ours is lost."""
+    """The epsilons at which ours is below the paper's average."""
     rigorous = FAMILIES[contest.family][1]
     at = {
         epsilon: value for epsilon in scores.grid if (value := scores.mean(contest.data, rigorous, epsilon)) is not None

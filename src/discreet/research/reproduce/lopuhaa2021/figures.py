@@ -31,7 +31,7 @@ VARIANTS = ("published", "rigorous")
 
 
 def figures(scores: TableTwo, context: Context) -> Section:
-    """Figures 2, 3, 4 and 5, ours; the paper's own are pictures without numbers."""
+    """Our Figures 2, 3, 4 and 5."""
     three = [[cell for cell in scores.cells if cell.model in models] for models in zip(*FAMILIES.values(), strict=True)]
     parts: list[Part] = []
     if scores.data:
@@ -70,7 +70,7 @@ _TICKS = "Triangles at the right are the paper's averages over its ten ε."
 
 
 def _data_sets(scores: TableTwo) -> list[Part]:
-    """Over which data sets means, tests and medians are, if not over the paper's."""
+    """A note on which data sets were averaged, unless they are the paper's."""
     if scores.all_data:
         return []
     words = f"Means, tests and medians of this section are over {', '.join(scores.data)}; the paper's over its six."
@@ -78,7 +78,7 @@ def _data_sets(scores: TableTwo) -> list[Part]:
 
 
 def _about_averages(scores: TableTwo) -> str:
-    """Which of the three leads, at each epsilon, as published and rigorous."""
+    """Which of the three classifiers leads at each epsilon, published and rigorous."""
     said = []
     for which, variant in enumerate(VARIANTS):
         lead: dict[str, list[str]] = {family: [] for family in FAMILIES}
@@ -99,7 +99,7 @@ def _about_averages(scores: TableTwo) -> str:
 
 
 def _tests(three: Sequence[Sequence[Cell]], context: Context) -> list[Part]:
-    """The p-values beside the two that the paper gives."""
+    """Our p-values beside the two that the paper gives."""
     rows = []
     paper = {each.model: each.value for each in printed("lopuhaa2021", "Figure 4")}
     pairs = 0
@@ -128,7 +128,7 @@ def _tests(three: Sequence[Sequence[Cell]], context: Context) -> list[Part]:
 
 
 def _medians(scores: TableTwo, context: Context) -> list[Part]:
-    """The medians of Figure 5b, of which the text says where they lie."""
+    """The medians of Figure 5b, beside those that the paper's text names."""
     said = {float(each.epsilon): each.value for each in printed("lopuhaa2021", "Figure 5b, median")}
     rows = []
     for epsilon in scores.grid:

@@ -1,4 +1,4 @@
-"""What follows from the runs and from Table 2 of Lopuhaä 2021: averages, ceilings, and where ours is below."""
+"""What follows from our runs and from Table 2 of Lopuhaä 2021: averages, upper bounds, and where ours is below."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DATA = ("adult", "mushroom", "nursery", "spect", "house-votes-84", "skin")
 EPSILONS = ("1e-11", "0.001", "0.005", "0.01", "0.05", "0.1", "0.25", "0.5", "0.75", "1")
 OURS = (*(rigorous for _, rigorous in FAMILIES.values()), *OTHERS)
 PRINTED_EPSILONS = tuple(float(epsilon) for epsilon in EPSILONS)
-"""The epsilons that the printed averages are over, whatever was run here."""
+"""The epsilons of the printed averages, whichever were run here."""
 
 FOLDS = 10
 
@@ -60,13 +60,13 @@ class TableTwo(Accuracies):
 
 
 def average(values: Sequence[float | None]) -> float | None:
-    """The mean; None if a value is missing or there is none."""
+    """The mean; None if a value is missing or the list is empty."""
     present = [value for value in values if value is not None]
     return float(np.mean(present)) if present and len(present) == len(values) else None
 
 
 def divided(value: float | None, by: float | None) -> float | None:
-    """The quotient, if both are there."""
+    """The quotient; None if a number is missing or the divisor is 0."""
     return value / by if value is not None and by else None
 
 
@@ -76,7 +76,7 @@ def table_two(measure: str) -> dict[tuple[str, str], float]:
 
 
 def ceiling(classes: int, distance: float, epsilon: float, best: float = 1.0) -> float:
-    """The most that the expected accuracy of an ε-DP learner can be, averaged over namings of the classes.
+    """Upper bound on the expected accuracy of an ε-DP learner, averaged over namings of the classes.
 
     Let D_k be the data D with the label j renamed to j + k modulo K, for k = 0 ... K - 1, training and test records
     alike. A classifier h is right on each test record under exactly one naming, so that its accuracies on the K test
@@ -87,22 +87,23 @@ def ceiling(classes: int, distance: float, epsilon: float, best: float = 1.0) ->
 
     Parameters
     ----------
-    best : no classifier is taken to be more accurate than this.
+    best : accuracy that no classifier is assumed to exceed.
     """
     return min(best, 1 / (1 + (classes - 1) * math.exp(-min(distance * epsilon, 700.0))))
 
 
 def average_ceiling(known: Facts, best: float, epsilons: Sequence[float]) -> float:
-    """The mean of the ceilings for the training part of ten folds and tables that differ in one row, as the paper's."""
+    """The mean of the bounds over these epsilons, for the training part of ten folds and the paper's adjacency."""
     steps = known.records * (1 - 1 / FOLDS)
     classes = len(known.schema.classes)
     return float(np.mean([ceiling(classes, steps, epsilon, best) for epsilon in epsilons]))
 
 
 def envelope(scores: TableTwo, data: str, known: Facts) -> float | None:
-    """The average over the epsilons if at each the best of our models were known beforehand, luck taken off.
+    """The average over the epsilons if the best of our models at each epsilon were known beforehand.
 
-    No accuracy counts above the ceiling of its epsilon; ours run under add-remove, where a changed label is two steps.
+    To remove luck, no accuracy counts above the bound of its epsilon. Ours run under add-remove, where a changed label
+    is two steps.
     """
     classes, steps = len(known.schema.classes), 2 * known.records * (1 - 1 / FOLDS)
     tops: list[float | None] = []
@@ -113,7 +114,10 @@ def envelope(scores: TableTwo, data: str, known: Facts) -> float | None:
 
 
 class Contest(NamedTuple):
-    """One of the 18 cells: the paper's average, and ours over the epsilons that were run; whole if those are its."""
+    """One of the 18 cells: the paper's average, and ours over the epsilons that were run.
+
+    `whole` says whether these are the paper's epsilons.
+    """
 
     data: str
     family: str
@@ -126,12 +130,12 @@ class Contest(NamedTuple):
 
     @property
     def above(self) -> bool | None:
-        """Whether the rigorous counterpart is above the paper's average; None unless ours is over the same epsilons."""
+        """Whether our counterpart is above the paper's average; None unless both are over the same epsilons."""
         return self.rigorous > self.printed if self.rigorous is not None and self.whole else None
 
     @property
     def some_above(self) -> bool:
-        """Whether the best of ours, picked after the fact, is above it, over the same epsilons."""
+        """Whether the best of our models, picked afterwards, is above the paper's average over the same epsilons."""
         return self.best is not None and self.best[1] > self.printed and self.whole
 
 
@@ -162,17 +166,17 @@ class Defeat(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Negative."""
+        """Ours minus theirs, which is negative."""
         return self.rigorous - self.published
 
     @property
     def clear(self) -> bool:
-        """Whether it is more than two standard errors, the two models taken as independent."""
+        """Whether the difference is more than two standard errors, the two models taken as independent."""
         return -self.difference > 2 * self.error
 
 
 def defeats(scores: TableTwo) -> tuple[list[Defeat], int]:
-    """Those cells, and of how many."""
+    """The defeats, and the number of all cells."""
     found, all_cells = [], 0
     for data in scores.data:
         for family, (published, rigorous) in FAMILIES.items():
@@ -193,7 +197,7 @@ def printed_formula_p_value(p_value: float) -> float:
 
 
 def least_printed_p_value(pairs: int) -> float:
-    """The least two-sided p-value that the printed formula can give: all ranks on one side, T = 0."""
+    """The smallest two-sided p-value that the printed formula can give: all ranks on one side, T = 0."""
     from scipy.stats import norm
 
     return float(2 * norm.sf((pairs * (pairs + 1) / 4) / math.sqrt(pairs * (pairs + 1) * (2 * pairs + 1) / 4)))

@@ -1,4 +1,4 @@
-"""What the algorithms of Lopuhaä 2021 claim, and what they lose."""
+"""What the algorithms of Lopuhaä 2021 claim, and their true privacy loss."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MAKERS: dict[str, Callable[..., Any]] = {
 
 
 def losses(context: Context) -> Section:
-    """What the published algorithms say and what they lose, at each epsilon."""
-    kinds = (Lopuhaa2021NaiveBayes, Lopuhaa2021SVM, Lopuhaa2021Tree)
-    claims = [[kind.__name__, kind.claim, kind.verdict, kind.reason] for kind in kinds]
+    """The claims of the published algorithms, and their true privacy loss at each epsilon."""
+    classifiers = (Lopuhaa2021NaiveBayes, Lopuhaa2021SVM, Lopuhaa2021Tree)
+    claims = [[each.__name__, each.claim, each.verdict, each.reason] for each in classifiers]
     rows: dict[tuple[str, ...], list[str]] = {}
     for name, make in MAKERS.items():
         for adjacency in Adjacency:

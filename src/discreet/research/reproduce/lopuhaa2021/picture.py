@@ -16,10 +16,10 @@ MeanAt = Callable[[str, float], float | None]
 
 
 def draw_panels(scores: TableTwo) -> Any:
-    """A matplotlib figure: a panel for each data set, as published (dashed) and rigorous (solid).
+    """A matplotlib figure: a panel per data set, as published (dashed) and rigorous (solid).
 
-    The epsilons stand side by side at equal distances, as 1e-11 would be far off on any other axis. A triangle at the
-    right is the paper's average over all epsilons.
+    The epsilons stand at equal distances, because 1e-11 would be far away on any other axis. A triangle at the right is
+    the paper's average over all epsilons.
     """
     width = min(3, max(1, len(scores.data)))
     height = max(1, math.ceil(len(scores.data) / width))
@@ -43,9 +43,9 @@ def draw_panels(scores: TableTwo) -> Any:
 
 
 def draw_averages(scores: TableTwo) -> Any:
-    """A matplotlib figure: the same, averaged over the data sets, with our other models beside.
+    """A matplotlib figure: the same, averaged over the data sets, and our other models.
 
-    The paper's averages are there if all its data sets are, and no other.
+    The paper's averages are shown only if exactly its data sets were run.
     """
     figure = new_figure(figsize=(7.2, 5.0))
     panel = figure.subplots()

@@ -1,4 +1,4 @@
-"""What is said of Table 2 of Lopuhaä 2021, cell by cell."""
+"""The sections of the report on Table 2 of Lopuhaä 2021, cell by cell."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from discreet.research.reproduce.study import Context
 
 MEASURES = ("no privacy", "average", "ratio")
 HALF_A_DIGIT = 5e-5
-"""Of the four that the paper prints."""
+"""Half a unit of the fourth decimal, the last that the paper prints."""
 
 INDEPENDENT = "runs are taken as independent; they share records, so that true errors may be larger"
 
 
 def about(scores: TableTwo, context: Context) -> Section:
-    """Data, choices, and what the paper leaves open."""
+    """The data, our choices, and what the paper leaves open."""
     sizes = {(each.data, each.model): each.value for each in printed("lopuhaa2021", "Table 1")}
     rows = []
     for data in DATA:
@@ -75,7 +75,7 @@ def about(scores: TableTwo, context: Context) -> Section:
 
 
 def table(scores: TableTwo, context: Context) -> Section:
-    """Table 2, ours beside, and whether its own columns fit together."""
+    """Table 2 beside ours, and whether its own columns are consistent."""
     parts: list[Part] = [
         ReportTable("Table 2, as printed and as measured", _heads(), _rows_of_table(scores), context.origin)
     ]
@@ -116,7 +116,7 @@ def _measured(scores: TableTwo, model: str, measure: str) -> list[str]:
 
 
 def _consistency() -> str:
-    """Whether averages are means of their rows, and ratios quotients, up to rounding."""
+    """Whether the printed averages and ratios follow from the printed accuracies, up to rounding."""
     values = {measure: table_two(measure) for measure in MEASURES}
     wrong = []
     for family in FAMILIES:
@@ -136,7 +136,7 @@ def _consistency() -> str:
 
 
 def verdicts(scores: TableTwo, context: Context) -> Section:
-    """In which of the 18 cells ours is above, and why not in the others."""
+    """The cells in which ours is above the paper, and why it is not in the others."""
     found = contests(scores)
     below = [each for each in found if each.above is False]
     why = [[each.data, each.family, *_why(each, scores, context)] for each in below]
@@ -161,7 +161,7 @@ def verdicts(scores: TableTwo, context: Context) -> Section:
 
 
 def _counted(found: Sequence[Contest]) -> list[Part]:
-    """In how many cells ours is above; nothing if none can be judged."""
+    """The number of cells in which ours is above; nothing if no cell can be judged."""
     known = [each for each in found if each.above is not None]
     if not known:
         return []
@@ -178,7 +178,7 @@ _SIX = {6: "six"}.get(len(OURS), str(len(OURS)))
 
 
 def _row_of_verdicts(each: Contest, scores: TableTwo, context: Context) -> list[str]:
-    """The averages of one cell, and what they can be at most."""
+    """The averages of one cell, and their upper bounds."""
     data = facts(each.data, context.directory)
     own, best = table_two("no privacy")[each.data, each.family], scores.best_without_noise(each.data)
     ceilings = [MISSING, MISSING, MISSING]
@@ -192,13 +192,13 @@ def _row_of_verdicts(each: Contest, scores: TableTwo, context: Context) -> list[
 
 
 def _why(each: Contest, scores: TableTwo, context: Context) -> list[str]:
-    """What explains a cell, and what is said beside."""
+    """What explains a cell, and remarks that do not explain it."""
     known = facts(each.data, context.directory)
     return ["; ".join(said(each, scores, known)) or MISSING for said in (explanations, remarks)]
 
 
 def _about_ceilings(scores: TableTwo, context: Context) -> str:
-    """Which printed averages no ε-DP learner that treats classes alike can have."""
+    """The printed averages that no ε-DP learner that treats classes alike can have."""
     beyond = []
     for (data, family), value in table_two("average").items():
         known = facts(data, context.directory) if data in scores.data else None
@@ -247,7 +247,7 @@ def same_folds(scores: TableTwo, context: Context) -> Section:
 
 
 def _honest(defeat: Defeat, context: Context) -> str:
-    """What the published algorithm loses there, for tables that differ in one row."""
+    """The privacy loss of the published algorithm there, for tables that differ in one row."""
     known = facts(defeat.data, context.directory)
     if known is None:
         return MISSING
@@ -255,7 +255,7 @@ def _honest(defeat: Defeat, context: Context) -> str:
 
 
 def nursery(scores: TableTwo, rest: TableTwo, context: Context) -> Section:
-    """Two figures that belong to other problems: the SVM's .9747 and the naive Bayes's .0834."""
+    """Two accuracies that belong to other problems: the SVM's .9747 and the naive Bayes's .0834."""
     known = facts("nursery", context.directory)
     none = table_two("no privacy")
     parts: list[Part] = []
@@ -316,5 +316,5 @@ def loss_shown(value: float) -> str:
 
 
 def shown(value: float | None) -> str:
-    """An accuracy for people; a dash if it is not there."""
+    """An accuracy for people; a dash if it is missing."""
     return MISSING if value is None else f"{value:.4f}"

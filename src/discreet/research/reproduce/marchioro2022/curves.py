@@ -11,7 +11,7 @@ from discreet.research.reproduce.accuracies import Accuracies, standard_error
 from discreet.research.reproduce.marchioro2022.models import CENTRAL
 
 EPSILONS = ("0.01", "0.031623", "0.1", "0.316228", "1", "3.16228", "10")
-"""From 0.01 to 10 in half-decades."""
+"""From 0.01 to 10, each √10 times the one before."""
 
 
 class Curves:
@@ -35,11 +35,11 @@ class Curves:
         return math.nan if cell is None else standard_error(cell)
 
     def curve(self, data: str, model: str) -> list[float]:
-        """The means over all epsilons with noise."""
+        """The means at all epsilons of the figure."""
         return [self.mean(data, model, epsilon) for epsilon in EPSILONS]
 
     def ahead(self, data: str, first: str, second: str, epsilon: str) -> float:
-        """By how many standard errors the first model is better than the second."""
+        """The first model's mean minus the second's, in standard errors."""
         gap = self.mean(data, first, epsilon) - self.mean(data, second, epsilon)
         error = math.hypot(self.error(data, first, epsilon), self.error(data, second, epsilon))
         return gap / max(error, 1e-9)
@@ -49,9 +49,9 @@ class Curves:
         return self._accuracies.models(data)
 
     def crossing(self, data: str, model: str) -> float:
-        """The epsilon from which on a curve stays above the middle of the largest class and the noiseless accuracy.
+        """The epsilon from which a curve stays above the middle between largest class and noiseless accuracy.
 
-        Between two points of the grid by the logarithm of epsilon; 0 if it is above everywhere, infinite if nowhere.
+        Interpolated by the logarithm of epsilon; 0 if the curve is above everywhere, infinite if it ends below.
         """
         level = (self.mean(data, MAJORITY, NOT_PRIVATE) + self.mean(data, CENTRAL, NOT_PRIVATE)) / 2
         values = self.curve(data, model)

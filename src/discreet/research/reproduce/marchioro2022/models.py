@@ -1,4 +1,4 @@
-"""The models of Figure 1 of Marchioro et al. 2022: as published, two variants that show what drives it, and ours."""
+"""The models of Figure 1 of Marchioro et al. 2022: as published, two variants that explain its accuracy, and ours."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ BOUNDED, NOISE = "public bounds N=", "noise alone N="
 
 
 class Federation:
-    """Our naive Bayes, trained by parties among whom the training records are divided evenly and at random.
+    """Our naive Bayes, trained by parties; the training records are divided among them evenly and at random.
 
-    Everything runs in this process and from one seed, by `discreet.federated.simulate`: the questions, their shares of
-    epsilon and the noise are those of an invitation. Without noise it is training at one place, as sums are exact.
+    `discreet.federated.simulate` runs everything in this process and from one seed. The queries, their shares of
+    epsilon and the noise are those of an invitation. Without noise this is training at one place: sums are exact.
     """
 
     def __init__(self, schema: Schema, *, epsilon: float, random_state: int, protocol: str, parties: int) -> None:
@@ -34,7 +34,7 @@ class Federation:
         self.protocol, self.parties = protocol, parties
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Divide the records, add up what the parties answer, and build the model of the sums."""
+        """Divide the records, add the parties' answers, and build the model from the sums."""
         model = NaiveBayes(self.schema, epsilon=self.epsilon, random_state=self.random_state)
         if self.epsilon == math.inf:
             self.model_ = model.fit(X, y)
@@ -50,14 +50,14 @@ class Federation:
 
 
 class PublicBounds(Marchioro2022NaiveBayes):
-    """The same exchange with noise on sums at the largest value that the schema allows, not the largest that is there.
+    """The same exchange with noise on sums at the largest value that the schema allows, not the largest at the node.
 
-    What the claim needs: a record moves S by at most max(|lower|, |upper|) and Q by its square, so that each query is
-    epsilon'-DP under add-remove, and the message epsilon-DP (but for the arithmetic of floats).
+    The claim needs this: a record moves S by at most max(|lower|, |upper|) and Q by its square, so each query is
+    epsilon'-DP under add-remove, and the message epsilon-DP (except for the arithmetic of floats).
     """
 
     def honest_epsilon(self) -> float:
-        """The claimed loss; at most twice it under replace-one, which is a removal and an addition."""
+        """The claimed loss; under replace-one at most twice as much, for a removal and an addition."""
         return self.claimed_epsilon * (1 if self.schema.adjacency is Adjacency.ADD_REMOVE else 2)
 
     @property
@@ -67,8 +67,10 @@ class PublicBounds(Marchioro2022NaiveBayes):
 
 
 class NoiseAlone(Marchioro2022NaiveBayes):
-    """The same exchange with every exact count and sum replaced by zero: all that is left of the data is the scale of
-    the noise on sums. If it classifies better than a guess, it does so from what the scale tells."""
+    """The same exchange with every exact count and sum replaced by zero.
+
+    Only the scale of the noise on sums still depends on the data: if this model beats a guess, the scale leaks.
+    """
 
     @property
     def variant(self) -> Variant:
@@ -77,7 +79,7 @@ class NoiseAlone(Marchioro2022NaiveBayes):
 
 
 def factories(nodes: Sequence[int], numeric: bool) -> dict[str, Factory]:
-    """The models of a data set that can be divided among these numbers of nodes."""
+    """The models for a data set that is divided among these numbers of nodes."""
     most, many = max(nodes), [each for each in nodes if each > 1]
     published: Callable[..., Factory] = partial(partial, Marchioro2022NaiveBayes)
     models: dict[str, Factory] = {CENTRAL: published(federated=False)}

@@ -1,4 +1,4 @@
-"""What the text of Marchioro et al. 2022 says of its figures, held against what we measure."""
+"""What the text of Marchioro et al. 2022 says about its figures, compared with our runs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from discreet.research.reproduce.marchioro2022.nodes import LAPLACE_TAILS, NORMA
 STEP = math.sqrt(10)
 CLOSE, SMALL = 0.05, 0.02
 LUCK = 0.05
-"""The share of comparisons that may go against a statement on all of them."""
+"""The fraction of comparisons that may contradict a statement about all of them."""
 
 
 def table(caption: str, found: Sequence[Finding], origin: str) -> ReportTable:
-    """Statements with what is measured and the verdict."""
+    """A table of statements, measurements and verdicts."""
     words = {True: "agrees", False: "does not", None: "–"}
     rows = [[each.statement, each.measured, words[each.agrees]] for each in found]
     return ReportTable(caption, ["the paper says", "we measure", "verdict"], rows, origin)
@@ -46,7 +46,7 @@ def figure_1(curves: Curves, nodes: Mapping[str, Sequence[int]]) -> list[Finding
 
 
 def _statement(said: str, measured: str, numbers: Sequence[float], holds: bool) -> Finding:
-    """Not measured unless all numbers are there."""
+    """A finding; it counts as not measured if a number is missing."""
     if not len(numbers) or any(map(math.isnan, numbers)):
         return Finding(said, "–", None)
     return Finding(said, measured, holds)
@@ -87,7 +87,7 @@ def _ordered(curves: Curves, data: str, nodes: Sequence[int]) -> Finding:
 
 
 def _delayed(curves: Curves, data: str, nodes: Sequence[int]) -> list[Finding]:
-    """How much more epsilon N nodes need to get half of the way up."""
+    """How much more epsilon N nodes need for half of the way from the largest class to the noiseless accuracy."""
     start, many = curves.crossing(data, CENTRAL), nodes[1:]
     factors = [curves.crossing(data, f"{PUBLISHED}{each}") / start if start > 0 else math.nan for each in many]
     shown = ", ".join(f"{value:.1f}-fold for {each} nodes" for each, value in zip(many, factors, strict=True))
@@ -136,7 +136,7 @@ def _reversed(curves: Curves, nodes: Sequence[int]) -> Finding:
 
 
 def _restored(curves: Curves, nodes: Sequence[int]) -> Finding:
-    """Central ahead of the most nodes, the fewest ahead of the most, and nowhere more ahead of fewer."""
+    """Central and the fewest nodes are ahead of the most nodes, and more nodes are never ahead of fewer."""
     said = "adult, large ε: central is ahead, and fewer nodes are ahead of more (we take: by two standard errors)"
     models = [CENTRAL, *(f"{PUBLISHED}{many}" for many in nodes)]
     means = [curves.mean("adult", model, EPSILONS[-1]) for model in models]
@@ -195,9 +195,9 @@ def figure_2(found: Mapping[str, Sequence[Sensitivity]]) -> list[Finding]:
 
 
 def _falls(rows: Sequence[Sensitivity]) -> float:
-    """The median at most nodes over that at one node: the geometric mean over columns."""
+    """The median with the most nodes over that with the fewest: the geometric mean over columns."""
     fewest, most = min(row.nodes for row in rows), max(row.nodes for row in rows)
-    medians = {(row.column, row.nodes): float(np.median(row.shares)) for row in rows}
+    medians = {(row.column, row.nodes): float(np.median(row.fractions)) for row in rows}
     columns = dict.fromkeys(row.column for row in rows)
     falls = [medians[name, most] / medians[name, fewest] for name in columns if medians[name, fewest] > 0]
     return float(np.exp(np.mean(np.log(np.maximum(falls, 1e-9))))) if falls else math.nan

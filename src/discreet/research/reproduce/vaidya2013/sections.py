@@ -1,4 +1,4 @@
-"""What is said of Vaidya et al. 2013: statements, pictures, and the honest epsilon."""
+"""The sections of the report on Vaidya et al. 2013: statements, pictures, and the true privacy loss."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from discreet.research.reproduce.vaidya2013.findings import PUBLISHED, RIGOROUS
 
 CATEGORICAL, NUMERIC = ("mushroom", "nursery"), ("adult", "skin", "optdigits")
 STAND_INS = ("digits", "iris", "breast-cancer")
-"""Quick mode: data that scikit-learn brings along; digits are the smaller part of the paper's optical digits."""
+"""Data sets of the quick mode, which scikit-learn includes; digits is a part of the paper's optical digits."""
 
 LIMITS = (2.0, 10.0)
-"""Published points that would lose at most this much, were class sizes known, are set beside ours at ε = 1."""
+"""Limits of the privacy loss (if class sizes were known) of published points that ours at ε = 1 is compared with."""
 
 QUICK_FOLDS = 3
 
 
 def printed_values(model: str) -> list[float]:
-    """Numbers of the text by what they are, as typed in."""
+    """Numbers that the text of the paper names, such as its epsilons."""
     return [row.value for row in printed("vaidya2013") if row.model == model]
 
 
 def folds(full: bool) -> int:
-    """Of the cross-validation; the smallest class of a training fold depends on it."""
+    """Number of folds of the cross-validation; the smallest class of a training fold depends on it."""
     return int(printed_values("folds")[0]) if full else QUICK_FOLDS
 
 
 def about(context: Context) -> Section:
-    """What is in the paper, and what we chose where it is silent."""
+    """What the paper does, and what we chose where it does not say."""
     names = [*CATEGORICAL, *NUMERIC] if context.full else list(STAND_INS)
     quick = (
         ""
@@ -72,7 +72,7 @@ def about(context: Context) -> Section:
 
 
 def figure_three(scores: Accuracies, context: Context) -> list[Part]:
-    """Picture, statements and figures."""
+    """Figure 3: picture, statements and numbers."""
     panels = {}
     for data in scores.data:
         curves = [scores.curve(data, model, "--", i) for i, model in enumerate(findings.published(scores, data))]
@@ -110,7 +110,7 @@ def figure_three(scores: Accuracies, context: Context) -> list[Part]:
 
 
 def _deviation_noise(place: int) -> float:
-    """Scale of the noise on a deviation at ε = 0.1, as a part of the attribute's range."""
+    """Scale of the noise on a deviation at ε = 0.1, in units of the column's range."""
     n = printed_values("n")[place]
     return math.sqrt(n) / (n + 1) / 0.1
 
@@ -146,7 +146,7 @@ def _contests(scores: Accuracies, context: Context) -> list[Part]:
 
 
 def _points(limit: float) -> str:
-    """Which published points ours is set beside, with the condition that their losses hold under."""
+    """Which published points ours is compared with, and the condition under which their losses hold."""
     condition = "if every class were known to have at least as many records as in a training fold here"
     nobody = "(nobody may know that: class sizes are private)"
     if limit == math.inf:
@@ -160,7 +160,7 @@ def _any_loss(point: findings.Beaten, directory: str | None) -> str:
 
 
 def fewer_records(main: Accuracies, sized: Accuracies, context: Context) -> list[Part]:
-    """The other reading of n."""
+    """The other reading of n: the number of training records."""
     panels: dict[str, list[Curve]] = {}
     for data in sized.data:
         sizes = [name.removeprefix(PUBLISHED) for name in sized.models(data) if name.startswith(PUBLISHED)]
@@ -204,7 +204,7 @@ def _sized_contest(sized: Accuracies) -> str:
 def loss_if_known(data: str, model: str, epsilon: str, directory: str | None, folds: int | None) -> float | None:
     """The loss of a published model if classes were known to be no smaller than in a training fold of the data set.
 
-    That is a condition on private data, so that the number is no guarantee. With no folds, the loss for any table.
+    That is a condition on private data, so the number is not a guarantee. Without `folds`, the loss for any table.
     """
     known = facts(data, directory)
     if known is None:
@@ -215,7 +215,7 @@ def loss_if_known(data: str, model: str, epsilon: str, directory: str | None, fo
 
 
 def losses(context: Context) -> list[Part]:
-    """What is claimed, and the exact loss."""
+    """The paper's claim, and the exact loss."""
     author = Vaidya2013NaiveBayes
     said = [["claim", author.claim], ["verdict", author.verdict], ["in short", author.reason]]
     heads = ["data", "n", "records of each class", *(f"stated ε = {each:g}" for each in printed_values("epsilon"))]

@@ -1,4 +1,4 @@
-"""Figures 8, 9, 11 and 12 in kind: accuracy and time against the number of records, on a generated table."""
+"""In place of Figures 8, 9, 11 and 12: accuracy and time against the number of records of a generated table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.research.reproduce.zafarani2020.models import FIGURES, GLOBAL, RIG
 
 
 def parts(found: Sequence[TimedFit], origin: str) -> list[Part]:
-    """Pictures, figures and what they say."""
+    """Pictures, tables and what they show."""
     origin = f"{origin}; generated records, seeds 0 (training) and 1 (test)"
     return [
         Paragraph(

@@ -1,4 +1,4 @@
-"""What is said of Zafarani and Clifton 2020: Figures 4 to 7 and 10, and what is lost."""
+"""The sections of the report on Zafarani and Clifton 2020: Figures 4 to 7 and 10, and the privacy loss."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from discreet.schema import Adjacency
 
 DATA = ("adult", "mushroom", "seeds", "skin")
 STAND_INS = ("iris", "breast-cancer")
-"""Quick mode: data that scikit-learn brings along."""
+"""Data sets of the quick mode, which scikit-learn includes."""
 CONTESTANTS = (SMOOTH, GLOBAL, RIGOROUS, RIGOROUS_SMOOTH)
 QUICK_FOLDS = 3
 
@@ -41,13 +41,13 @@ def names(full: bool) -> Sequence[str]:
 
 
 def folds(full: bool) -> int:
-    """Of the cross-validation; the smallest class of a training fold depends on it."""
+    """Number of folds of the cross-validation; the smallest class of a training fold depends on it."""
     said = {row.model: int(row.value) for row in printed("zafarani2020", "Section 6.2")}
     return said["folds"] if full else QUICK_FOLDS
 
 
 def about(context: Context) -> Section:
-    """What is in the paper, and what we chose where it is silent."""
+    """What the paper does, and what we chose where it does not say."""
     return Section(
         "What the paper does",
         [
@@ -212,7 +212,7 @@ def _own_share(scores: Accuracies, context: Context) -> str:
 
 
 def _shares(scores: Accuracies, data: str, context: Context) -> dict[str, list[Curve]]:
-    """A panel for each epsilon: the ratios by the share they mean, and our own plan as a single point."""
+    """A panel per epsilon: accuracy against the share of ε that numbers get, and our own plan as a single point."""
     known = facts(data, context.directory)
     assert known is not None
     panels = {}
@@ -234,7 +234,7 @@ def _shares(scores: Accuracies, data: str, context: Context) -> dict[str, list[C
 
 
 def losses(scores: Accuracies, context: Context) -> list[Part]:
-    """What is claimed, and the exact loss."""
+    """The paper's claim, and the exact loss."""
     author = Zafarani2020NaiveBayes
     said = [["claim", author.claim], ["verdict", author.verdict], ["in short", author.reason]]
     epsilons = scores.epsilons

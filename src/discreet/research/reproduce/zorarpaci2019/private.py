@@ -46,7 +46,7 @@ SEARCHED: Mapping[str, Factory] = {
     cells.PUBLISHED["1R with F.S."]: partial(PublishedOnChosen, choose=by_search, learner="one-rule"),
     cells.PUBLISHED["NB with F.S."]: partial(PublishedOnChosen, choose=by_search, learner="naive-bayes"),
 }
-"""Apart, as a search takes far longer than a fit: fewer repeats."""
+"""Run apart, with fewer repeats, because a search takes far longer than a fit."""
 
 SMALL_DEVIATION = 0.003
 PROTOCOL = (

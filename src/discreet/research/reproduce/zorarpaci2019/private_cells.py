@@ -13,7 +13,7 @@ from discreet.research.reproduce.printed import Printed, printed
 
 FIGURES = "zorarpaci2019_private"
 EPSILONS = ("3", "2", "1", "0.5", "0.25", "0.1")
-"""Those of the thesis, in its order."""
+"""The epsilons of the thesis, in its order."""
 
 PLACES = {
     "house-votes-84": "Table 5.16",
@@ -30,19 +30,19 @@ PUBLISHED = {
     "1R without F.S.": "published 1R",
     "NB without F.S.": "published NB",
 }
-"""The thesis's rows, and our runs of the same algorithm."""
+"""The rows of the thesis's tables, and our models of the same algorithms."""
 
 AS_MANY = {"1R with F.S.": "published 1R of the best k", "NB with F.S.": "published NB of the best k"}
-"""The same again, but for the search: the best columns by themselves, as many as the thesis's search kept."""
+"""The same without the search: the columns that are best alone, as many as the thesis's search kept."""
 
 ONE_RULE, NAIVE_BAYES, SELECTING = "one-rule", "naive-bayes", "naive-bayes select"
 ONE_RULE_OF_FIVE, NAIVE_BAYES_OF_FIVE, TREE = "one-rule of 5", "naive-bayes of 5", "decision-tree"
 RIGOROUS = (ONE_RULE, NAIVE_BAYES, SELECTING, ONE_RULE_OF_FIVE, NAIVE_BAYES_OF_FIVE, TREE)
-"""Models whose guarantee is proved, every choice of columns within epsilon."""
+"""Models with a proved guarantee; epsilon includes the choice of columns."""
 
 
 class Bar(NamedTuple):
-    """The best of the thesis's four rows at one data set and epsilon, and ours there."""
+    """The best of the thesis's four rows for one data set and epsilon, beside ours."""
 
     data: str
     epsilon: str
@@ -51,7 +51,7 @@ class Bar(NamedTuple):
     ours: dict[str, Cell]
 
     def margin(self, models: Iterable[str]) -> float | None:
-        """How far the best of these models is above the thesis; None if none of them was run."""
+        """The best of these models minus the thesis's best; None if none of them was run."""
         means = [self.ours[model].mean for model in models if model in self.ours]
         return max(means) - self.asked if means else None
 
@@ -69,11 +69,11 @@ class PrivateAccuracies(Accuracies):
         return [name for name in PLACES if name in known]
 
     def majority(self, data: str) -> Cell | None:
-        """What the largest class alone reaches."""
+        """The accuracy of always predicting the largest class."""
         return self.cell(data, MAJORITY, NOT_PRIVATE)
 
     def bars(self) -> list[Bar]:
-        """One for each data set that was run and each epsilon."""
+        """One bar per epsilon and data set that was run."""
         bars = []
         for data in self.data:
             for epsilon in EPSILONS:
@@ -91,12 +91,12 @@ def thesis(data: str, row: str, epsilon: str) -> Printed:
 
 
 def number(data: str, place: str, model: str) -> float:
-    """One number of a table without epsilon."""
+    """One number of a table that has no epsilon."""
     return next(each.value for each in printed(FIGURES, place) if (each.data, each.model) == (data, model))
 
 
 def shown(cell: Cell | None) -> str:
-    """Mean and standard error."""
+    """A mean and its standard error as text."""
     return MISSING if cell is None else f"{cell.mean:.3f} ± {standard_error(cell):.3f}"
 
 

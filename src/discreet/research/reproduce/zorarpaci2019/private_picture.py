@@ -21,7 +21,7 @@ SHOWN = (ONE_RULE, SELECTING, TREE, PUBLISHED["1R with F.S."], PUBLISHED["NB wit
 
 
 def curves(found: PrivateAccuracies, origin: str) -> Picture:
-    """A panel a data set; bars are two standard errors."""
+    """A panel per data set; error bars are two standard errors."""
     width = min(3, len(found.data))
     height = -(-len(found.data) // width)
     figure = new_figure(figsize=(4.2 * width, 3.2 * height + 0.9))

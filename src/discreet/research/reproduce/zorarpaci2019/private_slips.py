@@ -1,4 +1,4 @@
-"""Where the thesis's figures cannot all be right: found by comparing them with each other."""
+"""Numbers of the thesis that contradict each other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ APART = 0.01
 
 
 def paragraphs(found: PrivateAccuracies) -> Sequence[Paragraph]:
-    """One for each kind of slip."""
+    """One paragraph per kind of contradiction."""
     return [
         Paragraph(
             "1R uses one column, so that without noise a search before it can change little. Without noise and "

@@ -1,4 +1,4 @@
-"""Tables 5.16 to 5.22 and 5.25 with ours beside them, how far they agree, and which of our models is above them."""
+"""Tables 5.16 to 5.22 and 5.25 beside ours, how well they agree, and which of our models is above them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from discreet.research.reproduce.zorarpaci2019.private_cells import (
 from discreet.research.reproduce.zorarpaci2019.private_losses import search_sentence, searched_loss
 
 CONTENDERS = (ONE_RULE, NAIVE_BAYES, SELECTING)
-"""Ours of the thesis's two kinds."""
+"""Our models of the two kinds in the thesis."""
 CHOICES = {
     **{f"always {model}": (model,) for model in RIGOROUS},
     f"the better of {ONE_RULE} and {SELECTING}": (ONE_RULE, SELECTING),
@@ -37,12 +37,12 @@ CHOICES = {
 }
 NEAR, NEARER = 0.05, 0.03
 WITHOUT = tuple(PUBLISHED[row] for row in PUBLISHED if row not in AS_MANY)
-"""Without a choice of columns: what they claim holds for a public schema, public bins and real-valued noise."""
+"""Models without a choice of columns: their claim holds for a public schema, public bins and real-valued noise."""
 LOSS = "loss (add-remove, one record; published ones: public schema and bins, real-valued noise)"
 
 
 def beside(data: str, found: PrivateAccuracies, origin: str) -> ReportTable:
-    """One table of the thesis, each row above ours of the same algorithm; then ours with a proof."""
+    """One table of the thesis: under each row, our runs of the same algorithm; then our models with a proof."""
     columns = (NOT_PRIVATE, *EPSILONS)
     rows = []
     for row in PUBLISHED:
@@ -59,12 +59,12 @@ def beside(data: str, found: PrivateAccuracies, origin: str) -> ReportTable:
 
 
 def _same(row: str) -> list[str]:
-    """Our runs of what a row of the thesis shows."""
+    """Our models of the algorithm in a row of the thesis."""
     return [PUBLISHED[row], *([AS_MANY[row]] if row in AS_MANY else [])]
 
 
 def agreement(found: PrivateAccuracies, origin: str) -> Sequence[Part]:
-    """How far our runs of the published algorithms are from the thesis's."""
+    """The differences between our runs of the published algorithms and the thesis."""
     rows, apart = [], []
     for row, model in [(each, model) for each in PUBLISHED for model in _same(each)]:
         gaps = {data: _gaps(found, data, row, model) for data in found.data}
@@ -88,7 +88,7 @@ def agreement(found: PrivateAccuracies, origin: str) -> Sequence[Part]:
 
 
 def _number_of_columns(found: PrivateAccuracies) -> str:
-    """Whether as many columns as the thesis kept bring our runs nearer to it than those of our search."""
+    """Whether our runs are nearer to the thesis with as many columns as it kept than with those of our search."""
     nearer: list[str] = []
     farther: list[str] = []
     totals: dict[str, list[float]] = {"searched": [], "as many": []}
@@ -118,7 +118,7 @@ def _gaps(found: PrivateAccuracies, data: str, row: str, model: str) -> list[flo
 
 
 def against(found: PrivateAccuracies, origin: str) -> Sequence[Part]:
-    """The thesis's best figure in each cell and ours, which choice of ours is above it how often, and where none is."""
+    """The thesis's best number in each cell beside ours, how often each of ours is above it, and where none is."""
     bars = found.bars()
     return [
         Paragraph(
@@ -180,7 +180,7 @@ def _choice_row(name: str, models: Sequence[str], bars: Sequence[Bar], found: Pr
 
 
 def _ceiling(bar: Bar, models: Sequence[str], found: PrivateAccuracies) -> float:
-    """What the best of the models reaches on these folds without any noise."""
+    """The best accuracy of these models on these folds without noise."""
     cells = [found.cell(bar.data, model, NOT_PRIVATE) for model in models]
     return max((cell.mean for cell in cells if cell is not None), default=1.0)
 

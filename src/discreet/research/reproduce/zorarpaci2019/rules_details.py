@@ -1,4 +1,4 @@
-"""What is said of numbers of rules, F, the noise on Iris and the honest loss (Zorarpacı 2019, Tables 5.2 to 5.24)."""
+"""Sections on numbers of rules, F, the noise on Iris and the true loss (Zorarpacı 2019, Tables 5.2 to 5.24)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SEQUENTIAL = "Seq. cov. wLap ABC"
 
 
 def rule_numbers(context: Context) -> Section:
-    """Tables 5.2, 5.4, 5.6 and 5.8: sequential covering is fitted here, the other learner has its number set."""
+    """Tables 5.2, 5.4, 5.6 and 5.8: sequential covering finds its number of rules; the other learner is given it."""
     folds, data = (2, DATA) if context.full else (1, ("iris",))
     counted = count_rules(data, folds, context.directory)
     more = sum(
@@ -43,7 +43,7 @@ def rule_numbers(context: Context) -> Section:
 
 
 def count_rules(data: tuple[str, ...], folds: int, directory: str | None) -> dict[tuple[str, str], float]:
-    """The mean number of rules of sequential covering, by data set and epsilon, without data that are not there."""
+    """The mean number of rules of sequential covering, by data set that was found and epsilon."""
     counted = {}
     for name in data:
         try:
