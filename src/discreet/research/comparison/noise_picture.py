@@ -11,7 +11,7 @@ from discreet.pictures.figure import COLOURS, new_figure
 from discreet.privacy.receipt import Charge
 
 ROWS = 10
-"""Number of rows per model; more queries share the last row: the sum of their ε, the geometric mean of their noise."""
+"""Most rows per model; beyond that, the last row has the sum of all other ε and the geometric mean of their noise."""
 
 
 def draw_noise(charges: Mapping[str, Sequence[Charge]], title: str) -> Any:

@@ -33,7 +33,7 @@ class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
     Each query has epsilon' = epsilon / (1 + #categorical + 2 #numeric). Scales: 1/epsilon' on each count,
     w/(n_c epsilon') on a mean and w/(sqrt(n_c) epsilon') on a deviation of a class with n_c records, w the
     width of the bounds. P[c] is the noisy class count over the exact n, P[v | c] the noisy cell over the noisy
-    class count. The paper is silent on an empty class: here it has the noise of a class with one record.
+    class count. The paper does not mention empty classes: here they get the noise of a class with one record.
 
     Parameters
     ----------

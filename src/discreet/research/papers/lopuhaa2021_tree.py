@@ -69,7 +69,7 @@ class Lopuhaa2021Tree(PublishedClassifier):
     Gap
     ---
     Medians are published without noise: {1, 2, 3} and {1, 3, 3} have the thresholds 2 and 3 with probability 1, and a
-    category is an attribute as soon as one record has it. The loss is infinite. For a public list of attributes a
+    category becomes an attribute as soon as one record has it. The loss is infinite. For a public list of attributes a
     record is in one cell of A - i attributes at depth i and in one of a leaf, q = 1 + sum_{i<d} (A - i) in all: the
     loss of the noisy counts is q eps' <= epsilon under add-remove. Under replace-one it is 2 q eps' > epsilon, as a
     replaced record leaves q cells and enters q others: 2 epsilon for one attribute, 1.53 epsilon for 22.

@@ -68,9 +68,9 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
 
     Gap
     ---
-    Noise at the local sensitivity tells the sensitivity. A node whose values of a class are (0, ..., 0) has D = 0 and
-    sends S = 0 with probability 1; with one record of value 1 more it sends 0 with probability 0. The two are told
-    apart always: no finite epsilon holds. That the Laplace mechanism "provides epsilon-DP using both definitions of
+    Noise at the local sensitivity reveals the sensitivity. A node whose values of a class are (0, ..., 0) has D = 0 and
+    sends S = 0 with probability 1; with one more record of value 1 it sends 0 with probability 0. The two can always be
+    told apart: no finite epsilon holds. That the Laplace mechanism "provides epsilon-DP using both definitions of
     sensitivity" is an error, and the global sensitivity of a sum does exist, once values are clipped to public bounds.
     More nodes have smaller D, which is why the federated classifier seems to beat the central one. The central
     one has the same gap in r: a constant class is published without noise. Without numeric columns the claim is

@@ -198,6 +198,11 @@ def count_queries(schema: Schema) -> int:
     return 1 + categorical + 2 * numeric
 
 
+def count_cells(schema: Schema, bins: int | None) -> dict[str, int]:
+    """Number of cells of each column, numbers being counted in equal public bins."""
+    return {name: Cells(name, bins).size(schema) for name in schema.names}
+
+
 def laplace_noise(rng: Randomness) -> Noise:
     """Noise from the Laplace law; values that overflow become the largest float."""
     return lambda exact, scale: np.nan_to_num(exact + scale * rng.laplace(exact.shape))

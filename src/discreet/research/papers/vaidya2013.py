@@ -39,11 +39,11 @@ class Vaidya2013NaiveBayes(PublishedNaiveBayes):
 
     Gap
     ---
-    The claim is epsilon under add-remove. The loss is larger for five reasons. Losses of queries on the same
-    record add up: epsilon a table and 2 epsilon a number. The class counts cost 1 at every epsilon. Redrawing
+    The claim is epsilon under add-remove. The loss is larger for five reasons. Losses of queries on the same record
+    add up: epsilon per table and 2 epsilon per numeric column. The class counts cost 1 at every epsilon. Redrawing
     gives the law conditioned on [0, inf), whose normaliser depends on the data: ln(2 e^eps - 1) for a count
     instead of eps. A class with fewer than n records moves its mean by more than w/(n+1): the loss of that
-    query is epsilon (n+1)/(n_c+1). That each category has two records is a condition on the data.
+    query is epsilon (n+1)/(n_c+1). The paper assumes two records in each category, which is a condition on the data.
     `honest_epsilon` is the exact loss (of real-valued noise; floats add more).
 
     Examples

@@ -54,7 +54,7 @@ class Zafarani2020NaiveBayes(PublishedNaiveBayes):
     arccosh(cosh eps' + eps'^2 e^eps' / 16) > eps' as long as eps' <= ln 2. The size of a class is private: from
     (l) to (l, u) S halves, which costs ln 2 or more however small epsilon is, and a class of one record has
     S = 0 for its deviation, published without noise: the loss is infinite. A replaced label moves two class
-    counts and two cells a table, each paid once.
+    counts and two cells per table, but the paper pays for one of each.
 
     Examples
     --------

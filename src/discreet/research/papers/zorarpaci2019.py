@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from discreet.privacy.randomness import Randomness
-from discreet.records.encoding import Cells
 from discreet.research.papers.published import (
     ExactRecords,
     Likelihoods,
     Parameters,
     PublishedNaiveBayes,
     check_bins,
+    count_cells,
     exact_parameters,
     laplace_noise,
 )
@@ -76,8 +76,7 @@ class Zorarpaci2019NaiveBayes(PublishedNaiveBayes):
     @property
     def query_epsilon(self) -> float:
         """The part of epsilon that each count gets."""
-        cells = sum(Cells(name, self.bins).size(self.schema) for name in self.schema.names)
-        return self.claimed_epsilon / (len(self.schema.classes) * cells)
+        return self.claimed_epsilon / (len(self.schema.classes) * sum(count_cells(self.schema, self.bins).values()))
 
     def honest_epsilon(self) -> float:
         """The exact loss, for real-valued noise: the Laplace loss of the cells that one record is in.
@@ -92,8 +91,8 @@ class Zorarpaci2019NaiveBayes(PublishedNaiveBayes):
     def scales(self, records: ExactRecords) -> Parameters:
         """The noise scales; they do not depend on the records."""
         scale, classes = 1 / self.query_epsilon, len(self.schema.classes)
-        sizes = {name: Cells(name, self.bins).size(self.schema) for name in self.schema.names}
-        tables = {name: np.full((classes, size), scale) for name, size in sizes.items()}
+        cells = count_cells(self.schema, self.bins)
+        tables = {name: np.full((classes, size), scale) for name, size in cells.items()}
         return Parameters(np.full(classes, scale), tables, {}, {})
 
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:

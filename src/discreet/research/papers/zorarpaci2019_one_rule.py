@@ -12,7 +12,14 @@ from discreet.models.tabular import sorted_classes
 from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells
 from discreet.records.tables import Table
-from discreet.research.papers.published import ExactRecords, Parameters, check_bins, exact_parameters, laplace_noise
+from discreet.research.papers.published import (
+    ExactRecords,
+    Parameters,
+    check_bins,
+    count_cells,
+    exact_parameters,
+    laplace_noise,
+)
 from discreet.research.papers.reproduction import PublishedClassifier
 from discreet.schema import Adjacency, Schema
 
@@ -72,7 +79,7 @@ class Zorarpaci2019OneRule(PublishedClassifier):
     @property
     def query_epsilon(self) -> float:
         """The part of epsilon that each count gets."""
-        return self.claimed_epsilon / (len(self.schema.classes) * sum(self._sizes()))
+        return self.claimed_epsilon / (len(self.schema.classes) * sum(count_cells(self.schema, self.bins).values()))
 
     def honest_epsilon(self) -> float:
         """The exact loss of all noisy counts, for real-valued noise: the sum over the cells that one record is in.
@@ -81,11 +88,9 @@ class Zorarpaci2019OneRule(PublishedClassifier):
         """
         if self.schema.adjacency is Adjacency.ADD_REMOVE:
             return len(self.schema.columns) * self.query_epsilon
-        movable = [size for size in self._sizes() if size > 1 or len(self.schema.classes) > 1]
+        cells = count_cells(self.schema, self.bins).values()
+        movable = [size for size in cells if size > 1 or len(self.schema.classes) > 1]
         return 2 * len(movable) * self.query_epsilon
-
-    def _sizes(self) -> list[int]:
-        return [Cells(name, self.bins).size(self.schema) for name in self.schema.names]
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""

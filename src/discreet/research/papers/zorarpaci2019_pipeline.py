@@ -48,13 +48,13 @@ class Zorarpaci2019Pipeline(PublishedClassifier):
 
     Gap
     ---
-    The choice is published and no noise touches it. Let one column tell the class of all records, another of all but
-    one, and replace that one so that they change roles: the best subset is the first column alone, then the second
-    alone, however the folds fall. A search that finds the best subset tells the two tables apart with probability 1,
-    whatever epsilon is: the loss is infinite. The same holds for whoever knows the seed of the search. The
-    published search starts from subsets drawn at random and cannot leave a population of equal ones, so that with P of
+    The choice is published without noise. Let one column determine the class of all records, and another that of all
+    records but one; replace that one record so that the two columns change roles. For all folds, the best subset is the
+    first column alone before, and the second alone after. A search that finds the best subset tells the two tables
+    apart with probability 1 at every epsilon: the loss is infinite. The same holds for anyone who knows the seed of the
+    search. The published search starts from random subsets and cannot leave a population of equal subsets, so with P of
     them it publishes the wrong column with probability (3/8)^P: its loss is at least P ln(8/3) + ln(1 - (5/8)^P), 19.6
-    for P = 20, and grows with the search, not with epsilon. What the fewer columns saved was never paid.
+    for P = 20, and grows with the search, not with epsilon. What fewer columns save was never paid for.
 
     Examples
     --------

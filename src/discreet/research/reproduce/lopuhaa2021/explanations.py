@@ -43,9 +43,9 @@ def remarks(contest: Contest, scores: TableTwo, known: Facts | None) -> list[str
     """Remarks on such a cell; they are not reasons."""
     found = []
     if known is not None:
-        own, share = table_two("no privacy")[contest.data, contest.family], known.largest_fraction
-        if abs(contest.printed - share) < 0.01 or abs(own - share) < 0.01:
-            found.append(f"a printed figure is near the share of the largest class, {share:.4f}")
+        own, largest = table_two("no privacy")[contest.data, contest.family], known.largest_fraction
+        if abs(contest.printed - largest) < 0.01 or abs(own - largest) < 0.01:
+            found.append(f"a printed figure is near the share of the largest class, {largest:.4f}")
         top = envelope(scores, contest.data, known)
         if top is not None and top < contest.printed:
             found.append(f"even the best of all our models at each ε, after the fact, averages {top:.4f}")

@@ -262,11 +262,11 @@ def nursery(scores: TableTwo, rest: TableTwo, context: Context) -> Section:
     if known is not None:
         rare = {name: count for name, count in known.counts.items() if count}
         smallest = min(rare, key=lambda name: abs(1 - rare[name] / known.records - none["nursery", "SVM"]))
-        share = 1 - rare[smallest] / known.records
+        others = 1 - rare[smallest] / known.records
         parts.append(
             Paragraph(
                 f"The paper's SVM has {none['nursery', 'SVM']:.4f} on nursery without privacy. To answer anything but "
-                f"{smallest} always is right with 1 - {rare[smallest]}/{known.records} = {share:.4f} of the records: "
+                f"{smallest} always is right with 1 - {rare[smallest]}/{known.records} = {others:.4f} of the records: "
                 "the figure equals that of one problem of two classes, solved by a constant; presumably it is, and not "
                 f"of the five classes.{' Below are both SVMs on that problem.' if rest.cells else ''}"
             )

@@ -13,6 +13,7 @@ from discreet.research.report import Paragraph, Part, Picture, ReportTable, Sect
 from discreet.research.reproduce.accuracies import DEVIATIONS, INDEPENDENT, MISSING, Accuracies, loss_text
 from discreet.research.reproduce.curves import Curve, draw
 from discreet.research.reproduce.data_sets import data_table, facts
+from discreet.research.reproduce.finding import claim_table
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.vaidya2013 import findings
@@ -216,13 +217,11 @@ def loss_if_known(data: str, model: str, epsilon: str, directory: str | None, fo
 
 def losses(context: Context) -> list[Part]:
     """The paper's claim, and the exact loss."""
-    author = Vaidya2013NaiveBayes
-    said = [["claim", author.claim], ["verdict", author.verdict], ["in short", author.reason]]
     heads = ["data", "n", "records of each class", *(f"stated ε = {each:g}" for each in printed_values("epsilon"))]
     names = [*CATEGORICAL, *NUMERIC] if context.full else STAND_INS
     rows = [row for data in names for row in _loss_rows(data, context.directory, folds(context.full))]
     return [
-        ReportTable("The guarantee", ["", "Vaidya et al. 2013"], said, context.origin),
+        claim_table("Vaidya et al. 2013", Vaidya2013NaiveBayes, context.origin),
         Paragraph(
             "The honest ε is the exact loss for one record more or less, with real-valued noise. It depends on how few "
             "records a class can have, which is private: the smaller figure would hold if every class were known to "

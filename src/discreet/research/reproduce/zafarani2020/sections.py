@@ -13,6 +13,7 @@ from discreet.research.report import Paragraph, Part, Picture, ReportTable, Sect
 from discreet.research.reproduce.accuracies import DEVIATIONS, INDEPENDENT, MISSING, Accuracies, loss_text
 from discreet.research.reproduce.curves import Curve, draw
 from discreet.research.reproduce.data_sets import data_table, facts
+from discreet.research.reproduce.finding import claim_table
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.zafarani2020 import findings
@@ -235,13 +236,11 @@ def _shares(scores: Accuracies, data: str, context: Context) -> dict[str, list[C
 
 def losses(scores: Accuracies, context: Context) -> list[Part]:
     """The paper's claim, and the exact loss."""
-    author = Zafarani2020NaiveBayes
-    said = [["claim", author.claim], ["verdict", author.verdict], ["in short", author.reason]]
     epsilons = scores.epsilons
     rows = [row for data in names(context.full) for row in _loss_rows(data, epsilons, context)]
     heads = ["data", "model", "adjacency", "records of each class", *(f"stated ε = {shown(each)}" for each in epsilons)]
     return [
-        ReportTable("The guarantee", ["", "Zafarani and Clifton 2020"], said, context.origin),
+        claim_table("Zafarani and Clifton 2020", Zafarani2020NaiveBayes, context.origin),
         Paragraph(
             "The idea is sound, its use here is not. Noise scaled to a bound is private if the bound is smooth between "
             "all neighbours; the paper's is smooth among lists of one size, but the records of a class are a list "

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from discreet import datasets
 from discreet.errors import DiscreetError
-from discreet.records.encoding import Cells
+from discreet.research.papers.published import count_cells
 from discreet.research.report import Paragraph, Part, ReportTable
 from discreet.research.reproduce.accuracies import MISSING
 from discreet.research.reproduce.study import Context
@@ -41,7 +41,7 @@ def searches(data: str, directory: str | None, seeds: int) -> Kept:
 
 
 def _cells(schema: Schema) -> int:
-    return sum(Cells(name, BINS).size(schema) for name in schema.names)
+    return sum(count_cells(schema, BINS).values())
 
 
 def kept(found: PrivateAccuracies, context: Context) -> Sequence[Part]:

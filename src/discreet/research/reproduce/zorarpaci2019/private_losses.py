@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet import datasets
 from discreet.errors import DiscreetError
-from discreet.records.encoding import Cells
+from discreet.research.papers.published import count_cells
 from discreet.research.papers.zorarpaci2019 import Zorarpaci2019NaiveBayes
 from discreet.research.papers.zorarpaci2019_one_rule import Zorarpaci2019OneRule
 from discreet.research.papers.zorarpaci2019_pipeline import Zorarpaci2019Pipeline
@@ -87,7 +87,7 @@ def _losses(data: str, context: Context) -> list[str]:
         schema = datasets.load(data, context.directory)[2]
     except DiscreetError:  # without the data, a report of an earlier run can still be written
         return [MISSING] * 7
-    queries = len(schema.classes) * sum(Cells(name, BINS).size(schema) for name in schema.names)
+    queries = len(schema.classes) * sum(count_cells(schema, BINS).values())
     true = [_loss(kind, schema, each) for kind in list(ALGORITHMS.values())[:2] for each in Adjacency]
     searched = _loss(Zorarpaci2019Pipeline, schema, Adjacency.ADD_REMOVE)
     wasted = 1 / true[0]

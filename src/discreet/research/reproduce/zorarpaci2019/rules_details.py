@@ -98,12 +98,12 @@ def iris(context: Context) -> Section:
     """Tables 5.12 to 5.15."""
     try:
         found = noise.averages(context.directory)
-        ratios, share = noise.variance_ratios(context.directory), noise.recovered(context.directory)
+        ratios, revealed = noise.variance_ratios(context.directory), noise.recovered(context.directory)
     except DiscreetError:
         return Section("What the noise does (Tables 5.12 to 5.15)", [Paragraph("Iris is not there.")])
     shown = ", ".join(f"{ratio:.2f}" for ratio in ratios)
     parts: list[Part] = [
-        *(noise.attribute_table(place, found, context.origin) for place in noise.ATTRIBUTES),
+        *(noise.column_table(place, found, context.origin) for place in noise.ATTRIBUTES),
         Paragraph(
             f"The printed variances of the noise at ε = 1 are {shown} squared ranges of the attribute: range / ε is "
             "the scale of the Laplace noise (2 squared ranges), not its standard deviation (1), which the text "
@@ -111,7 +111,7 @@ def iris(context: Context) -> Section:
         ),
         Paragraph(
             f"{noise.one_draw_sentence()} Whoever sees two such tables sees everything: from x + z and x + z/2 "
-            f"follows x. With our reproduction and one seed at ε = 1 and 2 this gives back {share:.0%} of the "
+            f"follows x. With our reproduction and one seed at ε = 1 and 2 this gives back {revealed:.0%} of the "
             "numbers to nine digits. Nobody says that the tables are to be published together; noise has to be "
             "drawn anew each time."
         ),

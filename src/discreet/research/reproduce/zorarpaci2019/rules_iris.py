@@ -76,9 +76,7 @@ def averages(directory: str | None, draws: int | None = None) -> dict[str, dict[
     return found
 
 
-def attribute_table(
-    place: str, found: Mapping[str, Mapping[str, Mapping[str, Properties]]], origin: str
-) -> ReportTable:
+def column_table(place: str, found: Mapping[str, Mapping[str, Mapping[str, Properties]]], origin: str) -> ReportTable:
     """One of the four tables, ours beside theirs."""
     name, known = ATTRIBUTES[place], theirs(place)
     heads = ["property", "original: thesis", "original: ours"]
