@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from discreet.research.report import Paragraph, Part, ReportTable, Section
 from discreet.research.reproduce.accuracies import MISSING
-from discreet.research.reproduce.data_sets import facts
+from discreet.research.reproduce.data_sets import Facts, facts
 from discreet.research.reproduce.lopuhaa2021.explanations import explanations, published_loss, remarks
 from discreet.research.reproduce.lopuhaa2021.findings import (
     DATA,
@@ -257,57 +257,52 @@ def _honest(defeat: Defeat, context: Context) -> str:
 def nursery(scores: TableTwo, rest: TableTwo, context: Context) -> Section:
     """Two accuracies that belong to other problems: the SVM's .9747 and the naive Bayes's .0834."""
     known = facts("nursery", context.directory)
-    none = table_two("no privacy")
-    parts: list[Part] = []
-    if known is not None:
-        rare = {name: count for name, count in known.counts.items() if count}
-        smallest = min(rare, key=lambda name: abs(1 - rare[name] / known.records - none["nursery", "SVM"]))
-        others = 1 - rare[smallest] / known.records
-        parts.append(
-            Paragraph(
-                f"The paper's SVM has {none['nursery', 'SVM']:.4f} on nursery without privacy. To answer anything but "
-                f"{smallest} always is right with 1 - {rare[smallest]}/{known.records} = {others:.4f} of the records: "
-                "the figure equals that of one problem of two classes, solved by a constant; presumably it is, and not "
-                f"of the five classes.{' Below are both SVMs on that problem.' if rest.cells else ''}"
-            )
-        )
-    rows = []
-    for name in AGAINST_REST:
-        values = [rest.mean("nursery", name, epsilon) for epsilon in rest.grid]
-        rows.append(
-            [
-                name,
-                shown(rest.mean("nursery", name)),
-                shown(rest.average("nursery", name) if rest.whole else None),
-                *map(shown, values),
-            ]
-        )
-    heads = ["model", "no noise", "average over ε", *(f"ε = {epsilon:g}" for epsilon in rest.grid)]
-    paper = ["paper", f"{none['nursery', 'SVM']:.4f}", f"{table_two('average')['nursery', 'SVM']:.4f}"]
+    parts: list[Part] = [] if known is None else [_svm_on_nursery(known, below=bool(rest.cells))]
     if rest.cells:
-        parts.append(
-            ReportTable(
-                "One class of nursery against the rest",
-                heads,
-                [[*paper, *[MISSING] * len(rest.grid)], *rows],
-                context.origin,
-            )
-        )
+        parts.append(_against_rest(rest, context.origin))
+    return Section("Nursery: figures of other problems", [*parts, _naive_bayes_on_nursery(scores, known)])
+
+
+def _svm_on_nursery(known: Facts, *, below: bool) -> Paragraph:
+    printed_accuracy = table_two("no privacy")["nursery", "SVM"]
+    rare = {name: count for name, count in known.counts.items() if count}
+    smallest = min(rare, key=lambda name: abs(1 - rare[name] / known.records - printed_accuracy))
+    others = 1 - rare[smallest] / known.records
+    return Paragraph(
+        f"The paper's SVM has {printed_accuracy:.4f} on nursery without privacy. To answer anything but "
+        f"{smallest} always is right with 1 - {rare[smallest]}/{known.records} = {others:.4f} of the records: "
+        "the figure equals that of one problem of two classes, solved by a constant; presumably it is, and not "
+        f"of the five classes.{' Below are both SVMs on that problem.' if below else ''}"
+    )
+
+
+def _against_rest(rest: TableTwo, origin: str) -> ReportTable:
+    """Our SVM and the published one on the problem of two classes."""
+    none, averages = table_two("no privacy"), table_two("average")
+    rows = [
+        ["paper", f"{none['nursery', 'SVM']:.4f}", f"{averages['nursery', 'SVM']:.4f}", *[MISSING] * len(rest.grid)]
+    ]
+    for name in AGAINST_REST:
+        average_shown = shown(rest.average("nursery", name) if rest.whole else None)
+        values = [rest.mean("nursery", name, epsilon) for epsilon in rest.grid]
+        rows.append([name, shown(rest.mean("nursery", name)), average_shown, *map(shown, values)])
+    heads = ["model", "no noise", "average over ε", *(f"ε = {epsilon:g}" for epsilon in rest.grid)]
+    return ReportTable("One class of nursery against the rest", heads, rows, origin)
+
+
+def _naive_bayes_on_nursery(scores: TableTwo, known: Facts | None) -> Paragraph:
     chance = "" if known is None else f", below the {1 / len(known.schema.classes):.4f} of an answer at random"
-    smallest_count = MISSING if known is None else str(min(known.counts.values()))
+    smallest_count = MISSING if known is None else str(known.smallest_class)
     ours = [f"{model} {shown(scores.mean('nursery', model))}" for model in FAMILIES["NB"]]
     averages = [f"{model} {shown(scores.average('nursery', model))}" for model in FAMILIES["NB"]]
-    parts.append(
-        Paragraph(
-            f"The paper's naive Bayes has {none['nursery', 'NB']:.4f} on nursery without privacy{chance}, and "
-            f"{table_two('average')['nursery', 'NB']:.4f} with noise, which points to an error in its program. "
-            f"Without noise there is here: {', '.join(ours)}. With noise a class of {smallest_count} records can keep "
-            "the published one low: where its noisy count is raised to 1e-5, cells of noise divided by that are "
-            "probabilities far above 1. "
-            f"Averages over ε: {', '.join(averages)}."
-        )
+    return Paragraph(
+        f"The paper's naive Bayes has {table_two('no privacy')['nursery', 'NB']:.4f} on nursery without privacy{chance}"
+        f", and {table_two('average')['nursery', 'NB']:.4f} with noise, which points to an error in its program. "
+        f"Without noise there is here: {', '.join(ours)}. With noise a class of {smallest_count} records can keep "
+        "the published one low: where its noisy count is raised to 1e-5, cells of noise divided by that are "
+        "probabilities far above 1. "
+        f"Averages over ε: {', '.join(averages)}."
     )
-    return Section("Nursery: figures of other problems", parts)
 
 
 def loss_shown(value: float) -> str:
