@@ -1,7 +1,9 @@
 """Accuracy of discreet beside its rivals, on the same rows in the same folds.
 
-The data are public; the scores are exact functions of them and not themselves private. Noise is seeded, so that the
-table can be made again. Run `make bench`, or: python benchmarks/accuracy.py --data DIR
+Decides whether the defaults of our models meet their bars (`BARS`) on every data set.
+Writes results/discreet.csv, results/rivals.csv and results/accuracy.md, which was made by `make bench`, that is, by
+`python benchmarks/accuracy.py --data DIR --rivals`. Runs that are in the CSV files are not repeated.
+The data are public: the scores are exact functions of them and not private. Noise is seeded, so results repeat.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""How good `discreet advise` is: each data set of the committed comparison in turn is advised on by the others alone.
+"""How good `discreet advise` is: each data set of the committed comparison is advised on from the others alone.
 
-`python benchmarks/advise.py` (needs DISCREET_DATA, of which the schemas alone are read) writes results/advise.md. The
-simulated worlds never see a data set; the cases leave it out; so does the widening of the ranges.
+Decides whether advice from cases and simulation together is better than from either alone.
+`python benchmarks/advise.py` made results/advise.md; it needs DISCREET_DATA, but reads only the schemas there. The data
+set that is advised on is left out of the cases and of the widening of the ranges; simulations never see it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """The cells that `discreet advise` learns from: accuracies of a comparison, made precise where models are close.
 
-`python benchmarks/advise_cells.py --runs RUNS.csv --more MORE.json --minutes 30` takes the runs of `discreet compare`
-(`--models` with naive-bayes(select=auto), ten folds), and runs those models again, on new folds and with new noise,
-that may still be the best of their data set at their epsilon, until the standard error of each is below --target. With
-thirty runs the luck of the noise alone would decide which is "best" at small epsilons. Then it writes the package's
-`cells.csv` and `cases.csv`. Models that are clearly worse keep the runs that they have; models that are one and the
-same at an epsilon, by their own public rules, share their runs (`discreet.advice.twins`).
+Decides which model counts as the best for each data set and epsilon. The package's `cells.csv` and `cases.csv` were
+made by `python benchmarks/advise_cells.py --runs RUNS.csv --more MORE.json --minutes 30`, where RUNS.csv holds the runs
+of `discreet compare` (`--models` with naive-bayes(select=auto), ten folds).
+
+Models that may still be the best are run again on new folds and with new noise, until the standard error of each is
+below --target; with thirty runs, luck would decide which is best at small epsilons. Models that are clearly worse keep
+the runs that they have. Models that are equal at an epsilon by their own public rules use the same runs
+(`discreet.advice.twins`).
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "discreet" / "advice"
 FIRST_REPEAT = 1000
 """Folds that no comparison has used."""
 MARGIN = 0.012
-"""A model so far below the best, and two and a half standard errors more, is no candidate for it."""
+"""A model that is this far below the best, plus two and a half standard errors, is no longer a candidate."""
 
 Key = tuple[str, str, float]
 Sums = dict[Key, list[float]]

@@ -1,8 +1,9 @@
 """Rules found by bees: accuracy beside the thesis that proposed them (Zorarpacı 2019), on clear and perturbed records.
 
-The data are public and read in the clear; no accuracy here is private. Every fit is a line of a CSV file, written at
-once: a run that was interrupted is resumed. Report: benchmarks/bees_report.py.
-Run: python benchmarks/bees.py --data DIR
+Decides whether our learners reproduce the accuracies of the thesis, and what local privacy costs them.
+`python benchmarks/bees.py --data DIR` made results/bees.csv: one line per fit, written at once, so that an interrupted
+run is resumed. benchmarks/bees_report.py makes the report from it.
+The data are public and read without noise: no accuracy here is private.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from discreet.records.tables import Table
 RESULTS = Path(__file__).parent / "results" / "bees.csv"
 LEARNERS = ("one-rule", "wlapms", "sequential")
 SOME_FOLDS = 2
-"""Folds that are run on perturbed records: on noise, sequential covering takes its time."""
+"""Number of folds on perturbed records: sequential covering is slow on noisy records."""
 
 
 class Published(NamedTuple):

@@ -1,6 +1,6 @@
-"""The report on rules found by bees, from the lines that benchmarks/bees.py has measured.
+"""The report on rules found by bees, from the fits that benchmarks/bees.py measured.
 
-Run: python benchmarks/bees_report.py
+Decides nothing itself: `python benchmarks/bees_report.py` made results/bees.md from results/bees.csv.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Training from a CSV file beside DuckDB's own reader: what it costs to take every line for a record.
 
-Contestants take turns in one process, the least disturbed run of each counts, and the ratio is what to read.
-Run: python benchmarks/csv_reading.py [--rows N] [--rounds N]
+Decides whether reading line by line is fast enough and stays below its bar of memory.
+`python benchmarks/csv_reading.py` made results/csv_reading.md; --rows and --rounds change its size.
+Contestants take turns in one process; the fastest run of each counts. Compare the ratios, not the seconds.
 """
 
 from __future__ import annotations

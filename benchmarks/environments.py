@@ -1,13 +1,15 @@
 """Virtual environments for the rivals, whose requirements contradict ours and each other's.
 
-diffprivlib 0.6.6 imports only with scikit-learn up to 1.6 and wants numpy 2. Everything that decides
-accuracy or speed is pinned; the environments are a cache and may be deleted at any time.
+Decides nothing itself: the benchmarks that run rivals use it. diffprivlib 0.6.6 imports only with scikit-learn up to
+1.6 and needs numpy 2. Everything that affects accuracy or speed is pinned; the environments are a cache and may be
+deleted at any time.
 
     python benchmarks/environments.py      builds both and prints their interpreters
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -52,6 +54,7 @@ def run(name: str, script: str, *options: str) -> str:
 
 def main() -> None:
     """Build all environments."""
+    argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0]).parse_args()
     for name in REQUIREMENTS:
         print(name, create(name))
 

@@ -1,8 +1,9 @@
 """The first figure of Marchioro et al. 2022, ours beside theirs: accuracy against ε, a line for each number of parties.
 
-Public data only: the scores are not themselves private. The authors' results come from their own program, which
-guarantees nothing.
-Run: python benchmarks/federated_figure.py --data DIR --reference FILE [--dataset mushroom]
+Decides nothing by a bar: it shows whether our federated models keep up with the published ones.
+`python benchmarks/federated_figure.py --data DIR --reference FILE --dataset NAME` made results/federated-NAME.png for
+mushroom and adult; FILE has the results of the authors' program, which guarantees nothing.
+Public data only: the scores are not private.
 """
 
 from __future__ import annotations

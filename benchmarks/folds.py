@@ -1,8 +1,8 @@
-"""Data sets, folds and result rows that every benchmark shares.
+"""Data sets, folds and result rows that every benchmark shares; a module, not a command.
 
-All contestants must see the same rows in the same folds, or their accuracies cannot be compared. They run
-in environments of their own, with other versions of numpy and scikit-learn, so this module needs no more
-than these two and the standard library, and nothing of `discreet`.
+All contestants must see the same rows in the same folds, or their accuracies cannot be compared. Rivals run in their
+own environments with other versions of numpy and scikit-learn, so this module needs only these two and the standard
+library, and nothing of `discreet`.
 """
 
 from __future__ import annotations
@@ -230,6 +230,6 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, default=RESULTS, help="CSV to append to; rows in it are not run again")
     parser.add_argument("--datasets", nargs="+", default=list(DATASETS), choices=DATASETS, metavar="NAME")
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
-    parser.add_argument("--folds", type=int, help="only the first so many folds of each repeat")
-    parser.add_argument("--repeats", type=int, help="only the first so many repeats")
+    parser.add_argument("--folds", type=int, help="run only this many folds of each repeat, the first ones")
+    parser.add_argument("--repeats", type=int, help="run only this many repeats, the first ones")
     return parser

@@ -1,7 +1,9 @@
 """Federated naive Bayes as published by Marchioro et al. 2022, beside the results of the authors' own program.
 
-The data are public and accuracies are computed in the clear; nothing here is private, and the algorithm is not either.
-Run: python benchmarks/marchioro.py --data DIR --reference FILE [--runs N] [--datasets NAME ...]
+Decides whether our reproduction has the same law as the authors' program.
+`python benchmarks/marchioro.py --data DIR --reference FILE --runs 50` made results/marchioro.md; FILE has the results
+of the authors' program.
+The data are public and accuracies are exact: nothing here is private, and the algorithm is not private either.
 """
 
 from __future__ import annotations

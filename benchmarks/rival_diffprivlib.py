@@ -1,6 +1,7 @@
 """Accuracy and speed of diffprivlib's classifiers on the shared folds.
 
-Runs in the environment "diffprivlib" of `environments.py`, by itself:
+Adds its lines to results/rivals.csv, which benchmarks/accuracy.py compares with ours. It runs in the environment
+"diffprivlib" of `environments.py`:
 
     python benchmarks/rival_diffprivlib.py --data DIRECTORY
     python benchmarks/rival_diffprivlib.py --data DIRECTORY --time adult

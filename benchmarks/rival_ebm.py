@@ -1,6 +1,7 @@
 """Accuracy and speed of InterpretML's DP-EBM on the shared folds of the binary data sets.
 
-Runs in the environment "ebm" of `environments.py`, by itself:
+Adds its lines to results/rivals.csv, which benchmarks/accuracy.py compares with ours. It runs in the environment "ebm"
+of `environments.py`:
 
     python benchmarks/rival_ebm.py --data DIRECTORY
 

@@ -1,5 +1,7 @@
 """Runs of the rivals, each in its own environment, as a file that `discreet compare --beside` shows.
 
+Decides nothing by a bar: it puts rivals into the tables and tests of a comparison.
+
     python benchmarks/rivals.py --data DIR --epsilons 0.1 1 --out rivals.csv --runs rival-runs.csv
     discreet compare grid.toml --beside rival-runs.csv --out comparison
 

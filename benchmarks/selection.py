@@ -1,7 +1,9 @@
-"""What a private choice of attributes is worth: NaiveBayes beside NaiveBayes(select="auto"), on the same folds.
+"""What a private choice of columns is worth: NaiveBayes beside NaiveBayes(select="auto"), on the same folds.
 
-The data are public; the scores are exact functions of them and not themselves private. Noise is seeded, the same seed
-for both models, so that they are equal where "auto" chooses nothing. Run: python benchmarks/selection.py --data DIR
+Decides whether the choice meets its bars and is nowhere more than a tolerance worse than no choice.
+`python benchmarks/selection.py --data DIR` made results/selection.md.
+The data are public: the scores are exact functions of them and not private. Noise is seeded, with the same seed for
+both models, so they are equal where "auto" chooses nothing.
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ from discreet.sources.memory import MemorySource
 RESULTS = Path(__file__).parent / "results"
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 3.0)
 TOLERATED = 0.01
-"""How much worse than without a choice a cell may be."""
+"""A cell may be this much worse than without a choice."""
 BARS = {("mushroom", 0.01): 0.90, ("nursery", 0.01): 0.75, ("mushroom", 0.1): 0.97, ("iris", 1.0): 0.93}
-"""What the choice has to reach."""
+"""The accuracy that the choice has to attain."""
 
 
 class Remembering(MemorySource):

@@ -1,8 +1,9 @@
 """Time and memory: what a fit costs beside scikit-learn, diffprivlib and DuckDB, each pair measured in one run.
 
-This class of machine is noisy, so contestants take turns, the least disturbed run of each counts (as with timeit), and
-the ratio is what to read, not the seconds.
-Run `make bench`, or: python benchmarks/speed.py [--data DIR] [--only NAME]
+Decides whether fits, predictions and imports meet their bars of time and memory.
+`python benchmarks/speed.py --data DIR` (also part of `make bench`) made results/speed.md; --only runs one part.
+Machines are noisy, so contestants take turns and the fastest run of each counts, as with timeit. Compare the ratios,
+not the seconds.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ ROWS, COLUMNS = 5_000_000, 10
 
 
 def turns(contestants: dict[str, Callable[[], Any]], rounds: int = 5) -> dict[str, float]:
-    """Least seconds of each, taking turns."""
+    """The fewest seconds of each contestant; they take turns."""
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
     for _ in range(rounds):
         for name, run in contestants.items():

@@ -1,9 +1,9 @@
 """Accuracy and speed of LinearSVM beside diffprivlib's LogisticRegression, on the same rows in the same folds.
 
-The data are public; the scores are exact functions of them and not themselves private. Noise is seeded, so that the
-table can be made again: python benchmarks/svm.py --data DIR --rivals
-
-With --rival-only it runs the rival alone, in the environment "diffprivlib" of `environments.py`, which has no discreet.
+Decides whether LinearSVM meets its bars and is ahead of the rival.
+`python benchmarks/svm.py --data DIR --rivals` made results/svm.csv and results/svm.md. With --rival-only it runs only
+the rival, in the environment "diffprivlib" of `environments.py`, which does not have discreet.
+The data are public: the scores are exact functions of them and not private. Noise is seeded, so results repeat.
 """
 
 from __future__ import annotations

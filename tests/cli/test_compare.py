@@ -167,7 +167,7 @@ def test_mistakes_are_one_line_that_lists_what_is_known():
     refused("none.toml", words=["none.toml"])
     Path("out").mkdir(exist_ok=True)
     Path("out/runs.csv").write_text("a,b\n1,2\n")
-    refused(*GRID, words=["another version", "nothing was changed"])
+    refused(*GRID, words=["another version", "this one was not changed"])
     assert Path("out/runs.csv").read_text() == "a,b\n1,2\n"
 
 
@@ -200,11 +200,11 @@ def test_runs_of_others_are_shown_beside():
     assert means["idle rival", "inf"] == means["one-rule", "inf"]
     assert found["average_ranks"].keys() == {"naive-bayes", "one-rule", "rival", "idle rival"}
     for changed in (["--folds", "3"], ["--folds", "2", "--seed", "1"], ["--folds", "2", "--adjacency", "replace-one"]):
-        refused(*GRID[:6], *changed, "--beside", "rivals.csv", words=["rivals.csv has no run that is a pair"])
+        refused(*GRID[:6], *changed, "--beside", "rivals.csv", words=["rivals.csv has no run that pairs with"])
     refused(*GRID[:4], "--epsilons", "2", "--folds", "2", "--data", "wine", "--beside", "rivals.csv", words=["pair"])
     refused(*GRID, "--beside", "none.csv", words=["none.csv"])
     refused(*GRID, "--beside", "out", words=["out is a folder"])
-    refused(*GRID, "--beside", "out/runs.csv", words=["names of its models clash", "(naive-bayes, one-rule)"])
+    refused(*GRID, "--beside", "out/runs.csv", words=["have names of models that this comparison runs itself", "(naive-bayes, one-rule)"])
     for text in ("", rows.splitlines()[0] + "\n"):
         Path("empty.csv").write_text(text)
         refused(*GRID, "--beside", "empty.csv", words=["empty.csv is empty"])

@@ -187,7 +187,7 @@ def test_rows_of_other_data_do_not_count(tmp_path, counted, monkeypatch):
     ("text", "word"),
     [
         ("data,model,accuracy\niris,a,0.5\n", "another version"),
-        ("something else", "no file of runs"),
+        ("something else", "not a file of runs"),
         (",".join(COLUMNS) + "\niris,a,1\n", "line 2"),
         (",".join(COLUMNS) + "\niris,a,1,add-remove,2,0,0,x,1,h,0.5,0,0\n", "line 2"),
         (",".join(COLUMNS) + "\niris,a,1,add-remove,2,0,0,0,1,h,1.5,0,0\n", "line 2"),

@@ -74,7 +74,7 @@ def test_a_grid_from_a_file(tmp_path):
             'data = ["iris"]\nmodels = ["a"]\nepsilons = [1]\nfold = 3\n',
             "'fold' is not known; it may hold: data, models",
         ),
-        ("data = [", "no TOML"),
+        ("data = [", "not a valid TOML"),
         ('data = ["iris"]\nmodels = ["a"]\nepsilons = [-1]\n', "epsilon"),
         ('data = ["iris"]\nmodels = ["a"]\nepsilons = [1]\nfolds = "3"\n', "folds"),
     ],

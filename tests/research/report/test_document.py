@@ -14,7 +14,7 @@ def test_rows_are_as_long_as_the_headings():
 
 
 def test_cells_are_texts():
-    with pytest.raises(ParameterError, match="no text"):
+    with pytest.raises(ParameterError, match="not a text"):
         ReportTable("accuracy", ["a"], [[0.5]], "o")
 
 
@@ -27,7 +27,7 @@ def test_every_table_and_picture_has_an_origin():
 
 @pytest.mark.parametrize("name", ["", "../up", "a/b", "A", "a b", "a.png", "-a", "a--b", "a\n"])
 def test_names_of_pictures_are_names_of_files(name):
-    with pytest.raises(ParameterError, match="small letters, digits and hyphens"):
+    with pytest.raises(ParameterError, match="lower-case letters, digits and hyphens"):
         Picture(name, "c", None, "o")
 
 

@@ -13,6 +13,7 @@ from discreet.research.comparison import Grid, ResultsFile, compare, summary
 from discreet.research.comparison.grid import MAJORITY
 from discreet.research.comparison.summary import Cell
 from discreet.research.report import Paragraph, Picture, ReportTable
+from discreet.research.reproduce.data_sets import Facts, facts
 from discreet.research.reproduce.lopuhaa2021 import models, picture
 from discreet.research.reproduce.lopuhaa2021.explanations import (
     equal_loss,
@@ -23,14 +24,12 @@ from discreet.research.reproduce.lopuhaa2021.explanations import (
 from discreet.research.reproduce.lopuhaa2021.findings import (
     DATA,
     EPSILONS,
-    Facts,
-    Scores,
+    TableTwo,
     average_ceiling,
     ceiling,
     contests,
     defeats,
     envelope,
-    facts,
     least_printed_p_value,
     printed_formula_p_value,
     table_two,
@@ -142,7 +141,7 @@ def test_ceiling_holds_for_randomised_response_on_one_label(classes):
 def test_average_ceiling_counts_training_records_of_ten_folds():
     schema = Schema([Categorical("u", [0, 1])], "y", ["no", "yes"])
     known = Facts(schema, {"no": 60, "yes": 40})
-    assert known.largest_share == 0.6
+    assert known.largest_fraction == 0.6
     expected = [1 / (1 + math.exp(-90 * loss)) for loss in (0.001, 0.01)]
     assert average_ceiling(known, 1.0, [0.001, 0.01]) == pytest.approx(np.mean(expected))
     assert average_ceiling(known, 0.51, [0.001, 0.01]) == pytest.approx((0.51 + min(0.51, expected[0])) / 2)
@@ -153,27 +152,29 @@ def test_envelope_takes_the_best_at_each_epsilon_and_no_luck():
     known = Facts(schema, {"no": 600, "yes": 400})
     best = {1e-11: "svm", 0.001: "one-rule", 1.0: "random-forest"}
     losses = ("1e-11", "0.001", "1")
-    scores = Scores(cells(lambda data, model, loss: 0.99 if best.get(loss) == model else 0.6, ["adult"], losses=losses))
+    scores = TableTwo(
+        cells(lambda data, model, loss: 0.99 if best.get(loss) == model else 0.6, ["adult"], losses=losses)
+    )
     twice_900 = 1 / (1 + math.exp(-1.8))
     assert envelope(scores, "adult", known) == pytest.approx((0.5 + twice_900 + 0.99) / 3)
-    assert envelope(Scores(()), "adult", known) is None
+    assert envelope(TableTwo(()), "adult", known) is None
 
 
 def test_averages_are_over_all_epsilons_or_none():
     found = cells(lambda data, model, loss: 0.5 if loss < 0.01 else 0.9 if loss < 2 else 1.0)
-    scores = Scores(found)
-    assert scores.losses == [float(loss) for loss in EPSILONS]
+    scores = TableTwo(found)
+    assert scores.grid == [float(loss) for loss in EPSILONS]
     assert scores.average("adult", "svm") == pytest.approx((3 * 0.5 + 7 * 0.9) / 10)
     assert scores.ratio("adult", "svm") == scores.average("adult", "svm")
-    assert scores.error("adult", "svm") == pytest.approx(0.01 / math.sqrt(10) / math.sqrt(10))
-    fewer = Scores([cell for cell in found if (cell.model, cell.epsilon) != ("svm", "0.05")])
+    assert scores.average_error("adult", "svm") == pytest.approx(0.01 / math.sqrt(10) / math.sqrt(10))
+    fewer = TableTwo([cell for cell in found if (cell.model, cell.epsilon) != ("svm", "0.05")])
     assert fewer.average("adult", "svm") is None
     assert fewer.average("adult", "naive-bayes") is not None
 
 
 def test_contests_explanations_and_remarks():
     """Ours is above wherever the paper's average is lower, and a reason is given elsewhere."""
-    scores = Scores(cells(lambda data, model, loss: (0.85 if model == "svm" else 0.6) if loss > 1e-3 else 0.5))
+    scores = TableTwo(cells(lambda data, model, loss: (0.85 if model == "svm" else 0.6) if loss > 1e-3 else 0.5))
     found = {(each.data, each.family): each for each in contests(scores)}
     assert len(found) == 18
     ours = 0.8 * 0.85 + 0.2 * 0.5
@@ -198,7 +199,7 @@ def test_contests_explanations_and_remarks():
 
 
 def test_reason_of_nursery_is_another_problem():
-    scores = Scores(cells(lambda data, model, loss: 0.6))
+    scores = TableTwo(cells(lambda data, model, loss: 0.6))
     contest = next(each for each in contests(scores) if (each.data, each.family) == ("nursery", "SVM"))
     schema = Schema([Categorical("u", [0, 1])], "y", ["a", "b", "c", "d", "e"])
     counts = {"not_recom": 4320, "priority": 4266, "recommend": 2, "spec_prior": 4044, "very_recom": 328}
@@ -207,7 +208,7 @@ def test_reason_of_nursery_is_another_problem():
 
 
 def test_two_standard_errors_explain_a_difference():
-    scores = Scores(cells(lambda data, model, loss: 0.6))
+    scores = TableTwo(cells(lambda data, model, loss: 0.6))
     contest = next(each for each in contests(scores) if (each.data, each.family) == ("mushroom", "DT"))
     close, far = (contest._replace(printed=0.6 + gap * contest.error) for gap in (1.9, 2.1))
     assert any("less than two standard errors" in each for each in explanations(close, scores, None))
@@ -218,13 +219,13 @@ def test_equal_loss_gives_ours_half_of_what_the_published_one_loses():
     """Half, as ours runs under add-remove; the SVM of R binary columns loses more than ε, and the tree has no bound."""
     schema = Schema([Categorical(f"u{i}", [0, 1], unlisted=False) for i in range(25)], "y", ["no", "yes"])
     known = Facts(schema, {"no": 4000, "yes": 4124})
-    scores = Scores(cells(lambda data, model, loss: 0.6 + 0.3 * min(loss, 1) if model == "svm" else 0.5))
+    scores = TableTwo(cells(lambda data, model, loss: 0.6 + 0.3 * min(loss, 1) if model == "svm" else 0.5))
     found = {(each.data, each.family): each for each in contests(scores)}
     contest = found["mushroom", "SVM"]
     losses = [published_loss("SVM", known, float(loss), 7311) for loss in EPSILONS]
     assert losses[-1] > 3
     assert losses[-1] < published_loss("SVM", known, 1.0)  # the worst number of records
-    allowed = [max(run for run in scores.losses if run <= loss / 2) for loss in losses]
+    allowed = [max(run for run in scores.grid if run <= loss / 2) for loss in losses]
     assert allowed[-1] == 1.0
     assert allowed[4] == 0.1  # for the paper's .05, where the loss is .398
     ours = np.mean([0.6 + 0.3 * run for run in allowed])
@@ -256,7 +257,7 @@ def test_defeats_are_those_of_the_same_epsilon():
     def mean(data, model, loss):
         return 0.9 if (data, model, loss) == ("skin", "Lopuhaa2021Tree", 0.05) else 0.7 if "Lopuhaa" in model else 0.8
 
-    found, all_cells = defeats(Scores(cells(mean)))
+    found, all_cells = defeats(TableTwo(cells(mean)))
     assert [(each.data, each.family, each.epsilon) for each in found] == [("skin", "DT", 0.05)]
     assert found[0].difference == pytest.approx(-0.1)
     assert found[0].error == pytest.approx(math.sqrt(2 * 0.01**2 / 10))
@@ -355,7 +356,7 @@ def test_fewer_epsilons_are_said_and_not_judged(small_data):
     said = text(sections)
     assert said.count("Only 2 of the paper's 10 epsilons") == 2
     assert "is above the paper's average over" not in said
-    assert not any(each.some_above for each in contests(Scores(few)))
+    assert not any(each.some_above for each in contests(TableTwo(few)))
     assert "between 7 and 10 runs in a cell" in said
     assert "Below are both SVMs" not in said
     assert "of this section are over spect, iris;" in said
@@ -377,7 +378,7 @@ def test_fewer_epsilons_are_said_and_not_judged(small_data):
 @pytest.mark.parametrize(("data", "ticks"), [(DATA, 3), (DATA[1:], 0), ((*DATA, "iris"), 0)])
 def test_figure_three_has_the_papers_averages_for_its_data_sets_only(data, ticks):
     pytest.importorskip("matplotlib")
-    drawn = picture.draw_averages(Scores(cells(lambda data, model, loss: 0.7, data)))
+    drawn = picture.draw_averages(TableTwo(cells(lambda data, model, loss: 0.7, data)))
     labels = drawn.axes[0].get_legend_handles_labels()[1]
     assert sum("the paper's average" in label for label in labels) == ticks
 
@@ -485,8 +486,8 @@ def test_tiny_real_run(tmp_path, monkeypatch):
     grid = Grid(["iris"], list(models.CONTESTANTS), ["1e-11", 1], folds=2)
     found = compare(grid, models.CONTESTANTS, ResultsFile(tmp_path / "runs.csv"), version="t")
     assert not found.failures
-    measured = Scores(summary.cells(found.measured))
-    assert measured.losses == [1e-11, 1.0]
+    measured = TableTwo(summary.cells(found.measured))
+    assert measured.grid == [1e-11, 1.0]
     for model in models.CONTESTANTS:
         assert measured.average("iris", model) is not None
     for model in models.OWN:

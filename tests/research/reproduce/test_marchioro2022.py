@@ -103,7 +103,7 @@ MANY = {
 
 
 def verdicts(found, many=MANY):
-    return {each.said.split(" (")[0]: each.holds for each in statements.figure_1(Curves(found), many)}
+    return {each.statement.split(" (")[0]: each.agrees for each in statements.figure_1(Curves(found), many)}
 
 
 def test_curves_as_the_paper_has_them_agree():
@@ -153,7 +153,9 @@ def test_fewer_nodes_have_to_be_ahead_of_more_at_large_epsilon(many, mean):
     moved = [c._replace(mean=mean) if c[:3] == place else c for c in as_the_paper_says()]
     assert verdicts(as_the_paper_says())[said] is True
     assert verdicts(moved)[said] is False
-    (measured,) = [each.measured for each in statements.figure_1(Curves(moved), MANY) if each.said.startswith(said)]
+    (measured,) = [
+        each.measured for each in statements.figure_1(Curves(moved), MANY) if each.statement.startswith(said)
+    ]
     assert f"{mean:.3f} with {many}" in measured
 
 
@@ -166,7 +168,7 @@ def test_equal_nodes_have_no_order(means):
 
 
 def test_a_guess_is_said_to_be_the_largest_class():
-    found = [each.said for each in statements.figure_1(Curves([]), {}) if "guess" in each.said]
+    found = [each.statement for each in statements.figure_1(Curves([]), {}) if "guess" in each.statement]
     assert len(found) == 3
     assert all("we take:" in said and "the largest class" in said for said in found)
 
@@ -179,7 +181,7 @@ def test_a_delay_of_the_root_leaves_no_rest_to_explain():
         (measured,) = [
             each.measured
             for each in statements.figure_1(curves, {"mushroom": (1, many)})
-            if each.said.startswith("mushroom: federated curves are")
+            if each.statement.startswith("mushroom: federated curves are")
         ]
         assert f"to the power {1 if many == 10 else 1 / 3:.2f}" in measured
         assert ("untested" in measured) is rest
@@ -222,14 +224,14 @@ def test_the_statements_on_sensitivities_and_errors():
         return [nodes.Sensitivity("a", n, own, math.sqrt(n) * own[0]) for n, own in shares.items()]
 
     found = statements.figure_2({"adult": rows(0.2), "skin": rows(0.9)})
-    assert [each.holds for each in found] == [True, False]
-    assert [each.holds for each in statements.figure_2({"adult": rows(0.9), "skin": rows(0.9)})] == [False, False]
-    assert statements.figure_2({"adult": rows(0.2)})[0].holds is None
+    assert [each.agrees for each in found] == [True, False]
+    assert [each.agrees for each in statements.figure_2({"adult": rows(0.9), "skin": rows(0.9)})] == [False, False]
+    assert statements.figure_2({"adult": rows(0.2)})[0].agrees is None
     rng = np.random.default_rng(0)
     laplace, normal = rng.laplace(size=20_000), rng.normal(size=20_000)
     for first, last, holds in ((laplace, normal, True), (normal, laplace, False)):
         errors = [nodes.Errors("published", 1, first), nodes.Errors("published", 1000, last)]
-        assert statements.figure_3(errors)[0].holds is holds
+        assert statements.figure_3(errors)[0].agrees is holds
 
 
 # the study

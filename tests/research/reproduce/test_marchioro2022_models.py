@@ -9,8 +9,8 @@ from discreet import NaiveBayes, Numeric, Schema, datasets
 from discreet.privacy.randomness import as_rng
 from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE
 from discreet.research.comparison.summary import Cell
-from discreet.research.papers.marchioro2022_exchange import answer, partition
-from discreet.research.papers.published import ExactRecords
+from discreet.research.papers.marchioro2022_exchange import Variant, answer, node_sums, partition, public_sensitivity
+from discreet.research.papers.published import ExactRecords, clipped_numbers
 from discreet.research.reproduce.marchioro2022 import models, nodes
 from discreet.research.reproduce.marchioro2022.accuracy import _leak_verdict
 from discreet.research.reproduce.marchioro2022.curves import EPSILONS, Curves
@@ -33,7 +33,7 @@ def table_records(values, labels, lower=0, upper=10):
 def test_node_sums_are_sums_and_maxima():
     rng = np.random.default_rng(0)
     values, labels, node_of = rng.normal(size=60), rng.integers(0, 3, 60), rng.integers(0, 5, 60)
-    sums, largest = models.node_sums(values, labels, node_of, (5, 2))
+    sums, largest = node_sums(values, labels, node_of, (5, 2))
     for node in range(5):
         for label in range(2):
             own = values[(node_of == node) & (labels == label)]
@@ -42,13 +42,19 @@ def test_node_sums_are_sums_and_maxima():
 
 
 def test_the_variants_differ_from_the_paper_in_what_they_say_alone(iris):
-    """With their own scales and the exact values, the messages are those of the published algorithm, draw by draw."""
+    """On the same draws, one variant takes the exact sums away and the other changes the scale of the noise."""
     *_, records = iris
     node_of = partition(records.labels, 7, "equal", True, as_rng(1))
-    published = answer(records, node_of, 7, 0.5, False, as_rng(2))
-    same = models._messages(records, node_of, 7, 0.5, as_rng(2), public=False, exact=True)
-    for first, second in zip((published.classes, *_flat(published)), (same.classes, *_flat(same)), strict=True):
-        assert np.allclose(first, second)
+    published, bounded, empty = (
+        answer(records, node_of, 7, 0.5, variant, as_rng(2))
+        for variant in (Variant(), Variant(public_bounds=True), Variant(without_data=True))
+    )
+    column = records.schema.columns[0]
+    numbers = clipped_numbers(records.table.column(column.name), column)
+    exact, largest = node_sums(numbers, records.labels, node_of, (7, 3))
+    draws = [messages.sums[column.name] for messages in (published, bounded, empty)]
+    assert np.allclose(draws[0] - exact, draws[2])
+    assert np.allclose((draws[1] - exact) * largest, draws[2] * public_sensitivity(column))
 
 
 def _flat(messages):
@@ -59,7 +65,7 @@ def _flat(messages):
 def test_the_scale_is_the_public_bound_or_the_largest_value(public, bound):
     records = table_records([-4.0, 2.0] * 2000, ["x", "y"] * 2000, lower=-10, upper=8)
     node_of = np.arange(4000) // 2
-    messages = models._messages(records, node_of, 2000, 0.5, as_rng(0), public=public, exact=False)
+    messages = answer(records, node_of, 2000, 0.5, Variant(public_bounds=public, without_data=True), as_rng(0))
     assert np.abs(messages.sums["a"][:, 0]).mean() == pytest.approx(bound / 0.5, rel=0.1)
     squares = messages.squares["a"][:, 0]
     assert squares.mean() == pytest.approx(bound**2 / 0.5 / 2, rel=0.1)
@@ -72,9 +78,9 @@ def test_noise_alone_sees_nothing_but_the_largest_values():
     first = table_records(np.tile([1.0, 9.0, 3.0, 9.0], 20), labels)
     second = table_records(np.tile([3.0, 9.0, 3.0, 2.0], 20), labels)
     node_of = np.arange(80) // 4
-    sent = [models._messages(r, node_of, 20, 1.0, as_rng(3), public=False, exact=False) for r in (first, second)]
+    sent = [answer(r, node_of, 20, 1.0, Variant(without_data=True), as_rng(3)) for r in (first, second)]
     assert all(np.array_equal(a, b) for a, b in zip(_flat(sent[0]), _flat(sent[1]), strict=True))
-    full = [models._messages(r, node_of, 20, 1.0, as_rng(3), public=False, exact=True) for r in (first, second)]
+    full = [answer(r, node_of, 20, 1.0, Variant(), as_rng(3)) for r in (first, second)]
     assert not np.array_equal(full[0].sums["a"], full[1].sums["a"])
 
 
@@ -130,7 +136,7 @@ def test_a_federation_is_the_setting_it_names_and_repeats(iris, monkeypatch):
 def test_one_node_has_the_largest_value_of_each_class():
     records = table_records([1.0, 2.0, 8.0, 5.0], ["x", "y", "x", "y"])
     (row,) = nodes.sensitivities(records, [1], 0)
-    assert row.shares.tolist() == [0.8, 0.5]
+    assert row.fractions.tolist() == [0.8, 0.5]
     assert row.growth == 1
     assert row.bare == 0
 
@@ -144,7 +150,7 @@ def test_noise_never_shrinks_by_dividing(iris):
     equal = table_records([5.0] * 100, ["x", "y"] * 50)
     (row,) = nodes.sensitivities(equal, [10], 0)
     assert row.growth == pytest.approx(math.sqrt(10))
-    assert len(row.shares) >= nodes.ENOUGH
+    assert len(row.fractions) >= nodes.ENOUGH
 
 
 def test_nodes_with_nothing_but_zeros_are_bare():

@@ -81,7 +81,7 @@ def test_nothing_to_run_is_an_error_that_names_the_data():
         def experiments(self, full, directory=None):
             return [Experiment("x", Grid(["nowhere"], ["nb"], [1]), {"nb": NaiveBayes})]
 
-    with pytest.raises(ParameterError, match="small2000 needs nowhere"):
+    with pytest.raises(ParameterError, match="small2000 needs the data sets nowhere"):
         run.reproduce(Absent(), "out", version="1")
     assert not Path("out").exists()
 

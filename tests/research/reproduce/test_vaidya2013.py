@@ -5,24 +5,17 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.model_selection import StratifiedKFold
 
 from discreet import Categorical, NaiveBayes, Numeric, Schema
 from discreet.research.comparison import Grid, ResultsFile, compare, summary
 from discreet.research.comparison.summary import Cell
 from discreet.research.papers import Vaidya2013NaiveBayes
 from discreet.research.report import Paragraph, Picture, ReportTable
+from discreet.research.reproduce.accuracies import INDEPENDENT, Accuracies, loss_text
+from discreet.research.reproduce.data_sets import facts
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.vaidya2013 import findings, sections
-from discreet.research.reproduce.vaidya2013.scores import (
-    INDEPENDENT,
-    Facts,
-    Scores,
-    data_table,
-    facts,
-    loss_text,
-)
 from discreet.research.reproduce.vaidya2013.study import SIZES, OnRows, Vaidya2013
 
 pytest.importorskip("matplotlib")
@@ -131,15 +124,15 @@ def test_whole_fold_keeps_the_declared_number():
 
 def test_falling_curves():
     cells = made({("a", N[1000]): {"1": 0.9, "1/10": 0.5}, ("b", N[1000]): {"1": 0.5, "1/10": 0.9}})
-    found = findings.falls(Scores(cells))
+    found = findings.falls(Accuracies(cells))
     assert found.agrees is False
     assert found.measured == "1 of 2 curves are no higher at ε = 0.1 than at 1, 1 are no more than 0.02 higher"
     near = made({("a", N[1000]): {"1": 0.9, "1/10": 0.91}, ("b", N[1000]): {"1": 0.9, "1/10": 0.5}})
-    slack = findings.falls(Scores(near))
+    slack = findings.falls(Accuracies(near))
     assert slack.agrees is True
     assert slack.measured == "1 of 2 curves are no higher at ε = 0.1 than at 1, 2 are no more than 0.02 higher"
-    assert findings.falls(Scores(cells[:2])).agrees is True
-    assert findings.falls(Scores([])).agrees is None
+    assert findings.falls(Accuracies(cells[:2])).agrees is True
+    assert findings.falls(Accuracies([])).agrees is None
 
 
 def test_steep_part_names_the_epsilon_above_the_largest_drop():
@@ -148,23 +141,23 @@ def test_steep_part_names_the_epsilon_above_the_largest_drop():
         ("b", N[1000]): {"1": 0.9, "1/10": 0.5, "1/100": 0.48},
         ("c", N[1000]): {"1": 0.9, "1/10": 0.9, "1/100": 0.895},
     }
-    found = findings.steep_part(Scores(made(curves)))
+    found = findings.steep_part(Accuracies(made(curves)))
     assert found.agrees is True
     assert "a loses 0.480 just below 0.1" in found.measured
     assert "b loses 0.400 just below 1;" in found.measured
     assert "c has no steep part" in found.measured
     del curves["b", N[1000]]
-    assert findings.steep_part(Scores(made(curves))).agrees is False
+    assert findings.steep_part(Accuracies(made(curves))).agrees is False
 
 
 def test_small_loss_looks_at_the_epsilons_that_the_paper_names():
     means = {"inf": 0.95, "1": 0.95, "1/200": 0.92, "1/1000": 0.5}
-    assert findings.small_loss(Scores(made({("mushroom", N[1000]): means})), "mushroom").agrees is True
+    assert findings.small_loss(Accuracies(made({("mushroom", N[1000]): means})), "mushroom").agrees is True
     means["1/200"] = 0.89
-    found = findings.small_loss(Scores(made({("mushroom", N[1000]): means})), "mushroom")
+    found = findings.small_loss(Accuracies(made({("mushroom", N[1000]): means})), "mushroom")
     assert found.agrees is False
     assert "at most 0.060 of 0.950" in found.measured
-    assert findings.small_loss(Scores([]), "mushroom").row[-1] == "not measured"
+    assert findings.small_loss(Accuracies([]), "mushroom").row[-1] == "not measured"
 
 
 def test_effect_of_n_compares_the_named_data_sets_with_the_others():
@@ -172,13 +165,13 @@ def test_effect_of_n_compares_the_named_data_sets_with_the_others():
     for data, gap in (("adult", 0.2), ("skin", 0.1), ("mushroom", 0.01)):
         curves[data, N[1000]] = {"1": 0.7, "1/10": 0.5}
         curves[data, N[1_000_000]] = {"1": 0.7 + gap, "1/10": 0.5 + gap}
-    scores = Scores(made(curves))
+    scores = Accuracies(made(curves))
     assert findings.spread_over_n(scores, "adult") == pytest.approx(0.2)
     assert findings.effect_of_n(scores).agrees is True
     curves["mushroom", N[1_000_000]] = {"1": 0.85, "1/10": 0.65}  # more than skin, less than adult
-    assert findings.effect_of_n(Scores(made(curves))).agrees is False
+    assert findings.effect_of_n(Accuracies(made(curves))).agrees is False
     del curves["skin", N[1000]], curves["skin", N[1_000_000]]
-    assert findings.effect_of_n(Scores(made(curves))).agrees is None
+    assert findings.effect_of_n(Accuracies(made(curves))).agrees is None
 
 
 def test_honest_contest_leaves_out_points_that_lose_more():
@@ -187,22 +180,12 @@ def test_honest_contest_leaves_out_points_that_lose_more():
     def loss(data, model, epsilon):
         return {"1": 30.0, "1/10": 1.5}[epsilon]
 
-    (within,) = findings.at_honest_epsilon(Scores(cells), loss, 2)
+    (within,) = findings.at_honest_epsilon(Accuracies(cells), loss, 2)
     assert (within.theirs, within.epsilon, within.loss) == (0.7, "1/10", 1.5)
-    (every,) = findings.at_honest_epsilon(Scores(cells), loss, math.inf)
+    (every,) = findings.at_honest_epsilon(Accuracies(cells), loss, math.inf)
     assert (every.ours, every.theirs, every.loss) == (0.8, 0.9, 30.0)
-    assert findings.at_honest_epsilon(Scores(cells), lambda *_: None, math.inf) == []
-    assert findings.at_equal_epsilon(Scores(cells)).won == 0
-
-
-@pytest.mark.filterwarnings("ignore:The least populated class")
-@pytest.mark.parametrize(("counts", "folds"), [((50, 50), 10), ((174, 183), 3), ((7, 40), 10), ((31, 29, 30), 4)])
-def test_no_training_fold_has_fewer_of_a_class(counts, folds):
-    """The fold that takes most of the smallest class has exactly so many left."""
-    labels = np.repeat(np.arange(len(counts)), counts)
-    splits = StratifiedKFold(folds, shuffle=True, random_state=0).split(labels, labels)
-    least = min(np.bincount(labels[train], minlength=len(counts)).min() for train, _ in splits)
-    assert Facts(facts("iris", None).schema, counts).smallest_trained(folds) == least
+    assert findings.at_honest_epsilon(Accuracies(cells), lambda *_: None, math.inf) == []
+    assert findings.at_equal_epsilon(Accuracies(cells)).won == 0
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -224,7 +207,7 @@ def test_loss_is_that_of_the_model_with_the_n_of_its_name_on_a_training_fold():
 def test_a_loss_that_needs_class_sizes_says_so_and_gives_that_of_any_table():
     cells = made({("iris", "rigorous"): {"1": 0.9}, ("iris", N[1000]): {"1/100": 0.6}})
     model = Vaidya2013NaiveBayes(facts("iris", None).schema, epsilon=0.01, n=1000)
-    text = texts(sections.figure_three(Scores(cells), context({})))
+    text = texts(sections.figure_three(Accuracies(cells), context({})))
     assert "points that would lose at most 10 if every class were known to have at least as many records as" in text
     assert "nobody may know that" in text
     known, unknown = (loss_text(model.honest_epsilon(records)) for records in (33, 0))
@@ -267,20 +250,10 @@ def test_standard_errors_and_thresholds_are_qualified():
 
 def test_noise_that_helps_is_told():
     cells = made({("a", N[1000]): {"inf": 0.6, "1": 0.9}, ("b", N[1000]): {"inf": 0.9, "1": 0.9}})
-    assert findings.helped_by_noise(Scores(cells)) == {"a": (0.9, 0.6)}
-    text = texts(sections.figure_three(Scores(cells), context({})))
+    assert findings.helped_by_noise(Accuracies(cells)) == {"a": (0.9, 0.6)}
+    text = texts(sections.figure_three(Accuracies(cells), context({})))
     assert "a: the published algorithm is better with noise (0.900) than without (0.600)" in text
     assert "not tested, may be" in text
-
-
-def test_data_table_has_what_is_there():
-    table = data_table("vaidya2013", ["iris", "mushroom"], None, "here")
-    assert table.rows[0] == ["iris", "–", "150", "–", "4", "–", "3"]
-    assert table.rows[1] == ["mushroom", "8000", "–", "22", "–", "2", "–"]
-
-
-def test_losses_for_people():
-    assert [loss_text(value) for value in (math.inf, 1.234, 12345.6)] == ["∞", "1.23", "12,346"]
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -292,14 +265,6 @@ def test_sections_of_an_interrupted_run_show_that_nothing_is_there(full):
             if isinstance(part, ReportTable):
                 assert all(len(row) == len(part.heads) for row in part.rows), part.caption
     assert Vaidya2013().checks(context({})) == {}
-
-
-def test_missing_cells_are_dashes():
-    cells = made({("iris", N[1000]): {"1": 0.9, "inf": 0.95}, ("iris", "rigorous"): {"1/10": 0.8}})
-    table = Scores(cells).table("caption", "origin")
-    assert table.heads == ["data", "model", "ε = 0.1", "ε = 1", "ε = ∞"]
-    assert table.rows[0] == ["iris", N[1000], "–", "0.900 ± 0.010", "0.950 ± 0.010"]
-    assert table.rows[1] == ["iris", "rigorous", "0.800 ± 0.010", "–", "–"]
 
 
 def test_a_small_run_from_end_to_end(tmp_path):

@@ -14,11 +14,12 @@ from discreet.research.comparison.summary import Cell
 from discreet.research.papers import Zafarani2020NaiveBayes
 from discreet.research.papers.published import ExactRecords
 from discreet.research.report import Paragraph, Picture, ReportTable
+from discreet.research.reproduce.accuracies import INDEPENDENT, Accuracies
+from discreet.research.reproduce.data_sets import Facts, facts
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
-from discreet.research.reproduce.vaidya2013.scores import INDEPENDENT, Facts, Scores, facts
 from discreet.research.reproduce.zafarani2020 import findings, generated, models, scale, sections
-from discreet.research.reproduce.zafarani2020.generated import Measured
+from discreet.research.reproduce.zafarani2020.generated import TimedFit
 from discreet.research.reproduce.zafarani2020.models import (
     GLOBAL,
     RIGOROUS,
@@ -215,14 +216,14 @@ def test_sizes_are_those_of_the_states():
 def test_exponent_of_time():
     assert generated.exponent({10: 1.0, 1000: 5.0, 2000: 20.0}) == pytest.approx(2)
     assert generated.exponent({10: 1.0}) is None
-    found = [Measured(10, "a", 0.1, 0.5, 3.0), Measured(10, "a", 1.0, 0.5, 9.0), Measured(10, "b", 0.1, 0.5, 1.0)]
+    found = [TimedFit(10, "a", 0.1, 0.5, 3.0), TimedFit(10, "a", 1.0, 0.5, 9.0), TimedFit(10, "b", 0.1, 0.5, 1.0)]
     assert generated.seconds(found, "a") == {10: 3.0}
 
 
 def test_scale_counts_who_is_better():
     scores = {(SMOOTH, 0.1): 0.6, (GLOBAL, 0.1): 0.5, (RIGOROUS, 0.1): 0.55, (SMOOTH, 1.0): 0.6, (GLOBAL, 1.0): 0.6}
     scores |= {(RIGOROUS, 1.0): 0.7, (SMOOTH, math.inf): 0.9, (GLOBAL, math.inf): 0.1, (RIGOROUS, math.inf): 0.9}
-    found = [Measured(100, model, epsilon, value, 0.1) for (model, epsilon), value in scores.items()]
+    found = [TimedFit(100, model, epsilon, value, 0.1) for (model, epsilon), value in scores.items()]
     parts = scale.parts(found, "here")
     text = " ".join(part.text for part in parts if isinstance(part, Paragraph))
     assert "Of 2 pairs of n and ε, smooth sensitivity is more accurate than global in 1" in text
@@ -233,38 +234,38 @@ def test_scale_counts_who_is_better():
 
 def test_clear_differences_are_larger_than_chance_and_errors():
     curves = {("a", SMOOTH): {"1": 0.8, "1/10": 0.61}, ("a", GLOBAL): {"1": 0.7, "1/10": 0.6}}
-    found = findings.gaps(Scores(made(curves)), "a")
+    found = findings.gaps(Accuracies(made(curves)), "a")
     assert [(round(gap.value, 2), gap.is_clear) for gap in found] == [(0.01, False), (0.1, True)]
     assert findings.clearly(found) == (1, 0)
-    noisy = findings.gaps(Scores(made(curves, deviation=0.3)), "a")
+    noisy = findings.gaps(Accuracies(made(curves, deviation=0.3)), "a")
     assert findings.clearly(noisy) == (0, 0)
-    assert findings.improvement(Scores(made(curves)), "a").agrees is True
+    assert findings.improvement(Accuracies(made(curves)), "a").agrees is True
     swapped = {(data, {SMOOTH: GLOBAL, GLOBAL: SMOOTH}[model]): means for (data, model), means in curves.items()}
-    assert findings.improvement(Scores(made(swapped)), "a").agrees is False
-    assert findings.improvement(Scores([]), "a").agrees is None
+    assert findings.improvement(Accuracies(made(swapped)), "a").agrees is False
+    assert findings.improvement(Accuracies([]), "a").agrees is None
 
 
 def test_useful_from_counts_only_what_stays_above():
     means = {"1/100": 0.9, "1/10": 0.4, "1": 0.8, "10": 0.9}
     cells = made({("a", SMOOTH): means, ("a", "majority"): {"inf": 0.5}})
-    assert findings.useful_from(Scores(cells), "a", SMOOTH) == "1"
-    assert findings.useful_from(Scores(made({("a", SMOOTH): means})), "a", SMOOTH) == "–"
+    assert findings.useful_from(Accuracies(cells), "a", SMOOTH) == "1"
+    assert findings.useful_from(Accuracies(made({("a", SMOOTH): means})), "a", SMOOTH) == "–"
     low = made({("a", SMOOTH): {"1": 0.5}, ("a", "majority"): {"inf": 0.5}})
-    assert findings.useful_from(Scores(low), "a", SMOOTH) == "above 1"
+    assert findings.useful_from(Accuracies(low), "a", SMOOTH) == "above 1"
     high = made({("a", SMOOTH): {"1": 0.9, "10": 0.9}, ("a", "majority"): {"inf": 0.5}})
-    assert findings.useful_from(Scores(high), "a", SMOOTH) == "1"
+    assert findings.useful_from(Accuracies(high), "a", SMOOTH) == "1"
 
 
 def test_useful_table_has_both_the_margin_and_none():
     cells = made({("a", SMOOTH): {"1": 0.51, "10": 0.9}, ("a", "majority"): {"inf": 0.5}})
-    parts = sections.figures(Scores(cells), context({}))
+    parts = sections.figures(Accuracies(cells), context({}))
     (table,) = [part for part in parts if isinstance(part, ReportTable) and part.caption.startswith("ε from which on")]
     assert table.caption.endswith("by more than 0.02 / at all")
     assert table.rows == [["a", "10 / 1", "–", "–", "–"]]
 
 
 def test_standard_errors_and_thresholds_are_qualified():
-    parts = sections.figures(Scores(made({("a", SMOOTH): {"1": 0.5}})), context({}))
+    parts = sections.figures(Accuracies(made({("a", SMOOTH): {"1": 0.5}})), context({}))
     (picture,) = [part for part in parts if isinstance(part, Picture)]
     assert INDEPENDENT in picture.caption
     (text,) = [part.text for part in parts if isinstance(part, Paragraph) and "is called clear" in part.text]
@@ -307,15 +308,15 @@ def test_noise_ratios_of_means_by_hand():
 
 def test_allocation_statements():
     curves = {("adult", f"{SMOOTH}, {a}:{b}"): {"1": 0.8, "1/10": 0.6} for a, b in models.RATIOS}
-    first, second = findings.allocation(Scores(made(curves)), "adult")
+    first, second = findings.allocation(Accuracies(made(curves)), "adult")
     assert (first.agrees, second.agrees) == (False, True)
     curves["adult", f"{SMOOTH}, 1:2"] = {"1": 0.5, "1/10": 0.4}
     curves["adult", f"{SMOOTH}, 4:1"] = {"1": 0.9, "1/10": 0.6}
-    first, second = findings.allocation(Scores(made(curves)), "adult")
+    first, second = findings.allocation(Accuracies(made(curves)), "adult")
     assert (first.agrees, second.agrees) == (True, False)
     assert "1:2 0.450" in first.measured
     del curves["adult", f"{SMOOTH}, 1:1"]
-    assert all(each.agrees is None for each in findings.allocation(Scores(made(curves)), "adult"))
+    assert all(each.agrees is None for each in findings.allocation(Accuracies(made(curves)), "adult"))
 
 
 def test_losses_are_infinite_with_numbers_and_finite_without():
@@ -340,7 +341,7 @@ def test_losses_by_global_sensitivity_are_of_a_training_fold_and_of_any_table(fu
 
 
 def test_losses_follow_the_adjacency(monkeypatch):
-    known = Facts(Schema([Categorical("u", ["p", "q"])], "y", ["a", "b"], records=9), [4, 5])
+    known = Facts(Schema([Categorical("u", ["p", "q"])], "y", ["a", "b"], records=9), {"a": 4, "b": 5})
     monkeypatch.setattr(sections, "facts", lambda data, directory: known)
     rows = sections._loss_rows("mushroom", ["1"], context({}))
     assert [(row[2], row[4]) for row in rows[:2]] == [("add-remove", "0.852"), ("replace-one", "1.7")]
@@ -355,7 +356,7 @@ def test_division_draws_the_share_of_numbers(monkeypatch):
     monkeypatch.setattr(sections, "facts", lambda data, directory: Known)
     curves = {("adult", f"{name}, {a}:{b}"): {"7": 0.8} for name in (SMOOTH, RIGOROUS) for a, b in models.RATIOS}
     curves["adult", RIGOROUS] = {"7": 0.9}
-    parts = sections.division(Scores(made(curves)), context({}, full=True))
+    parts = sections.division(Accuracies(made(curves)), context({}, full=True))
     (picture,) = [part for part in parts if isinstance(part, Picture)]
     lines = {line.get_label(): line.get_xdata() for line in picture.figure.axes[0].get_lines()}
     assert lines[SMOOTH] == pytest.approx([2 / 11, 2 / 7, 2 / 5, 4 / 7, 8 / 11])

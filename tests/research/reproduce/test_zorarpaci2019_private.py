@@ -8,12 +8,12 @@ import pytest
 from discreet.models.bees.bee_feature_selector import BeeFeatureSelector
 from discreet.research.comparison.summary import Cell
 from discreet.research.report import Paragraph, Picture, ReportTable
+from discreet.research.reproduce.accuracies import INDEPENDENT
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.zorarpaci2019 import private as study
 from discreet.research.reproduce.zorarpaci2019 import private_cells as cells
 from discreet.research.reproduce.zorarpaci2019 import private_losses as losses
-from discreet.research.reproduce.zorarpaci2019.caveats import INDEPENDENT
 from discreet.research.reproduce.zorarpaci2019.private import COUNTED, SEARCHED, Zorarpaci2019Private
 from discreet.schema import Adjacency
 
@@ -121,7 +121,7 @@ def test_figures_agree_with_the_words_of_the_thesis():
 
 
 def test_the_best_row_of_a_cell_may_be_any_of_four():
-    bars = {(bar.data, bar.epsilon): bar for bar in cells.Accuracies(synthetic(lambda *_: 0.5).values()).bars()}
+    bars = {(bar.data, bar.epsilon): bar for bar in cells.PrivateAccuracies(synthetic(lambda *_: 0.5).values()).bars()}
     assert len(bars) == 42
     assert bars["spect", "0.1"][2:4] == (0.515, "1R without F.S.")
     assert bars["nursery", "3"][2:4] == (0.895, "NB without F.S.")

@@ -46,7 +46,9 @@ def votes():
 def test_one_search_serves_all_epsilons_and_learners(votes):
     X, y, schema = votes
     made = [
-        models.SearchedThenCounted(schema, epsilon=epsilon, random_state=1, learner=learner).fit(X, y)
+        models.PublishedOnChosen(schema, epsilon=epsilon, random_state=1, choose=models.by_search, learner=learner).fit(
+            X, y
+        )
         for epsilon in (0.1, float("inf"))
         for learner in ("one-rule", "naive-bayes")
     ]
@@ -57,10 +59,10 @@ def test_one_search_serves_all_epsilons_and_learners(votes):
     assert set(made[2].predict(X)) <= set(y)
     assert [type(each.model_).__name__ for each in made[:2]] == ["Zorarpaci2019OneRule", "Zorarpaci2019NaiveBayes"]
     other = y[::-1].copy()
-    models.SearchedThenCounted(schema, epsilon=1, random_state=1).fit(X, other)
+    models.PublishedOnChosen(schema, epsilon=1, random_state=1, choose=models.by_search).fit(X, other)
     assert models.searched.cache_info().misses == 2
     moved = {**X, "v3": X["v3"][::-1].copy()}
-    models.SearchedThenCounted(schema, epsilon=1, random_state=1).fit(moved, y)
+    models.PublishedOnChosen(schema, epsilon=1, random_state=1, choose=models.by_search).fit(moved, y)
     assert models.searched.cache_info().misses == 3
 
 
@@ -87,7 +89,7 @@ def test_a_paid_choice_spends_epsilon_and_no_more(votes):
 
 def test_as_many_columns_as_the_thesis_kept(votes):
     X, y, schema = votes
-    model = models.BestThenCounted(schema, epsilon=float("inf"), random_state=0).fit(X, y)
+    model = models.PublishedOnChosen(schema, epsilon=float("inf"), random_state=0, choose=models.best_alone).fit(X, y)
     assert len(model.columns_) == 5
     assert "v7" in model.columns_
     assert (model.predict(X) == y).all()
@@ -118,10 +120,10 @@ def test_a_real_run(votes, tmp_path, monkeypatch):
     )
     done = reproduce(Zorarpaci2019Private(), tmp_path, version="test", directory=str(folder_with(votes, tmp_path)))
     assert not done.failures
-    found = cells.Accuracies(done.found.values())
+    found = cells.PrivateAccuracies(done.found.values())
     for model in (cells.ONE_RULE, "published 1R", "published 1R after ABC-DE", "published 1R of the best k"):
-        assert found.ours("house-votes-84", model, "inf").mean == 1
-    assert found.ours("house-votes-84", "published NB", "1").mean < 1
+        assert found.cell("house-votes-84", model, "inf").mean == 1
+    assert found.cell("house-votes-84", "published NB", "1").mean < 1
     kept = next(section for section in done.document.sections if "5.23" in section.title)
     (own,) = [part for part in kept.parts if isinstance(part, ReportTable)]
     counted = columns.searches("house-votes-84", str(tmp_path), 1)

@@ -29,7 +29,7 @@ def test_ours_and_local_privacy_stand_in_their_columns():
     low, high = ({loss: dict.fromkeys(noise.PROPERTIES, value) for loss in noise.EPSILONS} for value in (1.0, 2.0))
     clear = {"inf": dict.fromkeys(noise.PROPERTIES, 3.0)}
     found = {"sepal_width": {"original": clear, "published": low, "rigorous": high}}
-    table = noise.attribute_table("Table 5.13", found, "a command")
+    table = noise.column_table("Table 5.13", found, "a command")
     assert table.rows[0][:6] == ["Mean", "3.041", "3.000", "3.192", "1.000", "2.000"]
     assert table.heads[3:6] == ["ε = 1: thesis", "ε = 1: ours", "ε = 1: local privacy"]
 

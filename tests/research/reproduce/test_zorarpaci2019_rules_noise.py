@@ -6,6 +6,7 @@ import pytest
 
 from discreet.research.comparison.summary import Cell
 from discreet.research.report import Paragraph, ReportTable
+from discreet.research.reproduce.accuracies import INDEPENDENT
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.zorarpaci2019 import rules_details as details
 from discreet.research.reproduce.zorarpaci2019 import rules_iris as iris
@@ -14,7 +15,6 @@ from discreet.research.reproduce.zorarpaci2019 import rules_noise as noise
 from discreet.research.reproduce.zorarpaci2019 import rules_pictures as pictures
 from discreet.research.reproduce.zorarpaci2019 import rules_sections as sections
 from discreet.research.reproduce.zorarpaci2019 import rules_tables as tables
-from discreet.research.reproduce.zorarpaci2019.caveats import INDEPENDENT
 from discreet.research.reproduce.zorarpaci2019.rules import Zorarpaci2019Rules
 from discreet.research.reproduce.zorarpaci2019.rules_counterparts import COUNTERPARTS
 

@@ -1,4 +1,4 @@
-"""Models side by side on public data: the same folds for all, one row a run, and the statistics of the papers.
+"""Models side by side on public data: the same folds for all models, one row per run, and the papers' statistics.
 
 For public data only: scores are exact functions of the records, and the noise of the models is seeded.
 """

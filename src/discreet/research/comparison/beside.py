@@ -1,4 +1,4 @@
-"""Runs made elsewhere, such as those of rivals in environments of their own, shown beside a comparison."""
+"""Runs made elsewhere, such as those of rival libraries in their own environments, shown beside a comparison."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from discreet.research.comparison.results import Content, Measured, ResultsFile
 
 
 def beside(path: str | Path, grid: Grid, contents: Mapping[str, Content]) -> dict[Run, Measured]:
-    """The runs of a file that are pairs to those of the grid: the same records, folds, seed, adjacency and epsilons.
+    """The runs of a file that pair with runs of the grid: same records, folds, seed, adjacency and epsilons.
 
-    Their version does not matter, as their models are others; a model that the grid runs itself is left out.
+    Their version of discreet does not matter, since the models are not ours. A model that the grid runs itself is left
+    out.
     """
     if Path(path).is_dir():
         raise FileError(f"{path} is a folder; name a file of runs, such as {Path(path) / 'runs.csv'}")
@@ -22,7 +23,7 @@ def beside(path: str | Path, grid: Grid, contents: Mapping[str, Content]) -> dic
     rows = ResultsFile(path).read()
     if not rows:
         raise FileError(f"{path} is empty: it has no runs; name a file of runs")
-    losses = {*grid.epsilons, NOT_PRIVATE}
+    epsilons = {*grid.epsilons, NOT_PRIVATE}
     paired = {
         run: measured
         for (run, content), measured in rows.items()
@@ -30,19 +31,19 @@ def beside(path: str | Path, grid: Grid, contents: Mapping[str, Content]) -> dic
         and content.data_hash == contents[run.data].data_hash
         and (run.adjacency, run.folds, run.seed) == (grid.adjacency, grid.folds, grid.seed)
         and run.repeat < grid.repeats
-        and run.epsilon in losses
+        and run.epsilon in epsilons
         and run.model != MAJORITY
     }
     others = {run: measured for run, measured in paired.items() if run.model not in grid.models}
     if paired and not others:
         names = ", ".join(dict.fromkeys(run.model for run in paired))
         raise ParameterError(
-            f"{path}: the names of its models clash with those that this comparison runs itself ({names}); give them "
+            f"{path}: all of its models have names of models that this comparison runs itself ({names}); give them "
             "other names in the file"
         )
     if not others:
         raise ParameterError(
-            f"{path} has no run that is a pair to one of this comparison: the data sets and their records, adjacency, "
-            "number of folds, seed and an epsilon have to be the same"
+            f"{path} has no run that pairs with a run of this comparison; data set, records, adjacency, number of "
+            "folds, seed and epsilon have to be the same"
         )
     return others

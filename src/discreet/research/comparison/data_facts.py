@@ -1,4 +1,4 @@
-"""What is said of the records of a data set, so that a report can be checked against the data that made it."""
+"""Counts and a hash of the records of a data set: they show whether a report was made from the same data."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from discreet.records.encoding import class_codes
 
 
 class DataFacts(NamedTuple):
-    """How many records a data set has, how many of them have none of its classes, and how many classes have some.
+    """What a report says of the records of a data set.
 
-    data_hash : of schema and records.
-    largest : how many records the largest class has.
+    data_hash : hash of schema and records.
+    number : number of records.
+    without_class : number of records that have none of the schema's classes.
+    classes : number of classes that occur.
+    largest : number of records in the largest class.
     """
 
     data_hash: str
@@ -26,11 +29,11 @@ class DataFacts(NamedTuple):
 
 
 def counted(name: str, data: DataSet, data_hash: str) -> DataFacts:
-    """The counts of public data.
+    """The facts of a public data set.
 
     Raises
     ------
-    DataError : no record has a known class, so that there is nothing to learn or to test.
+    DataError : no record has a known class, so there is nothing to learn or to test.
     """
     _, y, schema = data
     counts = np.bincount(class_codes(y, schema), minlength=len(schema.classes) + 1)
@@ -44,7 +47,7 @@ def counted(name: str, data: DataSet, data_hash: str) -> DataFacts:
 
 
 def strange(name: str, records: DataFacts) -> list[str]:
-    """What makes scores on these records mean less than they seem to."""
+    """Warnings: what makes scores on these records mean less than they seem to."""
     words = []
     if records.without_class:
         words.append(f"{records.without_class} of {records.number} records of {name} have no known class: not counted")

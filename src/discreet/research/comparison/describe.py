@@ -1,4 +1,4 @@
-"""A comparison as a report: accuracies, ranks, tests and pictures, each with the command and the seed behind it."""
+"""A comparison as a report: accuracies, ranks, tests and pictures, each with the command and seed that made it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Charges = tuple[str, Mapping[str, Sequence[Charge]]]
 
 
 def origin(grid: Grid, version: str, *, directory: bool = False) -> str:
-    """The command that makes the numbers again, and the seed; whose folder of data it was is not told."""
+    """The command and seed that make the numbers again; the folder of the data is not named."""
     flags = {
         "data": ",".join(grid.data),
         "models": ",".join(grid.models),
@@ -63,9 +63,9 @@ def describe(
 
     Parameters
     ----------
-    drawn : with pictures; without for those who have no matplotlib.
-    records : of each data set, for a table by which others see whether theirs are the same.
-    directory : whether a folder of data sets was named.
+    drawn : whether the report has pictures, which need matplotlib.
+    records : facts of each data set, for a table that shows whether a reader has the same data.
+    directory : whether a folder of data sets was named on the command line.
     """
     source = origin(grid, version, directory=directory)
     tables = [*_data_table(records or {}, source), *_accuracy_tables(found, source)]
@@ -101,12 +101,12 @@ def _accuracy_tables(found: Sequence[Cell], source: str) -> list[Part]:
     tables: list[Part] = []
     for data in dict.fromkeys(cell.data for cell in found):
         own = [cell for cell in found if cell.data == data]
-        losses = sorted({cell.epsilon for cell in own}, key=as_number)
+        epsilons = sorted({cell.epsilon for cell in own}, key=as_number)
         rows = []
         for model in dict.fromkeys(cell.model for cell in own):
             at = {cell.epsilon: cell for cell in own if cell.model == model}
-            rows.append([model, *(described(at[each]) if each in at else "–" for each in losses)])
-        tables.append(ReportTable(data, ["model", *(f"ε = {shown(each)}" for each in losses)], rows, source))
+            rows.append([model, *(described(at[each]) if each in at else "–" for each in epsilons)])
+        tables.append(ReportTable(data, ["model", *(f"ε = {shown(each)}" for each in epsilons)], rows, source))
     return tables
 
 
@@ -130,7 +130,7 @@ def _difference_tables(found: Sequence[Cell], source: str) -> list[Part]:
 
 
 def _with_pictures(sections: list[Section], found: Sequence[Cell], charges: Charges, source: str) -> list[Section]:
-    """The sections with pictures in front of their tables, and two more."""
+    """The sections with pictures in front of their tables, and two more sections."""
     accuracy, difference = sections
     curves = Picture("accuracy", "Accuracy against ε; bands are one deviation wide", picture.draw(found), source)
     tests: list[Part] = []
@@ -159,7 +159,7 @@ def _with_pictures(sections: list[Section], found: Sequence[Cell], charges: Char
 
 
 def has_pictures() -> bool:
-    """Whether matplotlib is there."""
+    """Whether matplotlib is installed."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
@@ -168,5 +168,5 @@ def has_pictures() -> bool:
 
 
 def missing_pictures() -> str:
-    """What to say where there are none."""
+    """The remark that replaces the pictures if matplotlib is missing."""
     return f"No picture: {MissingExtra('plot')}"

@@ -12,7 +12,7 @@ from discreet.research.comparison.summary import Cell, critical_difference, diff
 
 
 def draw_ranks(found: Sequence[Cell]) -> Any:
-    """A matplotlib figure: a point for each model at its average rank, in a bar as long as the critical difference.
+    """A matplotlib figure: a point at each model's average rank, in a bar as long as the critical difference.
 
     Two models differ (Nemenyi's test at the level 0.05) if and only if their bars do not overlap.
     """

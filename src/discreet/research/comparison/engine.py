@@ -1,4 +1,4 @@
-"""Runs what a grid asks for and a results file lacks, on one core or several."""
+"""Runs the part of a grid that a results file does not have yet, on one core or several."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
 class Failure(NamedTuple):
-    """A run that a model refused, and what it said; it is tried again next time."""
+    """A run that failed, and the model's error message; the run is tried again next time."""
 
     run: Run
     message: str
 
 
 class Comparison(NamedTuple):
-    """The runs of a grid that are there (and those beside), and those that failed.
+    """The runs of a grid, runs of other files beside them, and failures.
 
-    of_other_versions : how many rows of the file are of another version.
-    of_other_data : how many are of this version and of other records under the name of a data set of the grid.
-    processes : how many were used; 0 if nothing was missing.
-    records : what there is to say of each data set.
+    of_other_versions : number of rows in the file that another version made.
+    of_other_data : number of rows that this version made with other records of a data set of the same name.
+    processes : number of processes that were used; 0 if no run was missing.
+    records : the facts of each data set.
     """
 
     measured: dict[Run, Measured]
@@ -52,7 +52,7 @@ class Comparison(NamedTuple):
     records: dict[str, DataFacts]
 
     def remarks(self, path: Path, jobs: int) -> list[str]:
-        """What a person has to know of the run, beyond what was measured: of its file, its processes and its data."""
+        """Remarks for the user about the file, the processes and the data."""
         words = []
         if 0 < self.processes < jobs:
             words.append(f"{self.processes} of {jobs} processes were used: more than processors or runs are of no use")
@@ -77,17 +77,17 @@ def compare(
     others: Sequence[str | Path] = (),
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Comparison:
-    """Run what is missing; each row is in the file before `progress` hears of it.
+    """Run what is missing; each row is in the file before `progress` is called.
 
     Parameters
     ----------
-    models : classes by name, made with (schema, epsilon=..., random_state=...).
-    results : rows that are there are not run again if settings, version and data are the same.
-    version : of discreet; rows of another stay in the file and do not count.
+    models : classes by name; each is called with (schema, epsilon=..., random_state=...).
+    results : a row with the same settings, version and data is not run again.
+    version : version of discreet; rows of other versions stay in the file but do not count.
     directory : the folder of the data sets; default as for `discreet.datasets.load`.
-    jobs : processes, at most; never more than there are processors or missing runs.
-    others : files with runs of other models on the same folds, which are shown beside.
-    progress : is told how many runs are there, and of how many.
+    jobs : largest number of processes; never more than processors or missing runs are used.
+    others : files with runs of other models on the same folds, to show beside.
+    progress : called with the number of finished runs and the number of all runs.
     """
     grid.check(models)
     if isinstance(jobs, bool) or jobs < 1:
@@ -119,14 +119,14 @@ def compare(
 
 
 def _not_counted(before: Rows, contents: Mapping[str, Content], version: str) -> tuple[int, int]:
-    """How many rows are of another version, and how many of this one and other records; none is counted twice."""
+    """Number of rows of another version, and number of rows of this version with other records."""
     same = [(run, content) for run, content in before if content.version == version]
     other = sum(run.data in contents and content != contents[run.data] for run, content in same)
     return len(before) - len(same), other
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -143,7 +143,7 @@ def _outcomes(
 
 
 def outcome(run: Run, family: Any, directory: str | None) -> tuple[Run, Measured | str]:
-    """What is measured of a run, or the words of the model that failed: one model must not stop the others."""
+    """The measurements of a run, or the error message if it failed: one model must not stop the others."""
     try:
         return run, measure(run, family, directory)
     except DiscreetError as error:
@@ -153,14 +153,14 @@ def outcome(run: Run, family: Any, directory: str | None) -> tuple[Run, Measured
 
 
 def measure(run: Run, family: Any, directory: str | None) -> Measured:
-    """Fit and test one model; records without a class are not tested on, as they are counted nowhere."""
+    """Fit and test one model; records without a class are left out of the test."""
     X, y, schema = _loaded(run.data, directory)
     train, test = _folds(run.data, directory, run.folds, run.seed + run.repeat)[run.fold]
     codes = class_codes(y, schema)
     test = test[codes[test] < len(schema.classes)]
     if run.model == MAJORITY:
         counts = np.bincount(codes[train], minlength=len(schema.classes) + 1)[: len(schema.classes)]
-        return Measured(_share(codes[test] == counts.argmax()), 0.0, 0.0)
+        return Measured(_fraction(codes[test] == counts.argmax()), 0.0, 0.0)
     model = family(
         schema.replace(adjacency=run.adjacency), epsilon=as_number(run.epsilon), random_state=run.noise_seed()
     )
@@ -169,32 +169,34 @@ def measure(run: Run, family: Any, directory: str | None) -> Measured:
     fitted = time.perf_counter()
     predicted = model.predict({name: values[test] for name, values in X.items()})
     end = time.perf_counter()
-    return Measured(_share(class_codes(predicted, schema) == codes[test]), fitted - start, end - fitted)
+    return Measured(_fraction(class_codes(predicted, schema) == codes[test]), fitted - start, end - fitted)
 
 
 def charges(grid: Grid, models: Mapping[str, Any], directory: str | None) -> tuple[str, dict[str, list[Charge]]]:
-    """What each private model asks of the first data set at the middle epsilon, and in words where that was."""
-    losses = sorted((each for each in grid.epsilons if as_number(each) < np.inf), key=as_number)
-    if not losses:
+    """The charges of each private model on the first data set at the middle epsilon, and a text that names both."""
+    finite = sorted((each for each in grid.epsilons if as_number(each) < np.inf), key=as_number)
+    if not finite:
         return "", {}
-    data, loss = grid.data[0], losses[len(losses) // 2]
+    data, epsilon = grid.data[0], finite[len(finite) // 2]
     X, y, schema = _loaded(data, directory)
     found = {}
     for name in grid.models:
-        model = models[name](schema.replace(adjacency=grid.adjacency), epsilon=as_number(loss), random_state=grid.seed)
+        model = models[name](
+            schema.replace(adjacency=grid.adjacency), epsilon=as_number(epsilon), random_state=grid.seed
+        )
         receipt = getattr(model.fit(X, y), "receipt_", None)
         if receipt is not None:
             found[name] = list(receipt.charges)
-    return f"{data}, ε = {as_number(loss):.4g}, {grid.adjacency}", found
+    return f"{data}, ε = {as_number(epsilon):.4g}, {grid.adjacency}", found
 
 
-def _share(right: NDArray[np.bool_]) -> float:
+def _fraction(right: NDArray[np.bool_]) -> float:
     return float(right.mean()) if len(right) else 0.0
 
 
 @lru_cache(maxsize=2)
 def _loaded(name: str, directory: str | None) -> datasets.DataSet:
-    """The attributes of a data set; numbers are read once here, as reading them again takes longer than most fits."""
+    """A data set; numbers are parsed once here, because parsing them again takes longer than most fits."""
     X, y, schema = datasets.load(name, directory)
     numeric = {column.name for column in schema.columns if isinstance(column, Numeric)}
     return {name: as_floats(X[name]) if name in numeric else X[name] for name in schema.names}, y, schema
@@ -202,23 +204,25 @@ def _loaded(name: str, directory: str | None) -> datasets.DataSet:
 
 @lru_cache(maxsize=4)
 def _folds(name: str, directory: str | None, folds: int, seed: int) -> Folds:
-    """Stratified folds: the same for all models and epsilons, which makes their scores pairs."""
+    """Stratified folds, the same for all models and epsilons, so that their scores can be compared in pairs."""
     _, y, schema = _loaded(name, directory)
     codes = class_codes(y, schema)
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed % 2**32)
     with warnings.catch_warnings():
-        # some data sets have classes rarer than the number of folds; that is as it should be
+        # some data sets have classes with fewer records than there are folds, which does no harm here
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
         return list(splitter.split(np.zeros((len(codes), 1)), codes))
 
 
 def _check_folds(name: str, folds: int, records: DataFacts) -> None:
     if folds > records.largest:
-        raise ParameterError(f"folds={folds}: {name} has no class with so many records; need at most {records.largest}")
+        raise ParameterError(
+            f"folds={folds}; the largest class of {name} has fewer records; need at most {records.largest}"
+        )
 
 
 def _check_parameters(name: str, models: Mapping[str, Any], directory: str | None) -> None:
-    """A parameter that no run could have is one error now, not many later."""
+    """Raise one error now for a parameter with which every run would fail."""
     for model, family in models.items():
         check = getattr(family(_loaded(name, directory)[2], epsilon=1.0, random_state=0), "check_parameters", None)
         try:
@@ -229,7 +233,7 @@ def _check_parameters(name: str, models: Mapping[str, Any], directory: str | Non
 
 
 def data_hash(name: str, directory: str | None) -> str:
-    """Of schema and records: rows made with other data are not taken for these."""
+    """Hash of schema and records, so that rows made with other data are not taken for rows of this data set."""
     X, y, schema = _loaded(name, directory)
     digest = hashlib.sha256(schema.hash.encode())
     for values in (*X.values(), y):

@@ -17,14 +17,14 @@ from discreet.privacy.epsilon import as_epsilon
 from discreet.schema import Adjacency
 
 MAJORITY = "majority"
-"""The model that always answers the largest class of its training records: what every other has to beat."""
+"""The model that always predicts the largest class of its training records: every other model has to beat it."""
 
 NOT_PRIVATE = "inf"
-"""The epsilon of the runs that the private ones are measured against."""
+"""The epsilon of runs without noise, which private runs are compared with."""
 
 
 class Run(NamedTuple):
-    """One model, fitted once and tested once; texts and integers only, so that a CSV file holds it exactly."""
+    """One model, fitted once and tested once; only texts and integers, so that a CSV file holds it exactly."""
 
     data: str
     model: str
@@ -36,21 +36,21 @@ class Run(NamedTuple):
     fold: int
 
     def noise_seed(self) -> int:
-        """A seed of its own: shared ones would give every model the same lucky noise."""
+        """A seed for this run alone: a shared seed would give every model the same lucky noise."""
         return zlib.crc32(repr(tuple(self)).encode())
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The comparison that is asked for; each model is also run without noise, and the largest class beside them.
+    """The comparison to run; each model is also run without noise, and `MAJORITY` is run beside them.
 
     Parameters
     ----------
-    data, models, epsilons : what to combine, each at least once and no name twice. A model may have parameters:
-        "naive-bayes(select=auto)".
-    folds : of the stratified cross-validation.
-    repeats : how often it is shuffled anew; the folds of a repeat are the same for all models and epsilons.
-    seed : of the shuffles and of the noise.
+    data, models, epsilons : what to combine; each list has at least one entry, and no entry twice. A model may have
+        parameters: "naive-bayes(select=auto)".
+    folds : number of folds of the stratified cross-validation.
+    repeats : number of shuffles; the folds of a repeat are the same for all models and epsilons.
+    seed : seed of the shuffles and of the noise.
     adjacency : "add-remove" or "replace-one".
     """
 
@@ -89,15 +89,15 @@ class Grid:
             raise ParameterError(f"model {unknown[0]!r} is not known; need some of: {', '.join(sorted(models))}")
 
     def runs(self) -> list[Run]:
-        """Every run, those on one data set together."""
-        losses = [each for each in self.epsilons if each != NOT_PRIVATE]
-        contestants = [(model, loss) for model in self.models for loss in (NOT_PRIVATE, *losses)]
+        """Every run; runs on one data set stand together."""
+        private = [each for each in self.epsilons if each != NOT_PRIVATE]
+        contestants = [(model, epsilon) for model in self.models for epsilon in (NOT_PRIVATE, *private)]
         return [
-            Run(data, model, loss, self.adjacency, self.folds, self.seed, repeat, fold)
+            Run(data, model, epsilon, self.adjacency, self.folds, self.seed, repeat, fold)
             for data in self.data
             for repeat in range(self.repeats)
             for fold in range(self.folds)
-            for model, loss in ((MAJORITY, NOT_PRIVATE), *contestants)
+            for model, epsilon in ((MAJORITY, NOT_PRIVATE), *contestants)
         ]
 
 
@@ -115,7 +115,7 @@ def read_grid(path: str | Path) -> Grid:
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise FileError(f"{path} is no TOML file ({error}); it may hold: {', '.join(known)}") from None
+        raise FileError(f"{path} is not a valid TOML file ({error}); it may hold: {', '.join(known)}") from None
     strange = [name for name in content if name not in known]
     missing = [name for name in known[:3] if name not in content]
     if strange or missing:
@@ -129,5 +129,5 @@ def read_grid(path: str | Path) -> Grid:
 
 def as_number(epsilon: str) -> float:
     """An epsilon of a run as a number."""
-    loss = as_epsilon(epsilon)
-    return math.inf if loss == math.inf else float(loss)
+    exact = as_epsilon(epsilon)
+    return math.inf if exact == math.inf else float(exact)

@@ -11,20 +11,22 @@ from discreet.pictures.figure import COLOURS, new_figure
 from discreet.privacy.receipt import Charge
 
 ROWS = 10
-"""Queries shown of each model; the rest is one row: the sum of their ε, the geometric mean of their noise."""
+"""Most rows per model; beyond that, the last row has the sum of all other ε and the geometric mean of their noise."""
 
 
 def draw_noise(charges: Mapping[str, Sequence[Charge]], title: str) -> Any:
-    """A matplotlib figure, two panels for each model: epsilon by query, and the scale of the noise in units of what one
-    record can change (so that queries of different kinds can be compared)."""
+    """A matplotlib figure with two panels per model: the epsilon of each query, and the scale of its noise.
+
+    The scale is in units of what one record can change, so that queries of different kinds can be compared.
+    """
     rows = {model: _rows(each) for model, each in charges.items() if each}
     heights = [len(each) + 1.5 for each in rows.values()]
     figure = new_figure(figsize=(9.5, 0.8 + 0.26 * sum(heights)))
     panels = figure.subplots(len(rows), 2, squeeze=False, sharex="col", sharey="row", height_ratios=heights)
     for (left, right), (model, each) in zip(panels, rows.items(), strict=True):
-        labels, losses, scales = zip(*each, strict=True)
+        labels, epsilons, scales = zip(*each, strict=True)
         places = range(len(labels))
-        left.barh(places, losses, color=COLOURS[0])
+        left.barh(places, epsilons, color=COLOURS[0])
         right.plot(scales, places, "D", color=COLOURS[1], markersize=5)
         right.set_xscale("log")
         left.set_yticks(places, labels, fontsize=7)
@@ -40,7 +42,7 @@ def draw_noise(charges: Mapping[str, Sequence[Charge]], title: str) -> Any:
 
 
 def _rows(charges: Sequence[Charge]) -> list[tuple[str, float, float]]:
-    """Label, epsilon and relative noise of each query; the costliest first if they are too many."""
+    """Label, epsilon and relative noise of each query; if there are too many, the costliest come first."""
     known = [(_shortened(each.query), float(each.epsilon), each.scale / each.sensitivity) for each in charges]
     if len(known) <= ROWS:
         return known
@@ -51,7 +53,7 @@ def _rows(charges: Sequence[Charge]) -> list[tuple[str, float, float]]:
 
 
 def _shortened(text: str, most: int = 60) -> str:
-    """A query in few words: counts of a column are named by it."""
+    """A short name of a query: counts are named by their column."""
     column = re.match(r"\w*Counts\(column='(.*?)'", text)
     text = f"{column[1]} by class" if column else text
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,4 +1,4 @@
-"""Accuracy against epsilon, a panel for each data set."""
+"""Accuracy against epsilon, one panel per data set."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE, as_number
 from discreet.research.comparison.summary import Cell
 
 FEW = 5
-"""So many epsilons are named on the axis, each; of more the powers of ten."""
+"""Up to this number, every epsilon has a label on the axis; beyond it, only powers of ten have one."""
 
 
 def draw(found: Sequence[Cell]) -> Any:
-    """A matplotlib figure: means with bands of one deviation, each model without noise at the right edge (as a tick of
-    its colour), and the largest class as a grey line."""
+    """A matplotlib figure: means with bands of one deviation, and the largest class as a grey line.
+
+    A tick at the right edge, in the colour of its model, is the accuracy without noise.
+    """
     names = list(dict.fromkeys(cell.data for cell in found))
     models = list(dict.fromkeys(cell.model for cell in found if cell.model != MAJORITY))
     width = min(3, len(names))
@@ -38,9 +40,9 @@ def _draw_panel(panel: Any, own: Sequence[Cell], models: Sequence[str]) -> None:
     panel.set_xlabel("ε")
     panel.set_ylabel("accuracy")
     panel.grid(alpha=0.3)
-    losses = sorted({as_number(cell.epsilon) for cell in own} - {math.inf})
-    if len(losses) <= FEW:  # a logarithmic axis would name others, or none
-        panel.set_xticks(losses, [f"{loss:g}" for loss in losses])
+    epsilons = sorted({as_number(cell.epsilon) for cell in own} - {math.inf})
+    if len(epsilons) <= FEW:  # a logarithmic axis would label other numbers, or none
+        panel.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
     panel.tick_params(axis="x", which="minor", labelbottom=False)
     for place, model in enumerate(models):
         points = sorted((cell for cell in own if cell.model == model), key=lambda cell: as_number(cell.epsilon))

@@ -1,4 +1,4 @@
-"""The file of runs: a row is added as each ends, so that nothing is lost when a comparison is stopped or killed."""
+"""The file of runs: each run adds its row as it ends, so nothing is lost when a comparison is stopped or killed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from discreet.storage.locking import lock_module
 
 
 class Measured(NamedTuple):
-    """What is measured of a run."""
+    """The measurements of one run."""
 
     accuracy: float
     fit_seconds: float
@@ -26,7 +26,7 @@ class Measured(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a run was made with beyond its settings: if either differs, it has to be run again."""
+    """The version and the data that made a run: if either differs, the run has to be repeated."""
 
     version: str
     data_hash: str
@@ -39,17 +39,17 @@ Rows = dict[tuple[Run, Content], Measured]
 
 
 class ResultsFile:
-    """A CSV file of runs that grows; a row is known by its settings, the version and the data it was made with.
+    """A growing CSV file of runs; settings, version and data identify a row.
 
-    A last line that was not written to its end, by a run that was killed, does not count and is cut off before the
-    next is added. Everything else that cannot be read is refused, and the file left as it is.
+    If a comparison was killed while it wrote, the incomplete last line does not count and is cut off before the next
+    row is added. A file with any other unreadable line is refused and left unchanged.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
     def read(self) -> Rows:
-        """All rows, those of other versions and other data too; none if there is no file yet."""
+        """All rows, including those of other versions and other data; empty if there is no file yet."""
         try:
             text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
         except (OSError, UnicodeDecodeError):
@@ -67,19 +67,21 @@ class ResultsFile:
             try:
                 key, measured = _parsed(line)
             except ValueError:
-                raise FileError(f"{self.path}: line {number} is no run; correct it or take it out") from None
+                raise FileError(
+                    f"{self.path}: line {number} is not a valid run; correct the line or delete it"
+                ) from None
             rows[key] = measured
         return rows
 
     def _strange(self) -> FileError:
         return FileError(
-            f"{self.path} is no file of runs, or one of another version: its first line must be {','.join(COLUMNS)}; "
-            "name another file, nothing was changed in this one"
+            f"{self.path} is not a file of runs, or it has another version: its first line must be "
+            f"{','.join(COLUMNS)}; name another file, this one was not changed"
         )
 
     @contextmanager
     def appending(self) -> Iterator[_Appender]:
-        """The file to add rows to, alone: a second comparison that writes to it is refused. Its folder is made."""
+        """Open the file to add rows; a second comparison that wants to write is refused. The folder is created."""
         locks = lock_module(self.path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,13 +90,13 @@ class ResultsFile:
                     locks.flock(file, locks.LOCK_EX | locks.LOCK_NB)
                 except OSError:
                     raise FileError(f"{self.path} is in use by another comparison; wait for it") from None
-                self.read()  # what cannot be read is not added to
+                self.read()  # raises if the file is unreadable
                 _cut(file)
                 appender = _Appender(file)
                 yield appender
                 appender.wait_for_disk()
         except OSError as error:
-            raise FileError(f"cannot write {self.path}: {error.strerror}; check place and space") from None
+            raise FileError(f"cannot write {self.path}: {error.strerror}; check the path and the free space") from None
 
     def write_parquet(self, path: str | Path) -> None:
         """The same rows as a Parquet file, each column with its type."""
@@ -112,15 +114,17 @@ class ResultsFile:
 
 
 class _Appender:
-    """A row is with the system as soon as it is added, and so survives the end of the process; once a second, and at
-    the end, it is waited for the disk, which takes longer than many runs."""
+    """Hands each row to the operating system at once, so that it survives the end of the process.
+
+    It waits for the disk once a second and at the end, because that takes longer than many runs.
+    """
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file
         self._safe_at = time.monotonic()
 
     def add(self, run: Run, content: Content, measured: Measured) -> None:
-        """Write one row, the accuracy to its last digit."""
+        """Write one row, with all digits of the accuracy."""
         numbers = (repr(measured.accuracy), f"{measured.fit_seconds:.6f}", f"{measured.predict_seconds:.6f}")
         csv.writer(self._file, lineterminator="\n").writerow([*run, *content, *numbers])
         self._file.flush()
@@ -128,13 +132,13 @@ class _Appender:
             self.wait_for_disk()
 
     def wait_for_disk(self) -> None:
-        """Return when the disk has all rows."""
+        """Return when all rows are on the disk."""
         os.fsync(self._file.fileno())
         self._safe_at = time.monotonic()
 
 
 def _cut(file: IO[str]) -> None:
-    """Take a torn last line off; write the header if nothing is left."""
+    """Cut off an incomplete last line; write the header if nothing is left."""
     file.seek(0)
     whole, newline, _ = file.read().rpartition("\n")
     kept = len((whole + newline).encode())
@@ -151,5 +155,5 @@ def _parsed(line: list[str]) -> tuple[tuple[Run, Content], Measured]:
     run = Run(*(int(fields[name]) if name in _INTEGERS else fields[name] for name in Run._fields))  # type: ignore[arg-type]
     measured = Measured(*(float(fields[name]) for name in Measured._fields))
     if not 0 <= measured.accuracy <= 1:
-        raise ValueError("an accuracy is a share")
+        raise ValueError("an accuracy is a number from 0 to 1")
     return (run, Content(fields["version"], fields["data_hash"])), measured

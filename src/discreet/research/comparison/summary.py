@@ -1,4 +1,4 @@
-"""What the runs say: means, deviations, ratios, ranks, and which differences are more than luck."""
+"""Statistics of the runs: means, deviations, ratios, ranks, and which differences are more than chance."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from discreet.research.comparison.results import Measured
 class Cell(NamedTuple):
     """One model on one data set at one epsilon.
 
-    The deviation is that of single runs (n - 1 in the denominator; 0 for one run). The ratio is to the mean of the same
-    model without noise; None if that is not there, or is 0.
+    The deviation is that of single runs (n - 1 in the denominator; 0 for one run). The ratio is the mean over the mean
+    of the same model without noise; None if the latter is missing or 0.
     """
 
     data: str
@@ -42,7 +42,7 @@ class Difference(NamedTuple):
 
 
 def cells(measured: Mapping[Run, Measured]) -> list[Cell]:
-    """The runs by data set, model and epsilon, in the order in which they come."""
+    """The runs grouped by data set, model and epsilon, in the order of the runs."""
     scores: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     for run, each in measured.items():
         scores[run.data, run.model, run.epsilon].append(each.accuracy)
@@ -64,7 +64,7 @@ def _ratio(mean: float, reference: float | None) -> float | None:
 
 
 def _private_means(found: Sequence[Cell]) -> dict[str, dict[tuple[str, str], float]]:
-    """Of each model the means at each data set and epsilon; without noise only if there is nothing else."""
+    """The means of each model by data set and epsilon; runs without noise count only if there are no others."""
     own = [cell for cell in found if cell.model != MAJORITY]
     private = [cell for cell in own if cell.epsilon != NOT_PRIVATE] or own
     means: dict[str, dict[tuple[str, str], float]] = {}
@@ -74,13 +74,13 @@ def _private_means(found: Sequence[Cell]) -> dict[str, dict[tuple[str, str], flo
 
 
 def differences(found: Sequence[Cell]) -> list[Difference]:
-    """Every two models, tested on the data sets and epsilons that both have (Lopuhaä 2021, definition 4.1).
+    """A test between every two models, on the data sets and epsilons that both have (Lopuhaä 2021, definition 4.1).
 
     Absolute differences are ranked, equal ones by their average rank; the ranks of differences of zero are divided
     evenly between the two sides (`zero_method="zsplit"` of scipy); the p-value is two-sided, by the normal
     approximation without correction for continuity. The variance is N(N+1)(2N+1)/24 less the usual correction for equal
     ranks; the paper prints 1/4 for 1/24 in equation 22, which no test of this name has. Pairs from few data sets are
-    not independent, so that the p-value is a hint.
+    not independent, so the p-value is only a hint.
     """
     means = _private_means(found)
     tested = []
@@ -94,7 +94,7 @@ def differences(found: Sequence[Cell]) -> list[Difference]:
 
 
 def signed_rank_p_value(gaps: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """Two-sided p-value of the test; 1 if no two scores differ.
+    """Two-sided p-value of the test; 1 if all gaps are 0.
 
     >>> signed_rank_p_value(np.zeros(3))
     1.0
@@ -107,25 +107,25 @@ def signed_rank_p_value(gaps: np.ndarray[tuple[int], np.dtype[np.float64]]) -> f
 
 
 def average_ranks(found: Sequence[Cell]) -> dict[str, float]:
-    """The mean rank of each model, 1 for the best, over data sets and epsilons that all have; equal ones share."""
+    """The mean rank of each model over data sets and epsilons that all models have; 1 is best, ties get the mean."""
     return ranked_pairs(found)[0]
 
 
 def ranked_pairs(found: Sequence[Cell]) -> tuple[dict[str, float], int]:
-    """The average ranks, best first, and over how many data sets and epsilons they were taken."""
+    """The average ranks, best first, and the number of pairs of data set and epsilon behind them."""
     from scipy.stats import rankdata
 
     means = _private_means(found)
-    shared = [key for key in next(iter(means.values()), {}) if all(key in each for each in means.values())]
-    if not shared:
+    common = [key for key in next(iter(means.values()), {}) if all(key in each for each in means.values())]
+    if not common:
         return {}, 0
-    scores = np.array([[each[key] for each in means.values()] for key in shared]).round(9)
+    scores = np.array([[each[key] for each in means.values()] for key in common]).round(9)
     ranks = rankdata(-scores, axis=1).mean(axis=0)
-    return dict(sorted(zip(means, ranks.tolist(), strict=True), key=lambda pair: pair[1])), len(shared)
+    return dict(sorted(zip(means, ranks.tolist(), strict=True), key=lambda pair: pair[1])), len(common)
 
 
 def critical_difference(models: int, pairs: int) -> float:
-    """How far average ranks have to be apart (Nemenyi's test at the level 0.05, Demšar 2006): q √(k (k + 1) / 6 N).
+    """The difference of average ranks that is significant (Nemenyi, level 0.05, Demšar 2006): q √(k (k + 1) / 6 N).
 
     q is the quantile of the studentized range for infinitely many degrees of freedom, divided by √2.
     """

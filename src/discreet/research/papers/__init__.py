@@ -1,7 +1,7 @@
-"""Algorithms as their papers publish them, for reproduction. None states a guarantee; each says why.
+"""Algorithms as their papers publish them, for reproduction. No class here states a guarantee; each says why.
 
-A class has `claim`, `verdict`, `reason`, `claimed_epsilon` and `honest_epsilon()`. It charges infinity, so that it runs
-only with `Ledger.unlimited()`, the default here. What is truly private is in `discreet.models`.
+A class has `claim`, `verdict`, `reason`, `claimed_epsilon` and `honest_epsilon()`. It charges infinity, so it runs only
+with `Ledger.unlimited()`, the default here. Models with a guarantee are in `discreet.models`.
 """
 
 from discreet.research.papers.lopuhaa2021 import Lopuhaa2021NaiveBayes

@@ -9,20 +9,22 @@ import numpy as np
 
 from discreet.privacy.randomness import Randomness
 from discreet.research.papers.published import (
-    Array,
     ExactRecords,
     Likelihoods,
     Parameters,
     PublishedNaiveBayes,
-    add_noise,
+    at_least,
     count_columns,
+    count_queries,
     exact_parameters,
+    laplace_noise,
+    ratios,
 )
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical
 
 LEAST = 1e-5
-"""Noisy counts and deviations below this positive number are raised to it."""
+"""Noisy counts and deviations below this number are raised to it."""
 
 
 class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
@@ -31,12 +33,12 @@ class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
     Each query has epsilon' = epsilon / (1 + #categorical + 2 #numeric). Scales: 1/epsilon' on each count,
     w/(n_c epsilon') on a mean and w/(sqrt(n_c) epsilon') on a deviation of a class with n_c records, w the
     width of the bounds. P[c] is the noisy class count over the exact n, P[v | c] the noisy cell over the noisy
-    class count. The paper is silent on an empty class: here it has the noise of a class with one record.
+    class count. The paper does not mention empty classes: here they get the noise of a class with one record.
 
     Parameters
     ----------
     schema : the public schema.
-    epsilon : the loss that the paper claims for the whole model.
+    epsilon : the privacy loss that the paper claims for the whole model.
     random_state : None for unpredictable draws, an integer for repeatable ones.
 
     Gap
@@ -74,16 +76,15 @@ class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
 
     @property
     def query_epsilon(self) -> float:
-        """The part of each query."""
-        categorical, numeric = count_columns(self.schema)
-        return self.claimed_epsilon / (1 + categorical + 2 * numeric)
+        """The part of epsilon that each query gets."""
+        return self.claimed_epsilon / count_queries(self.schema)
 
     def honest_epsilon(self) -> float:
-        """The loss under the schema's adjacency: finite for categorical columns and replace-one only.
+        """The loss under the schema's adjacency: finite only under replace-one and without numeric columns.
 
         Then a record whose label and values change moves two cells of each of the 1 + #categorical tables by
-        one (with a single class the class count cannot move): an equality, attained at counts raised to 1e-5
-        and counts far above.
+        one (with a single class the class count cannot move). The loss is exactly this sum: it is attained where one
+        count is raised to 1e-5 and the other is far above.
         """
         categorical, numeric = count_columns(self.schema)
         if numeric or self.schema.adjacency is Adjacency.ADD_REMOVE:
@@ -91,7 +92,7 @@ class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
         return 2 * self.query_epsilon * (categorical + (len(self.schema.classes) > 1))
 
     def scales(self, records: ExactRecords) -> Parameters:
-        """The noise scales, read from the exact class sizes: this is the gap."""
+        """The noise scales; they depend on the exact class sizes, which is the gap."""
         epsilon, sizes = self.query_epsilon, np.maximum(records.class_counts(), 1)
         tables, means, deviations = {}, {}, {}
         for column in self.schema.columns:
@@ -104,17 +105,11 @@ class Lopuhaa2021NaiveBayes(PublishedNaiveBayes):
         return Parameters(np.full(len(sizes), 1 / epsilon), tables, means, deviations)
 
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
-        """Perturb, raise all but means to 1e-5, and divide by noisy class counts and by the exact n."""
+        """Perturb, raise everything except means to at least 1e-5, divide by noisy class counts and by the exact n."""
 
-        def plain(exact: Array, scale: Array) -> Array:
-            return add_noise(exact, scale, rng.laplace(exact.shape))
-
-        def raised(exact: Array, scale: Array) -> Array:
-            return np.maximum(plain(exact, scale), LEAST)
-
+        plain = laplace_noise(rng)
+        raised = at_least(LEAST, plain)
         noisy = exact_parameters(records).perturb(
             self.scales(records), classes=raised, tables=raised, means=plain, deviations=raised
         )
-        tables = {name: table / noisy.classes[:, np.newaxis] for name, table in noisy.tables.items()}
-        prior = noisy.classes / max(records.table.rows, 1)
-        return noisy, Likelihoods(self.schema, prior, tables, noisy.means, noisy.deviations)
+        return noisy, ratios(self.schema, noisy, max(records.table.rows, 1))

@@ -8,29 +8,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import ParameterError
 from discreet.models.tabular import sorted_classes
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.ledger import Ledger
 from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells
 from discreet.records.tables import Table
 from discreet.research.papers.published import Array, ExactRecords, clipped_numbers
-from discreet.research.papers.reproduction import charge_infinity, no_guarantee, read_epsilon
+from discreet.research.papers.reproduction import PublishedClassifier
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical
 
 HUBER = 0.05
-"""Half the width of the rounded corner of the hinge: h."""
+"""Half the width of the rounded corner of the hinge loss; the paper's h."""
 REGULARISATION = 10**-2.5
 """The paper's Lambda."""
 SCALINGS = ("columns", "records")
 
 
-class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Lopuhaa2021SVM(PublishedClassifier):
     """Linear SVM that minimises (1/n) sum Huber + Lambda'/2 |w|^2 + b.w/n for a random b (Chaudhuri et al. 2011).
 
     h = 0.05, Lambda = 10^-2.5, eps' = eps - ln(1 + 1/(n h Lambda) + 1/(4 n^2 h^2 Lambda^2)). If eps' > 0 then
@@ -38,18 +35,18 @@ class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     proportional to e^(-eps'' |b| / 2). The listing's "arg max" is a misprint for arg min. There is no intercept.
     Categories get the integers 0, 1, ... in random order, as they are.
 
-    The paper is silent on: numbers (here scaled to [-1, 1] by the public bounds); more than two classes, which
-    one of its data sets has (here one against the rest, at epsilon/K each; its accuracy there, .9747, is the share of
-    records outside the class very_recom, so that it may have solved that problem alone); whether codes start at 0
-    or 1 (here 0); the solver (here L-BFGS). It codes the categories that occur in the data, here those of the schema.
-    n is the number of rows; those without a listed class add no loss.
+    The paper does not say how to treat numbers (here scaled to [-1, 1] by the public bounds); more than two classes,
+    which one of its data sets has (here one against the rest, at epsilon/K each; the paper's accuracy there, .9747, is
+    the fraction of records outside the class very_recom, so it may have solved only that problem); whether codes start
+    at 0 or 1 (here 0); which solver to use (here L-BFGS). The paper codes the categories that occur in the data; here
+    those of the schema are coded. n is the number of rows; rows without a listed class add nothing to the objective.
 
     Parameters
     ----------
     schema : the public schema.
-    epsilon : the loss that the paper claims for the whole model.
-    scaling : "columns" as described above, or "records": all features divided by the largest norm that the schema
-        allows, as the theorem needs and the paper does not say.
+    epsilon : the privacy loss that the paper claims for the whole model.
+    scaling : "columns" as described above, or "records": all numbers are also divided by the largest norm that the
+        schema allows. The theorem needs this; the paper does not mention it.
     random_state : None for unpredictable draws, an integer for repeatable ones.
 
     Gap
@@ -84,8 +81,6 @@ class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     )
     reason = "integer codes have norms above 1, and the theorem needs at most 1, a public n and an exact minimiser"
 
-    guarantee_: Guarantee
-
     def __init__(
         self, schema: Schema, *, epsilon: object = 1.0, scaling: str = "columns", random_state: Any = None
     ) -> None:
@@ -95,22 +90,17 @@ class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the paper claims; not what is lost."""
-        return read_epsilon(self.epsilon)
-
-    @property
     def problem_epsilon(self) -> float:
-        """The part of each hyperplane: one for two classes, else one a class."""
+        """The part of epsilon that each hyperplane gets: there is one for two classes, else one per class."""
         return self.claimed_epsilon / max(self._problems, 1)
 
     @property
     def largest_norm(self) -> float:
-        """The largest norm of a record that the schema allows, as the features are scaled."""
+        """The largest norm that a scaled record can have under the schema."""
         return min(self._raw_norm, 1.0) if self.scaling == "records" else self._raw_norm
 
     def honest_epsilon(self, records: int | None = None) -> float:
-        """The loss of an exact minimiser for this number of rows; without it, for the worst number.
+        """The loss of an exact minimiser for this number of rows; by default, for the worst number of rows.
 
         An equality for two classes and two rows or more, else an upper bound; proof under Gap. With
         k = 1/(2 n h Lambda) it is R (eps - 2 ln(1 + k)) + ln(1 + R^2 k) while eps > 2 ln(1 + k), which is largest
@@ -129,15 +119,17 @@ class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _raw_norm(self) -> float:
         return math.hypot(*(each.size - 1 if isinstance(each, Categorical) else 1 for each in self.schema.columns))
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Lopuhaa2021SVM:
-        """Fit; costs infinity, so only a ledger without limit allows it (the default)."""
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
         if self.scaling not in SCALINGS:
             raise ParameterError(f"scaling={self.scaling!r}; need 'columns' or 'records'")
-        rng = charge_infinity(self, ledger)
+
+    def learn(self, X: Any, y: Any, rng: Randomness) -> None:
+        """Draw the codes of the categories, then one perturbed hyperplane for each problem."""
         records = ExactRecords.read(X, y, self.schema)
         columns = [each for each in self.schema.columns if isinstance(each, Categorical)]
         self.codes_ = {each.name: np.argsort(rng.laplace((each.size,)), kind="stable") for each in columns}
-        self.classes_, places = sorted_classes(self.schema)
+        _, places = sorted_classes(self.schema)
         listed = records.labels < len(self.schema.classes)
         features, labels = self._features(records.table)[listed], records.labels[listed]
         positive = places if self._problems > 1 else places[1:]
@@ -148,12 +140,9 @@ class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for place in positive
         ]
         self.weights_ = np.array(planes).reshape(len(planes), features.shape[1])
-        self.n_features_in_ = len(self.schema.columns)
-        self.guarantee_ = no_guarantee(self, rng)
-        return self
 
     def decision_function(self, X: Any) -> Array:
-        """w.x for each record, by class; for two classes, that of the second alone."""
+        """w.x for each record and class; for two classes, only that of the second class."""
         check_is_fitted(self, "weights_")
         table = Table(X, self.schema)
         table.check(self.schema)
@@ -161,7 +150,7 @@ class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return scores[:, 0] if self._problems == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class on whose side a record lies; of several, the farthest."""
+        """The class on whose side of the hyperplane a record lies; of several classes, the one with the largest w.x."""
         scores = self.decision_function(X)
         if self._problems == 0:
             best = np.zeros(len(scores), dtype=np.intp)
@@ -171,7 +160,7 @@ class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return labels
 
     def _features(self, table: Table) -> Array:
-        """Numbers scaled to [-1, 1] and random codes of categories, one column each."""
+        """One number per column: numeric values scaled to [-1, 1], categories by their random codes."""
         features = np.empty((table.rows, len(self.schema.columns)))
         for place, column in enumerate(self.schema.columns):
             values = table.column(column.name)
@@ -184,7 +173,7 @@ class Lopuhaa2021SVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def hyperplane_loss(epsilon: float, norm: float, rows: int | None) -> float:
-    """The loss of one hyperplane under replace-one for records of this norm; without `rows`, the largest for any."""
+    """The loss of one hyperplane under replace-one for records of this norm; without `rows`, for the worst number."""
     if rows is None:
         worst = min((norm - 2) / (2 * norm**2 - norm) if norm > 2 else 0.0, math.expm1(min(epsilon, 100.0) / 2))
         large = norm * (epsilon - 2 * math.log1p(worst)) + math.log1p(norm**2 * worst)
@@ -204,8 +193,9 @@ def noise_and_regularisation(epsilon: float, rows: int) -> tuple[float, float]:
 def spherical_noise(dimension: int, rate: float, rng: Randomness) -> Array:
     """A vector with density proportional to e^(-rate |b|): a uniform direction and a Gamma(dimension) length.
 
-    A sum of exponentials has the length's law. Normal coordinates have a uniform direction: by Box and Muller a normal
-    number is sqrt(2 E) cos(t), E exponential and t uniform on the circle, as twice the angle of a Cauchy number is.
+    The length is a sum of exponential numbers. A vector of independent normal numbers has a uniform direction. By Box
+    and Muller, sqrt(2 E) cos(t) is normal for an exponential E and an angle t that is uniform on the circle; twice the
+    arctangent of a Cauchy number is such an angle.
     """
     length = np.abs(rng.laplace((dimension,))).sum() / rate
     normal = np.sqrt(2 * np.abs(rng.laplace((dimension,)))) * np.cos(2 * np.arctan(rng.cauchy((dimension,))))
@@ -214,15 +204,15 @@ def spherical_noise(dimension: int, rate: float, rng: Randomness) -> Array:
 
 
 def huber(margins: Array) -> tuple[Array, Array]:
-    """The rounded hinge and its slope."""
+    """The rounded hinge loss and its slope."""
     gap = 1 + HUBER - margins
     inside = np.clip(gap, 0.0, 2 * HUBER)
-    loss: Array = inside**2 / (4 * HUBER) + np.maximum(gap - 2 * HUBER, 0.0)
-    return loss, -inside / (2 * HUBER)
+    hinge: Array = inside**2 / (4 * HUBER) + np.maximum(gap - 2 * HUBER, 0.0)
+    return hinge, -inside / (2 * HUBER)
 
 
 def perturbed_minimiser(features: Array, signs: Array, rows: int, epsilon: float, rng: Randomness) -> Array:
-    """w of the perturbed objective, which is divided by 1 + Lambda' so that its numbers stay near 1."""
+    """The w that minimises the perturbed objective; dividing it by 1 + Lambda' keeps its numbers near 1."""
     rows = max(rows, 1)
     noise_epsilon, regularisation = noise_and_regularisation(epsilon, rows)
     noise = spherical_noise(features.shape[1], noise_epsilon / 2, rng)
@@ -230,8 +220,8 @@ def perturbed_minimiser(features: Array, signs: Array, rows: int, epsilon: float
     unit = rows * (1 + regularisation)
 
     def objective(w: Array) -> tuple[float, Array]:
-        losses, slopes = huber(signed @ w)
-        value = losses.sum() + rows * regularisation / 2 * (w @ w) + noise @ w
+        hinges, slopes = huber(signed @ w)
+        value = hinges.sum() + rows * regularisation / 2 * (w @ w) + noise @ w
         return value / unit, (slopes @ signed + rows * regularisation * w + noise) / unit
 
     start = np.zeros(features.shape[1])

@@ -9,23 +9,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import ParameterError
 from discreet.models.tabular import sorted_classes
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.ledger import Ledger
 from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells, Codes
 from discreet.records.tables import Table
-from discreet.research.papers.published import Array, ExactRecords, add_noise, clipped_numbers
-from discreet.research.papers.reproduction import charge_infinity, no_guarantee, read_epsilon
+from discreet.research.papers.published import Array, ExactRecords, clipped_numbers, laplace_noise
+from discreet.research.papers.reproduction import PublishedClassifier
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical, is_integer
 
 LEAST = 1e-5
-"""Noisy counts of a split below this positive number are raised to it."""
+"""Noisy counts of a split below this number are raised to it."""
 DEEPEST = 16
 """A tree of this depth has 65 536 leaves."""
 
@@ -40,7 +37,7 @@ class BinaryAttribute:
 
 @dataclass(frozen=True)
 class Node:
-    """A split, with the noisy counts by unused attribute, value and class, or a leaf, with those by class."""
+    """A split with noisy counts by unused attribute, value and class, or a leaf with noisy counts by class."""
 
     noisy: Array
     attribute: int | None = None
@@ -48,7 +45,7 @@ class Node:
     children: tuple[Node, ...] = ()
 
 
-class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Lopuhaa2021Tree(PublishedClassifier):
     """CART over binary attributes with Laplace noise on all counts.
 
     With A binary attributes and depth d = ceil(sqrt(A)) each query has eps' = epsilon / (A (d + 1)). At a node above
@@ -56,22 +53,23 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     raised to 1e-5, and the one with the least Gini index splits. A leaf has the class with the largest noisy count.
     Each category that occurs is an attribute of its own; a number is 1 above the median of the training records.
 
-    The paper is silent on: columns of two values, of which it calls some data sets binary (here one attribute);
-    which m is in its d = ceil(sqrt(m)) (here A); equal Gini indices (here the first); an empty table (the
-    middle of the bounds stands for the median). Its listing counts two classes, its text any number, as here.
+    *Attribute* is the paper's word for one binary question about a column. The paper does not say how to treat columns
+    of two values (here one attribute), which m is in its d = ceil(sqrt(m)) (here A), equal Gini indices (here the first
+    attribute wins) or an empty table (here the middle of the bounds replaces the median). Its listing counts two
+    classes, its text any number, as here.
 
     Parameters
     ----------
     schema : the public schema.
-    epsilon : the loss that the paper claims for the whole model.
-    attributes : "data" as published, or "schema": all listed categories, and the middle of the public bounds.
-    max_depth : None for ceil(sqrt(A)); at most 16, as all nodes of a level are split.
+    epsilon : the privacy loss that the paper claims for the whole model.
+    attributes : "data" as published, or "schema" for all listed categories and the middle of the public bounds.
+    max_depth : None for ceil(sqrt(A)); at most 16, since every node of a level is split.
     random_state : None for unpredictable draws, an integer for repeatable ones.
 
     Gap
     ---
     Medians are published without noise: {1, 2, 3} and {1, 3, 3} have the thresholds 2 and 3 with probability 1, and a
-    category is an attribute as soon as one record has it. The loss is infinite. For a public list of attributes a
+    category becomes an attribute as soon as one record has it. The loss is infinite. For a public list of attributes a
     record is in one cell of A - i attributes at depth i and in one of a leaf, q = 1 + sum_{i<d} (A - i) in all: the
     loss of the noisy counts is q eps' <= epsilon under add-remove. Under replace-one it is 2 q eps' > epsilon, as a
     replaced record leaves q cells and enters q others: 2 epsilon for one attribute, 1.53 epsilon for 22.
@@ -94,8 +92,6 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     )
     reason = "medians and categories of the data are published without noise; a replaced record is on two paths"
 
-    guarantee_: Guarantee
-
     def __init__(
         self,
         schema: Schema,
@@ -110,11 +106,6 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.attributes = attributes
         self.max_depth = max_depth
         self.random_state = random_state
-
-    @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the paper claims; not what is lost."""
-        return read_epsilon(self.epsilon)
 
     def honest_epsilon(self) -> float:
         """The exact loss of all noisy counts, for real-valued noise; infinite if attributes are read off the data.
@@ -139,10 +130,8 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _query_epsilon(self, count: int, depth: int) -> float:
         return self.claimed_epsilon / max(count * (depth + 1), 1)
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Lopuhaa2021Tree:
-        """Fit; costs infinity, so only a ledger without limit allows it (the default)."""
-        self._check()
-        rng = charge_infinity(self, ledger)
+    def learn(self, X: Any, y: Any, rng: Randomness) -> None:
+        """List the binary attributes, then grow the tree on noisy counts."""
         records = ExactRecords.read(X, y, self.schema)
         listed = records.labels < len(self.schema.classes)
         public = self.attributes == "schema"
@@ -153,14 +142,11 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.tree_ = growth.grow(
             BinaryRecords.read(self.attributes_, records.table, self.schema, listed), records.labels[listed]
         )
-        self.classes_, places = sorted_classes(self.schema)
+        _, places = sorted_classes(self.schema)
         self._in_classes = np.argsort(places)
-        self.n_features_in_ = len(self.schema.columns)
-        self.guarantee_ = no_guarantee(self, rng)
-        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of the leaf that each record falls in."""
+        """The class of the leaf that each record falls into."""
         check_is_fitted(self, "tree_")
         table = Table(X, self.schema)
         table.check(self.schema)
@@ -177,7 +163,8 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: NDArray[Any] = self.classes_[self._in_classes[codes]]
         return labels
 
-    def _check(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
         if self.attributes not in ("data", "schema"):
             raise ParameterError(f"attributes={self.attributes!r}; need 'data' or 'schema'")
         if self.max_depth is not None and not (is_integer(self.max_depth) and 0 <= self.max_depth <= DEEPEST):
@@ -186,13 +173,13 @@ class Lopuhaa2021Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True, repr=False)
 class BinaryRecords:
-    """Records as codes of their columns: an attribute holds where its column has its code.
+    """Records as one code per column: an attribute holds for a record whose column has the attribute's code.
 
     Parameters
     ----------
-    codes : by column and record; of a number 1 above the value of its attribute, else 0.
-    sizes : how many codes each column has.
-    columns, values : of each attribute the place of its column, and its code.
+    codes : codes by column and record; a number has code 1 if it is above the value of its attribute, else 0.
+    sizes : number of codes of each column.
+    columns, values : for each attribute, the place of its column and its code.
     """
 
     codes: Codes
@@ -204,7 +191,7 @@ class BinaryRecords:
     def read(
         cls, attributes: Sequence[BinaryAttribute], table: Table, schema: Schema, chosen: NDArray[np.bool_]
     ) -> BinaryRecords:
-        """The chosen records; each column is read once, whatever the number of its attributes."""
+        """The chosen records; each column is read once, even if it has many attributes."""
         names = list(dict.fromkeys(attribute.column for attribute in attributes))
         codes = np.empty((len(names), int(chosen.sum())), dtype=np.intp)
         sizes, values = [], []
@@ -222,11 +209,14 @@ class BinaryRecords:
         return cls(codes, sizes, np.array(columns, dtype=np.intp), np.array(values, dtype=np.intp))
 
     def hold(self, attributes: Any, records: Codes) -> NDArray[np.bool_]:
-        """Whether one attribute for all, or one for each, holds for these records."""
+        """Whether the attribute holds for each of these records; one attribute for all records, or one per record."""
         return np.asarray(self.codes[self.columns[attributes], records] == self.values[attributes])
 
     def count(self, cells: Codes, nodes: int, classes: int) -> Array:
-        """Records for which an attribute holds, by node, attribute and class; cells are node * classes + label."""
+        """Number of records for which an attribute holds, by node, attribute and class.
+
+        `cells` has node * classes + label for each record.
+        """
         found = np.empty((nodes, len(self.values), classes))
         for place, size in enumerate(self.sizes):
             flat = np.bincount(cells * size + self.codes[place], minlength=nodes * classes * size)
@@ -237,7 +227,7 @@ class BinaryRecords:
 
 @dataclass(frozen=True)
 class Growth:
-    """How a tree grows, all nodes of a level at once: number of classes, depth, and the scale of the noise."""
+    """How a tree grows, level by level: number of classes, depth, and scale of the noise."""
 
     classes: int
     depth: int
@@ -245,7 +235,7 @@ class Growth:
     rng: Randomness
 
     def grow(self, records: BinaryRecords, labels: Codes) -> Node:
-        """The whole tree; empty nodes are split like any other."""
+        """The whole tree; nodes without records are split like all others."""
         nodes, rows = np.zeros(len(labels), dtype=np.intp), np.arange(len(labels))
         unused = np.arange(len(records.values))[np.newaxis]
         levels: list[tuple[Array, Codes]] = []
@@ -270,25 +260,28 @@ class Growth:
         return flat.reshape(count, self.classes).astype(np.float64)
 
     def _split_counts(self, records: BinaryRecords, labels: Codes, nodes: Codes, unused: Codes) -> Array:
-        """Exact counts by node, attribute that is not on the path to it, value and class."""
+        """Exact counts by node, attribute that is not on the path to the node, value and class."""
         ones = records.count(nodes * self.classes + labels, len(unused), self.classes)
         ones = np.take_along_axis(ones, unused[:, :, np.newaxis], axis=1)
         totals = self._class_counts(labels, nodes, len(unused))[:, np.newaxis]
         return np.stack([totals - ones, ones], axis=2)
 
     def _noisy(self, exact: Array) -> Array:
-        return add_noise(exact, np.full(exact.shape, self.scale), self.rng.laplace(exact.shape))
+        return laplace_noise(self.rng)(exact, np.asarray(self.scale))
 
 
 def gini(counts: Array) -> Array:
-    """The mean Gini index of the two parts, for each attribute; counts by attribute, value and class, or many such."""
+    """The mean Gini index of the two parts for each attribute.
+
+    The last three axes of `counts` are attribute, value and class; other axes come before them.
+    """
     sizes = counts.sum(axis=-1)
     impurities = (sizes**2 - (counts**2).sum(axis=-1)) / (sizes * sizes.sum(axis=-1, keepdims=True))
     return np.asarray(impurities.sum(axis=-1))
 
 
 def public_attributes(schema: Schema) -> list[BinaryAttribute]:
-    """Every cell of a categorical column, one for two cells; a number above the middle of its bounds."""
+    """One attribute per category (one in all for two categories), and for a number: above the middle of its bounds."""
     attributes = []
     for column in schema.columns:
         if isinstance(column, Categorical):
@@ -299,7 +292,10 @@ def public_attributes(schema: Schema) -> list[BinaryAttribute]:
 
 
 def attributes_of_data(records: ExactRecords, listed: NDArray[np.bool_]) -> list[BinaryAttribute]:
-    """Every category that a record has, one for two of them; a number above the median: exact, which is the gap."""
+    """One attribute per category that occurs (one in all for two), and for a number: above the median.
+
+    Both are read off the exact records, which is the gap.
+    """
     attributes = []
     for column in records.schema.columns:
         values = records.table.column(column.name)

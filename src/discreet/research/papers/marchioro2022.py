@@ -13,20 +13,23 @@ from discreet.research.papers.marchioro2022_exchange import (
     FLOOR,
     PARTITIONS,
     Messages,
+    Variant,
     aggregate,
     answer,
     deviations_of,
     partition,
 )
 from discreet.research.papers.published import (
-    Array,
     ExactRecords,
     Likelihoods,
     Parameters,
     PublishedNaiveBayes,
-    add_noise,
+    at_least,
     count_columns,
+    count_queries,
     exact_parameters,
+    laplace_noise,
+    ratios,
 )
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Numeric
@@ -43,18 +46,18 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
 
     federated=False is the central classifier that the paper compares with ("based on Vaidya et al. 2013"). The paper
     gives no formula for it; the authors' program adds Laplace noise of scale r/((n+1) epsilon') to a mean and
-    sqrt(n) r/((n+1) epsilon') to a variance, r the range of the values of that class in the data, n the number of all
-    records. The paper is silent, too, on what is negative: both raise counts and variances to 1e-6, as the program
-    does, at each node and after adding.
+    sqrt(n) r/((n+1) epsilon') to a variance, where r is the range of the values of that class in the data and n the
+    number of all records. The paper does not say what to do with negative counts and variances: here both classifiers
+    raise them to 1e-6, as the program does, at each node and after adding.
 
     Parameters
     ----------
     schema : the public schema.
-    epsilon : the loss that the paper claims for each node.
+    epsilon : the privacy loss that the paper claims for each node.
     nodes : number of nodes among which `fit` divides the records; the paper has 1, 10, 100 and 1000.
     partition : "equal", "uniform" or "exponential" sizes of the nodes; see `marchioro2022_exchange.partition`.
     iid : whether records are shuffled first, as in the paper; otherwise they are sorted by class.
-    federated : whether nodes add the noise; otherwise the parameters of nodes mean nothing.
+    federated : whether nodes add the noise; if not, the parameters about nodes are ignored.
     skip_empty : whether a node without records of a class sends zeros for its categories without noise, as the
         authors' program does; their Algorithm 1 adds noise always.
     random_state : None for unpredictable draws, an integer for repeatable ones.
@@ -65,9 +68,9 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
 
     Gap
     ---
-    Noise at the local sensitivity tells the sensitivity. A node whose values of a class are (0, ..., 0) has D = 0 and
-    sends S = 0 with probability 1; with one record of value 1 more it sends 0 with probability 0. The two are told
-    apart always: no finite epsilon holds. That the Laplace mechanism "provides epsilon-DP using both definitions of
+    Noise at the local sensitivity reveals the sensitivity. A node whose values of a class are (0, ..., 0) has D = 0 and
+    sends S = 0 with probability 1; with one more record of value 1 it sends 0 with probability 0. The two can always be
+    told apart: no finite epsilon holds. That the Laplace mechanism "provides epsilon-DP using both definitions of
     sensitivity" is an error, and the global sensitivity of a sum does exist, once values are clipped to public bounds.
     More nodes have smaller D, which is why the federated classifier seems to beat the central one. The central
     one has the same gap in r: a constant class is published without noise. Without numeric columns the claim is
@@ -119,15 +122,19 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
 
     @property
     def query_epsilon(self) -> float:
-        """The part of each query, the paper's epsilon'."""
-        categorical, numeric = count_columns(self.schema)
-        return self.claimed_epsilon / (1 + categorical + 2 * numeric)
+        """The part of epsilon that each query gets; the paper's epsilon'."""
+        return self.claimed_epsilon / count_queries(self.schema)
+
+    @property
+    def variant(self) -> Variant:
+        """How nodes answer."""
+        return Variant(skip_empty=self.skip_empty)
 
     def honest_epsilon(self) -> float:
         """The loss of a record that stays at its node, under the schema's adjacency; infinite with a numeric column.
 
-        Without, a record is in one class count and in one cell of each table of one node, each moved by 1 at scale
-        1/epsilon'; a replaced one is in two. Raising and adding up are post-processing.
+        Without numeric columns, a record is in one class count and in one cell of each table of one node; it moves each
+        by 1 at scale 1/epsilon'. A replaced record moves two of each. Raising and adding up are post-processing.
         """
         categorical, numeric = count_columns(self.schema)
         if numeric or (categorical and self.federated and self.skip_empty):
@@ -137,20 +144,18 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
         return 2 * self.query_epsilon * (categorical + (len(self.schema.classes) > 1))
 
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
-        """Ask the nodes and add their messages, or add noise to the parameters of all records; then ratios."""
+        """Add the nodes' messages, or perturb the parameters of all records; then divide by the class counts."""
         self.messages_: Messages | None = None
         if self.federated:
             node_of = partition(records.labels, self.nodes, self.partition, self.iid, rng)
-            self.messages_ = answer(records, node_of, self.nodes, self.query_epsilon, self.skip_empty, rng)
+            self.messages_ = answer(records, node_of, self.nodes, self.query_epsilon, self.variant, rng)
             noisy = aggregate(self.messages_)
         else:
             noisy = _central(records, self.query_epsilon, rng)
-        tables = {name: table / noisy.classes[:, np.newaxis] for name, table in noisy.tables.items()}
-        prior = noisy.classes / noisy.classes.sum()
-        return noisy, Likelihoods(self.schema, prior, tables, noisy.means, noisy.deviations)
+        return noisy, ratios(self.schema, noisy, noisy.classes.sum())
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
         if isinstance(self.nodes, bool) or not isinstance(self.nodes, int | np.integer):
             raise ParameterError(f"nodes={self.nodes!r}; need an integer")
         if not 1 <= self.nodes <= LARGEST_NODES:
@@ -165,16 +170,16 @@ class Marchioro2022NaiveBayes(PublishedNaiveBayes):
 def _central(records: ExactRecords, epsilon: float, rng: Randomness) -> Parameters:
     """The central classifier of the authors' program: noise at the range that each class has in the data."""
 
-    def noisy(exact: Array, scale: Array) -> Array:
-        return add_noise(exact, scale / epsilon, rng.laplace(exact.shape))
-
-    exact, n, one = exact_parameters(records), records.class_counts().sum(), np.ones(())
+    noisy = laplace_noise(rng)
+    count = at_least(FLOOR, noisy)
+    exact, n, one = exact_parameters(records), records.class_counts().sum(), np.asarray(1 / epsilon)
     means, variances = {}, {}
     for column in records.schema.columns:
         if isinstance(column, Numeric):
             ranges = np.array([np.ptp(values) if len(values) else 0.0 for values in records.values(column)])
-            means[column.name] = noisy(exact.means[column.name], ranges / (n + 1))
-            variances[column.name] = noisy(exact.deviations[column.name] ** 2, math.sqrt(n) * ranges / (n + 1))
-    classes = np.maximum(noisy(exact.classes, one), FLOOR)
-    tables = {name: np.maximum(noisy(table, one), FLOOR) for name, table in exact.tables.items()}
+            means[column.name] = noisy(exact.means[column.name], ranges / (n + 1) / epsilon)
+            scale = math.sqrt(n) * ranges / (n + 1) / epsilon
+            variances[column.name] = noisy(exact.deviations[column.name] ** 2, scale)
+    classes = count(exact.classes, one)
+    tables = {name: count(table, one) for name, table in exact.tables.items()}
     return Parameters(classes, tables, means, deviations_of(variances))

@@ -1,7 +1,7 @@
-"""What the nodes of Marchioro et al. 2022 send and what is made of it: their Algorithms 1 to 3, and gossip.
+"""What the nodes of Marchioro et al. 2022 send, and how it becomes a model: their Algorithms 1 to 3, and gossip.
 
-Algorithm 1 reads records; the others are functions of noisy messages alone, and would keep whatever guarantee
-the messages had. The messages have none: see `Marchioro2022NaiveBayes`.
+Algorithm 1 reads records; the others are functions of noisy messages alone, so they would keep a guarantee of the
+messages. The messages have none: see `Marchioro2022NaiveBayes`.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells, Codes
-from discreet.research.papers.published import Array, ExactRecords, Parameters, add_noise, clipped_numbers
+from discreet.research.papers.published import Array, ExactRecords, Parameters, at_least, clipped_numbers, laplace_noise
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Numeric
 
 FLOOR = 1e-6
 """Noisy counts and variances below this are raised to it, by each node and by the aggregator.
 
-The paper is silent on negative counts; the authors' program does this. A node raises each of its own counts, so that
-N nodes raise an empty cell by N/(2 epsilon') on average.
+The paper does not mention negative counts; the authors' program does this. Every node raises its own counts, so N
+nodes raise an empty cell by N/(2 epsilon') on average.
 """
 PARTITIONS = ("equal", "uniform", "exponential")
 LEAST_RECORDS = 2
-"""Records that each node has at least, where there are enough."""
+"""Each node has at least this many records, if there are enough records."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,16 @@ class Messages:
         )
 
     def groups(self) -> tuple[Mapping[str, Array], Mapping[str, Array], Mapping[str, Array]]:
-        """All but the class counts."""
+        """Everything except the class counts."""
         return self.tables, self.sums, self.squares
 
 
 def partition(labels: Codes, nodes: int, sizes: str, iid: bool, rng: Randomness) -> Codes:
-    """The node of each record: shuffled (iid), or sorted by class, so that most nodes have records of one class only.
+    """The node of each record: records are shuffled (iid), or sorted by class, so most nodes have only one class.
 
-    `sizes` is "equal", or the law of the weights: "uniform" on [1, 10] or "exponential". Each node has two records
-    if there are enough; the others are shared in proportion to the weights. The authors' program has the same
-    three; there, the weights move a node's size by a few records only.
+    `sizes` is "equal", or the law of the nodes' weights: "uniform" on [1, 10] or "exponential". Each node gets two
+    records if there are enough; the others are divided in proportion to the weights. The authors' program has the same
+    three settings, but its weights change the size of a node by a few records only.
     """
     if nodes == 1:
         return np.zeros(len(labels), dtype=np.intp)
@@ -71,42 +71,57 @@ def partition(labels: Codes, nodes: int, sizes: str, iid: bool, rng: Randomness)
     else:
         weights = np.abs(rng.laplace((nodes,))) + np.finfo(np.float64).tiny
     least = LEAST_RECORDS if len(labels) >= LEAST_RECORDS * nodes else 0
-    shares = np.cumsum(weights) / weights.sum() * (len(labels) - least * nodes)
-    counts = least + np.diff(np.rint(shares).astype(np.intp), prepend=0)
+    ends = np.cumsum(weights) / weights.sum() * (len(labels) - least * nodes)
+    counts = least + np.diff(np.rint(ends).astype(np.intp), prepend=0)
     order = np.argsort(rng.integers(2**62, (len(labels),)) if iid else labels, kind="stable")
     node_of = np.empty(len(labels), dtype=np.intp)
     node_of[order] = np.repeat(np.arange(nodes), counts)
     return node_of
 
 
+@dataclass(frozen=True)
+class Variant:
+    """How nodes answer. The defaults are Algorithm 1; the other values show what drives its accuracy.
+
+    Parameters
+    ----------
+    skip_empty : whether a node without records of a class sends zeros for its categories without noise.
+    public_bounds : whether the noise on sums has the scale of the largest value that the schema allows.
+    without_data : whether every exact count and sum is replaced by 0, so that only the noise is sent.
+    """
+
+    skip_empty: bool = False
+    public_bounds: bool = False
+    without_data: bool = False
+
+
 def answer(
-    records: ExactRecords, node_of: Codes, nodes: int, epsilon: float, skip_empty: bool, rng: Randomness
+    records: ExactRecords, node_of: Codes, nodes: int, epsilon: float, variant: Variant, rng: Randomness
 ) -> Messages:
     """Algorithm 1 at every node: counts with noise Lap(1/epsilon), sums with Lap(D/epsilon).
 
     D is the largest |value| (for Q, its square) of that class at that node: read off the data, which is the gap. A
-    node without records of a class has D = 0 and sends S = Q = 0 without noise; with `skip_empty` it sends m = 0
-    without noise, too. Negative Q become 0.
+    node without records of a class has D = 0 and sends S = Q = 0 without noise. Negative Q become 0.
     """
-    classes = len(records.schema.classes)
-    places = node_of * (classes + 1) + records.labels
+    cells = nodes, len(records.schema.classes)
+    places = node_of * (cells[1] + 1) + records.labels
+    known = 0.0 if variant.without_data else 1.0
+    noisy = laplace_noise(rng)
 
-    def by_place(codes: Codes, size: int, weights: Array | None = None) -> Array:
-        flat = np.bincount(codes, weights, minlength=nodes * (classes + 1) * size)
-        return flat.reshape(nodes, classes + 1, size)[:, :classes].astype(np.float64)
+    def counts(codes: Codes, size: int) -> Array:
+        flat = np.bincount(codes, minlength=nodes * (cells[1] + 1) * size)
+        return flat.reshape(nodes, -1, size)[:, : cells[1]].astype(np.float64)
 
     def count(codes: Codes, size: int) -> Array:
-        exact = by_place(codes, size)
-        return np.maximum(add_noise(exact, np.asarray(1 / epsilon), rng.laplace(exact.shape)), FLOOR)
+        return at_least(FLOOR, noisy)(known * counts(codes, size), np.asarray(1 / epsilon))
 
-    def total(values: Array) -> Array:
-        largest = np.zeros(nodes * (classes + 1))
-        np.maximum.at(largest, places, np.abs(values))
-        scale = largest.reshape(nodes, classes + 1)[:, :classes] / epsilon
-        return add_noise(by_place(places, 1, values)[:, :, 0], scale, rng.laplace(scale.shape))
+    def total(values: Array, bound: Array) -> Array:
+        sums, largest = node_sums(values, records.labels, node_of, cells)
+        sensitivity = bound if variant.public_bounds else largest
+        return noisy(known * sums, sensitivity / epsilon)
 
     class_counts = count(places, 1)[:, :, 0]
-    silent = by_place(places, 1) == 0 if skip_empty else np.zeros((nodes, classes, 1), dtype=np.bool_)
+    silent = counts(places, 1) == 0 if variant.skip_empty else np.zeros((*cells, 1), dtype=np.bool_)
     tables, sums, squares = {}, {}, {}
     for column in records.schema.columns:
         values = records.table.column(column.name)
@@ -114,10 +129,25 @@ def answer(
             codes = Cells(column.name).codes(values, records.schema)
             tables[column.name] = np.where(silent, 0.0, count(places * column.size + codes, column.size))
         elif isinstance(column, Numeric):
-            numbers = clipped_numbers(values, column)
-            sums[column.name] = total(numbers)
-            squares[column.name] = np.maximum(total(numbers**2), 0.0)
+            numbers, bound = clipped_numbers(values, column), np.full(cells, public_sensitivity(column))
+            sums[column.name] = total(numbers, bound)
+            squares[column.name] = np.maximum(total(numbers**2, bound**2), 0.0)
     return Messages(class_counts, tables, sums, squares)
+
+
+def node_sums(values: Array, labels: Codes, node_of: Codes, cells: tuple[int, int]) -> tuple[Array, Array]:
+    """The sum and the largest |value| by node and class; `cells` are the numbers of nodes and classes."""
+    nodes, classes = cells
+    places = node_of * (classes + 1) + labels
+    largest = np.zeros(nodes * (classes + 1))
+    np.maximum.at(largest, places, np.abs(values))
+    sums: Array = np.bincount(places, values, minlength=len(largest)).astype(np.float64)
+    return sums.reshape(nodes, -1)[:, :classes], largest.reshape(nodes, -1)[:, :classes]
+
+
+def public_sensitivity(column: Numeric) -> float:
+    """The most that one record can add to a sum, by the schema alone."""
+    return max(abs(float(column.lower)), abs(float(column.upper)))
 
 
 def aggregate(messages: Messages) -> Parameters:
@@ -139,7 +169,7 @@ def deviations_of(variances: Mapping[str, Array]) -> dict[str, Array]:
 
 @dataclass(frozen=True)
 class Running:
-    """What the aggregator stores between messages: total counts, and the means and variances so far."""
+    """What the aggregator stores between messages: total counts, means and variances so far."""
 
     classes: Array
     tables: Mapping[str, Array]
@@ -148,7 +178,7 @@ class Running:
 
     @classmethod
     def start(cls, schema: Schema) -> Running:
-        """Before the first message."""
+        """The state before the first message."""
         zero = np.zeros(len(schema.classes))
         tables = {c.name: np.zeros((len(zero), c.size)) for c in schema.columns if isinstance(c, Categorical)}
         numeric = {c.name: zero for c in schema.columns if isinstance(c, Numeric)}
@@ -157,8 +187,8 @@ class Running:
     def update(self, message: Messages) -> Running:
         """Algorithm 3, the online update: equal to `aggregate` of all messages so far, if no class total is 0.
 
-        A total of exactly 0 has no mean, and later messages cannot repair it: this form keeps ratios, not sums.
-        The paper's equation (20) subtracts the mean; the variance needs its square, as Algorithm 3 has it.
+        A total of exactly 0 has no mean, and later messages cannot repair this, since ratios are stored, not sums.
+        The paper's equation (20) subtracts the mean; the variance needs its square, as in Algorithm 3.
         """
         if message.nodes != 1:
             raise ParameterError(f"{message.nodes} messages; need one, as Messages.of(node) gives it")
@@ -183,13 +213,13 @@ class Running:
 def gossip(messages: Messages, cycles: int, rng: Randomness) -> Messages:
     """Each node's estimate of the sums, without an aggregator: push-pull averaging (Jelasity et al. 2005).
 
-    In a cycle every node in turn meets another one at random, and both take the mean of what they hold. The mean
-    over all nodes never changes, and the variance between them shrinks to 1/(2 sqrt(e)) of itself in a cycle, in
-    expectation. A node's estimate of a sum is the number of nodes times what it holds; `aggregate` of its row makes the
-    model. A message must carry all of its own noise before it is sent: peers see it.
+    In a cycle, every node in turn meets another node at random, and both take the mean of their two values. The mean
+    over all nodes never changes; the expected variance between nodes shrinks to 1/(2 sqrt(e)) of itself in a cycle. A
+    node's estimate of a sum is the number of nodes times its value; `aggregate` of its row gives the model. A message
+    must carry all of its noise before it is sent, because other nodes see it.
     """
     if isinstance(cycles, bool) or not isinstance(cycles, int) or cycles < 0:
-        raise ParameterError(f"cycles={cycles!r}; need a number of cycles, 0 or more")
+        raise ParameterError(f"cycles={cycles!r}; need an integer, at least 0")
     nodes = messages.nodes
     arrays = [messages.classes, *(values for group in messages.groups() for values in group.values())]
     held = nodes * np.concatenate([values.reshape(nodes, -1) for values in arrays], axis=1)

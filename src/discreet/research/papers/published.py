@@ -1,28 +1,27 @@
-"""What the reproduced naive Bayes algorithms share: encoded records, their parameters, prediction, no guarantee.
+"""What the reproduced naive Bayes algorithms share: encoded records, parameters, noise and prediction.
 
-Each algorithm publishes the same parameters (class counts, tables, means and deviations) and differs in the
-noise. Exact statistics live here while `fit` runs; only noisy ones are kept.
+All of them publish the same parameters (class counts, tables, means and deviations); they differ in the noise. Exact
+statistics exist only while `fit` runs; the fitted model keeps noisy ones.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import DataError, ParameterError
 from discreet.models.tabular import sorted_classes
-from discreet.privacy.ledger import Ledger
 from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells, Codes, as_floats, class_codes
 from discreet.records.tables import Table, as_vector
-from discreet.research.papers.reproduction import charge_infinity, no_guarantee, read_epsilon
+from discreet.research.papers.reproduction import PublishedClassifier
 from discreet.schema import Schema
 from discreet.schema.columns import MAX_CELLS, Categorical, Numeric
 
@@ -31,14 +30,14 @@ Noise: TypeAlias = Callable[[Array, Array], Array]
 """From exact values and noise scales to noisy values."""
 
 SMALLEST_DEVIATION = 1e-9
-"""A published deviation of 0 predicts as this part of the column's width: a density must exist."""
+"""For prediction, a published deviation is raised to this part of the column's width: a density must exist."""
 SMALLEST_PROBABILITY = 1e-300
 LARGEST_DISTANCE = 1e100
 
 
 @dataclass(frozen=True, repr=False)
 class ExactRecords:
-    """The training records, as the schema encodes them; those without a listed class are left out."""
+    """The training records, as the schema encodes them; records without a listed class are not counted."""
 
     schema: Schema
     table: Table
@@ -46,12 +45,12 @@ class ExactRecords:
 
     @classmethod
     def read(cls, X: Any, y: Any, schema: Schema) -> ExactRecords:
-        """Check the shapes, which are public; no value can make it fail."""
+        """Check the shapes, which are public; no value of a record can make this fail."""
         table = Table(X, schema)
         table.check(schema)
         labels = class_codes(as_vector(y), schema)
         if len(labels) != table.rows:
-            raise DataError("X and y have different lengths; need one label a record")
+            raise DataError("X and y have different lengths; need one label per record")
         return cls(schema, table, labels)
 
     def class_counts(self) -> Array:
@@ -74,7 +73,7 @@ class ExactRecords:
 
 @dataclass(frozen=True)
 class Parameters:
-    """One number a class, a class and cell, and a class and moment: exact values, noise scales or noisy values."""
+    """One number per class, per class and cell, per class and moment: exact values, noise scales or noisy values."""
 
     classes: Array
     tables: Mapping[str, Array]
@@ -94,9 +93,10 @@ class Parameters:
 
 
 def exact_parameters(records: ExactRecords, bins: int | None = None) -> Parameters:
-    """Counts, means and population standard deviations; an empty class has the middle of the bounds and 0.
+    """Counts, means and population standard deviations.
 
-    With `bins`, a number is counted in equal public bins like a category, and has no moments.
+    An empty class has the middle of the bounds as its mean and 0 as its deviation. With `bins`, numeric columns are
+    counted in equal public bins, like categories, and have no moments.
     """
     columns = records.schema.columns
     tabled = [column for column in columns if bins is not None or isinstance(column, Categorical)]
@@ -113,7 +113,7 @@ def exact_parameters(records: ExactRecords, bins: int | None = None) -> Paramete
 
 @dataclass(frozen=True)
 class Likelihoods:
-    """The published classifier: a weight for each class, tables of P[cell | class], and normal densities."""
+    """The published classifier: a weight per class, tables of P[cell | class], and normal densities."""
 
     schema: Schema
     prior: Array
@@ -123,7 +123,7 @@ class Likelihoods:
     bins: int | None = None
 
     def log_posterior(self, X: Any) -> Array:
-        """Log-probability of each class for each record; finite, whatever was published."""
+        """Log-probability of each class for each record; finite for all published parameters."""
         table = Table(X, self.schema)
         table.check(self.schema)
         joint = np.tile(_log(self.prior), (table.rows, 1))
@@ -146,42 +146,25 @@ class Likelihoods:
         return density
 
 
-class PublishedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A reproduced naive Bayes: a subclass has the paper's words, its noise (`publish`) and its honest loss."""
+class Publishing(Protocol):
+    """The step that each reproduced naive Bayes writes itself."""
 
-    claim: str
-    verdict: str
-    reason: str
-    schema: Schema
-    epsilon: object
-    random_state: Any
-
-    @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the paper claims; not what is lost."""
-        return read_epsilon(self.epsilon)
-
+    @abstractmethod
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
-        """Noisy parameters and the classifier made of them alone."""
-        raise NotImplementedError
+        """Noisy parameters, and the classifier made of them alone."""
 
-    def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Self:
-        """Fit; costs infinity, so only a ledger without limit (the default) allows it, before any value is seen."""
-        self.check_parameters()
-        rng = charge_infinity(self, ledger)
+class PublishedNaiveBayes(PublishedClassifier, Publishing):
+    """A reproduced naive Bayes: a subclass adds the paper's claim, its noise (`publish`) and its true loss."""
+
+    def learn(self, X: Any, y: Any, rng: Randomness) -> None:
+        """Read the records and keep what `publish` makes of them."""
         records = ExactRecords.read(X, y, self.schema)
         with np.errstate(over="ignore", invalid="ignore"):
             self.parameters_, self.likelihoods_ = self.publish(records, rng)
-        self.classes_, _ = sorted_classes(self.schema)
-        self.n_features_in_ = len(self.schema.columns)
-        self.guarantee_ = no_guarantee(self, rng)
-        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each record; the first of equals."""
+        """The most probable class of each record; the first one in case of a tie."""
         best = np.argmax(self.predict_log_proba(X), axis=1)
         labels: NDArray[Any] = self.classes_[best]
         return labels
@@ -198,7 +181,7 @@ class PublishedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def check_bins(bins: object) -> None:
-    """Raise ParameterError unless this is a number of bins."""
+    """Raise ParameterError unless this is a possible number of bins."""
     if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= MAX_CELLS:
         raise ParameterError(f"bins={bins!r}; need an integer from 1 to {MAX_CELLS}")
 
@@ -209,13 +192,40 @@ def count_columns(schema: Schema) -> tuple[int, int]:
     return categorical, len(schema.columns) - categorical
 
 
-def add_noise(exact: Array, scale: Array, draws: Array) -> Array:
-    """exact + scale * draws, finite: what overflows is the largest float."""
-    return np.nan_to_num(exact + scale * draws)
+def count_queries(schema: Schema) -> int:
+    """Number of queries: one for the classes, one per categorical column and two per numeric column."""
+    categorical, numeric = count_columns(schema)
+    return 1 + categorical + 2 * numeric
+
+
+def count_cells(schema: Schema, bins: int | None) -> dict[str, int]:
+    """Number of cells of each column, numbers being counted in equal public bins."""
+    return {name: Cells(name, bins).size(schema) for name in schema.names}
+
+
+def laplace_noise(rng: Randomness) -> Noise:
+    """Noise from the Laplace law; values that overflow become the largest float."""
+    return lambda exact, scale: np.nan_to_num(exact + scale * rng.laplace(exact.shape))
+
+
+def cauchy_noise(rng: Randomness) -> Noise:
+    """Noise from the Cauchy law; values that overflow become the largest float."""
+    return lambda exact, scale: np.nan_to_num(exact + scale * rng.cauchy(exact.shape))
+
+
+def at_least(least: float, noise: Noise) -> Noise:
+    """The same noise; afterwards, smaller values are raised to `least`."""
+    return lambda exact, scale: np.maximum(noise(exact, scale), least)
+
+
+def ratios(schema: Schema, noisy: Parameters, total: float) -> Likelihoods:
+    """P[class] is the noisy class count over `total`; P[cell | class] is the noisy cell over the noisy class count."""
+    tables = {name: table / noisy.classes[:, np.newaxis] for name, table in noisy.tables.items()}
+    return Likelihoods(schema, noisy.classes / total, tables, noisy.means, noisy.deviations)
 
 
 def clipped_numbers(values: NDArray[Any], column: Numeric) -> Array:
-    """Numbers within the bounds; a missing one takes the column's fill value."""
+    """The values as numbers within the bounds; a missing number becomes the column's fill value."""
     numbers = np.array(as_floats(values), dtype=np.float64)
     numbers[np.isnan(numbers)] = column.missing_value
     return np.clip(numbers, float(column.lower), float(column.upper))

@@ -15,9 +15,9 @@ from discreet.research.papers.published import (
     Likelihoods,
     Parameters,
     PublishedNaiveBayes,
-    add_noise,
     count_columns,
     exact_parameters,
+    laplace_noise,
 )
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical
@@ -39,11 +39,11 @@ class Vaidya2013NaiveBayes(PublishedNaiveBayes):
 
     Gap
     ---
-    The claim is epsilon under add-remove. The loss is larger for five reasons. Losses of queries on the same
-    record add up: epsilon a table and 2 epsilon a number. The class counts cost 1 at every epsilon. Redrawing
+    The claim is epsilon under add-remove. The loss is larger for five reasons. Losses of queries on the same record
+    add up: epsilon per table and 2 epsilon per numeric column. The class counts cost 1 at every epsilon. Redrawing
     gives the law conditioned on [0, inf), whose normaliser depends on the data: ln(2 e^eps - 1) for a count
     instead of eps. A class with fewer than n records moves its mean by more than w/(n+1): the loss of that
-    query is epsilon (n+1)/(n_c+1). That each category has two records is a condition on the data.
+    query is epsilon (n+1)/(n_c+1). The paper assumes two records in each category, which is a condition on the data.
     `honest_epsilon` is the exact loss (of real-valued noise; floats add more).
 
     Examples
@@ -72,7 +72,7 @@ class Vaidya2013NaiveBayes(PublishedNaiveBayes):
         self.random_state = random_state
 
     def honest_epsilon(self, smallest_class: int = 0) -> float:
-        """The exact loss under add-remove when a record joins a class that holds `smallest_class` or more.
+        """The exact loss under add-remove when a record joins a class of at least `smallest_class` records.
 
         Worst case: the class has m records, all at one bound and in other cells than the new one, at the other
         bound. In units of its scale a count moves by epsilon, the mean by epsilon (n+1)/(m+1), the deviation,
@@ -92,7 +92,7 @@ class Vaidya2013NaiveBayes(PublishedNaiveBayes):
         return loss
 
     def scales(self, records: ExactRecords) -> Parameters:
-        """The noise scales; here they do not depend on the records."""
+        """The noise scales; in this paper they do not depend on the records."""
         epsilon, n, classes = self.claimed_epsilon, float(self.n), len(self.schema.classes)
         tables, means, deviations = {}, {}, {}
         for column in self.schema.columns:
@@ -105,10 +105,9 @@ class Vaidya2013NaiveBayes(PublishedNaiveBayes):
         return Parameters(np.ones(classes), tables, means, deviations)
 
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
-        """Perturb, redraw what is negative except means, and estimate probabilities with one added."""
+        """Perturb, redraw negative values (not of means), and add one to each count before dividing."""
 
-        def plain(exact: Array, scale: Array) -> Array:
-            return add_noise(exact, scale, rng.laplace(exact.shape))
+        plain = laplace_noise(rng)
 
         def redrawn(exact: Array, scale: Array) -> Array:
             noisy = plain(exact, scale)
@@ -124,13 +123,13 @@ class Vaidya2013NaiveBayes(PublishedNaiveBayes):
         return noisy, Likelihoods(self.schema, prior, tables, noisy.means, noisy.deviations)
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
         if isinstance(self.n, bool) or not isinstance(self.n, int | float) or not 1 <= self.n < math.inf:
             raise ParameterError(f"n={self.n!r}; need a number of records, at least 1")
 
 
 def _redrawn_loss(shift: float, least: float) -> float:
-    """Loss of Laplace noise conditioned on [0, inf), from the value `least` to `least + shift`, scale 1.
+    """Loss of Laplace noise of scale 1 conditioned on [0, inf), between the values `least` and `least + shift`.
 
     The density at o is e^-|o-q| / (2 - e^-q), up to a constant; the ratio of the smaller value's to the larger
     one's is greatest at o = 0.

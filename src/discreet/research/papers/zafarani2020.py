@@ -11,20 +11,22 @@ from discreet.errors import ParameterError
 from discreet.privacy import smooth_sensitivity
 from discreet.privacy.randomness import Randomness
 from discreet.research.papers.published import (
-    Array,
     ExactRecords,
     Likelihoods,
     Parameters,
     PublishedNaiveBayes,
-    add_noise,
+    at_least,
+    cauchy_noise,
     count_columns,
+    count_queries,
     exact_parameters,
+    laplace_noise,
 )
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical
 
 BETAS = {"printed": 1.0, "nissim": 1 / math.sqrt(2)}
-"""The smoothing, in units of the query's epsilon."""
+"""The smoothing parameter beta, in units of the query's epsilon."""
 
 
 class Zafarani2020NaiveBayes(PublishedNaiveBayes):
@@ -35,14 +37,14 @@ class Zafarani2020NaiveBayes(PublishedNaiveBayes):
     S = max_k e^(-k beta) A_k is the smooth sensitivity for lists of the class's own, fixed size. Negative
     values become 0. One is added to each count before it becomes a probability.
 
-    The paper leaves open: beta (printed as epsilon, here that of the query); the smooth sensitivity of a class
-    count (here 1); what to do with a negative mean (here 0 where the lower bound is not negative, as in all its
-    data); the deviation, for which it derives the variance (here `smooth_sensitivity.standard_deviation`).
+    The paper leaves open: beta (printed as epsilon; here the epsilon of the query); the smooth sensitivity of a class
+    count (here 1); what to do with a negative mean (here it becomes 0 if the lower bound is not negative, as in all of
+    the paper's data); the deviation (the paper derives the variance; here `smooth_sensitivity.standard_deviation`).
 
     Parameters
     ----------
     schema : the public schema.
-    epsilon : the loss that the paper claims for the whole model.
+    epsilon : the privacy loss that the paper claims for the whole model.
     beta : "printed" (epsilon') or "nissim" (epsilon'/sqrt(2), with which a list of public size is epsilon'-DP).
     random_state : None for unpredictable draws, an integer for repeatable ones.
 
@@ -52,7 +54,7 @@ class Zafarani2020NaiveBayes(PublishedNaiveBayes):
     arccosh(cosh eps' + eps'^2 e^eps' / 16) > eps' as long as eps' <= ln 2. The size of a class is private: from
     (l) to (l, u) S halves, which costs ln 2 or more however small epsilon is, and a class of one record has
     S = 0 for its deviation, published without noise: the loss is infinite. A replaced label moves two class
-    counts and two cells a table, each paid once.
+    counts and two cells per table, but the paper pays for one of each.
 
     Examples
     --------
@@ -82,15 +84,14 @@ class Zafarani2020NaiveBayes(PublishedNaiveBayes):
 
     @property
     def query_epsilon(self) -> float:
-        """The part of each query."""
-        categorical, numeric = count_columns(self.schema)
-        return self.claimed_epsilon / (2 * numeric + categorical + 1)
+        """The part of epsilon that each query gets."""
+        return self.claimed_epsilon / count_queries(self.schema)
 
     def honest_epsilon(self) -> float:
         """The exact loss under the schema's adjacency; infinite with a numeric column.
 
-        Without, a record is in one cell of each table (Laplace, eps') and in one class count (Cauchy, by
-        `cauchy_divergence` of a shift by 1); a replaced one is in two of each.
+        Without numeric columns, a record is in one cell of each table (Laplace, eps') and in one class count (Cauchy,
+        `cauchy_divergence` of a shift by 1); a replaced record is in two of each.
         """
         categorical, numeric = count_columns(self.schema)
         if numeric or math.isinf(self.query_epsilon):
@@ -102,7 +103,7 @@ class Zafarani2020NaiveBayes(PublishedNaiveBayes):
         return 2 * (categorical * self.query_epsilon + count * (len(self.schema.classes) > 1))
 
     def scales(self, records: ExactRecords) -> Parameters:
-        """The noise scales: smooth sensitivities of lists whose size is taken as public, which is the gap."""
+        """The noise scales: smooth sensitivities of lists whose size is treated as public, which is the gap."""
         epsilon, classes = self.query_epsilon, len(self.schema.classes)
         factor = math.sqrt(2) / epsilon
         beta = min(BETAS[self.beta] * epsilon, 2 * smooth_sensitivity.LARGEST_EPSILON)
@@ -119,19 +120,12 @@ class Zafarani2020NaiveBayes(PublishedNaiveBayes):
         return Parameters(np.full(classes, factor), tables, means, deviations)
 
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
-        """Perturb, truncate at 0, and estimate probabilities with one added."""
+        """Perturb, raise negative values to 0, and add one to each count before dividing."""
 
-        def laplace(exact: Array, scale: Array) -> Array:
-            return np.maximum(add_noise(exact, scale, rng.laplace(exact.shape)), 0.0)
-
-        def plain(exact: Array, scale: Array) -> Array:
-            return add_noise(exact, scale, rng.cauchy(exact.shape))
-
-        def truncated(exact: Array, scale: Array) -> Array:
-            return np.maximum(plain(exact, scale), 0.0)
-
+        cauchy = cauchy_noise(rng)
+        truncated, truncated_laplace = at_least(0.0, cauchy), at_least(0.0, laplace_noise(rng))
         noisy = exact_parameters(records).perturb(
-            self.scales(records), classes=truncated, tables=laplace, means=plain, deviations=truncated
+            self.scales(records), classes=truncated, tables=truncated_laplace, means=cauchy, deviations=truncated
         )
         for column in self.schema.columns:
             if not isinstance(column, Categorical) and column.lower >= 0:
@@ -143,6 +137,6 @@ class Zafarani2020NaiveBayes(PublishedNaiveBayes):
         return noisy, Likelihoods(self.schema, prior, tables, noisy.means, noisy.deviations)
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
         if self.beta not in BETAS:
             raise ParameterError(f"beta={self.beta!r}; need 'printed' or 'nissim'")

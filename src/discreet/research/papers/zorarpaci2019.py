@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 from discreet.privacy.randomness import Randomness
-from discreet.records.encoding import Cells
 from discreet.research.papers.published import (
-    Array,
     ExactRecords,
     Likelihoods,
     Parameters,
     PublishedNaiveBayes,
-    add_noise,
     check_bins,
+    count_cells,
     exact_parameters,
+    laplace_noise,
 )
 from discreet.schema import Adjacency, Schema
 
@@ -27,18 +26,18 @@ class Zorarpaci2019NaiveBayes(PublishedNaiveBayes):
     With K classes and V_j cells in column j each count, class counts included, gets Laplace noise of scale
     1/epsilon', epsilon' = epsilon / (K sum_j V_j): as if one record were in all cells. A noisy count becomes a
     probability as in Weka, whose counts the thesis perturbed: one is added, then each class of a table is
-    divided by its sum; negative counts are 0 first, on which the thesis is silent. Of five estimators tried on
-    Nursery this one agrees with the thesis's results; the quotient of noisy cell and noisy class count in its
-    listing does not.
+    divided by its sum. Before that, negative counts become 0; the thesis does not mention them. Of five estimators
+    tried on Nursery, this one agrees with the thesis's results; the thesis's listing, which divides noisy cells by
+    noisy class counts, does not.
 
     The thesis leaves open how numbers become categories: here `bins` equal public bins. It calls the Laplace
-    parameter a standard deviation; its tables fit a scale. The exact n in its P[c] changes no prediction and is
+    parameter a standard deviation, but its tables fit a scale. The exact n in its P[c] changes no prediction and is
     not used.
 
     Parameters
     ----------
     schema : the public schema.
-    epsilon : the loss that the thesis claims for the whole model.
+    epsilon : the privacy loss that the thesis claims for the whole model.
     bins : number of equal bins of a numeric column.
     random_state : None for unpredictable draws, an integer for repeatable ones.
 
@@ -76,9 +75,8 @@ class Zorarpaci2019NaiveBayes(PublishedNaiveBayes):
 
     @property
     def query_epsilon(self) -> float:
-        """The part of each count."""
-        cells = sum(Cells(name, self.bins).size(self.schema) for name in self.schema.names)
-        return self.claimed_epsilon / (len(self.schema.classes) * cells)
+        """The part of epsilon that each count gets."""
+        return self.claimed_epsilon / (len(self.schema.classes) * sum(count_cells(self.schema, self.bins).values()))
 
     def honest_epsilon(self) -> float:
         """The exact loss, for real-valued noise: the Laplace loss of the cells that one record is in.
@@ -93,16 +91,14 @@ class Zorarpaci2019NaiveBayes(PublishedNaiveBayes):
     def scales(self, records: ExactRecords) -> Parameters:
         """The noise scales; they do not depend on the records."""
         scale, classes = 1 / self.query_epsilon, len(self.schema.classes)
-        sizes = {name: Cells(name, self.bins).size(self.schema) for name in self.schema.names}
-        tables = {name: np.full((classes, size), scale) for name, size in sizes.items()}
+        cells = count_cells(self.schema, self.bins)
+        tables = {name: np.full((classes, size), scale) for name, size in cells.items()}
         return Parameters(np.full(classes, scale), tables, {}, {})
 
     def publish(self, records: ExactRecords, rng: Randomness) -> tuple[Parameters, Likelihoods]:
-        """Perturb every count; then negative ones are 0, one is added to each, and classes are normalised."""
+        """Perturb every count, raise negative ones to 0, add one to each, and normalise each class."""
 
-        def laplace(exact: Array, scale: Array) -> Array:
-            return add_noise(exact, scale, rng.laplace(exact.shape))
-
+        laplace = laplace_noise(rng)
         noisy = exact_parameters(records, self.bins).perturb(
             self.scales(records), classes=laplace, tables=laplace, means=laplace, deviations=laplace
         )
@@ -112,5 +108,5 @@ class Zorarpaci2019NaiveBayes(PublishedNaiveBayes):
         return noisy, Likelihoods(self.schema, prior / prior.sum(), tables, {}, {}, self.bins)
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this."""
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
         check_bins(self.bins)

@@ -6,44 +6,42 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.models.tabular import sorted_classes
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.ledger import Ledger
+from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells
 from discreet.records.tables import Table
 from discreet.research.papers.published import (
-    Array,
     ExactRecords,
     Parameters,
-    add_noise,
     check_bins,
+    count_cells,
     exact_parameters,
+    laplace_noise,
 )
-from discreet.research.papers.reproduction import charge_infinity, no_guarantee, read_epsilon
+from discreet.research.papers.reproduction import PublishedClassifier
 from discreet.schema import Adjacency, Schema
 
 
-class Zorarpaci2019OneRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Zorarpaci2019OneRule(PublishedClassifier):
     """1R (Holte 1993) from count queries that each get an equal part of epsilon.
 
     With K classes and V_j cells in column j each count gets Laplace noise of scale 1/epsilon',
-    epsilon' = epsilon / (K sum_j V_j): as if one record were in all cells. Each value of a column has the class with
-    its largest noisy count, and the column with the least error is the rule.
+    epsilon' = epsilon / (K sum_j V_j): as if one record were in all cells. Each value of a column predicts the class
+    with its largest noisy count, and the column with the smallest error is the rule.
 
     The thesis leaves open how the error follows from noisy counts. Here it is as in Weka, whose counts the thesis
-    perturbed: the column with the largest sum of the counts of its chosen classes. With exact counts that is the
-    least error; with noisy ones the two differ, and of three readings this one agrees best with the thesis's
-    results (Nursery, Breast-w). It is silent on negative counts (here used as they are), and on how numbers become
-    categories (here `bins` equal public bins). It calls the Laplace parameter a standard deviation; its results
-    fit a scale.
+    perturbed: the column with the largest sum of the counts of its chosen classes wins. With exact counts this column
+    has the smallest error; with noisy counts it may not, and of three readings this one agrees best with the thesis's
+    results (Nursery, Breast-w). The thesis does not say how to treat negative counts (here used as they are), or how
+    numbers become categories (here `bins` equal public bins). It calls the Laplace parameter a standard deviation, but
+    its results fit a scale.
 
     Parameters
     ----------
     schema : the public schema.
-    epsilon : the loss that the thesis claims for the whole model.
+    epsilon : the privacy loss that the thesis claims for the whole model.
     bins : number of equal bins of a numeric column.
     random_state : None for unpredictable draws, an integer for repeatable ones.
 
@@ -72,8 +70,6 @@ class Zorarpaci2019OneRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     )
     reason = "the counts are as private as claimed, for a public schema; the noise is drawn in floating point"
 
-    guarantee_: Guarantee
-
     def __init__(self, schema: Schema, *, epsilon: object = 1.0, bins: int = 10, random_state: Any = None) -> None:
         self.schema = schema
         self.epsilon = epsilon
@@ -81,46 +77,34 @@ class Zorarpaci2019OneRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.random_state = random_state
 
     @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the thesis claims."""
-        return read_epsilon(self.epsilon)
-
-    @property
     def query_epsilon(self) -> float:
-        """The part of each count."""
-        return self.claimed_epsilon / (len(self.schema.classes) * sum(self._sizes()))
+        """The part of epsilon that each count gets."""
+        return self.claimed_epsilon / (len(self.schema.classes) * sum(count_cells(self.schema, self.bins).values()))
 
     def honest_epsilon(self) -> float:
-        """The exact loss of all noisy counts, for real-valued noise: that of the cells that one record is in.
+        """The exact loss of all noisy counts, for real-valued noise: the sum over the cells that one record is in.
 
-        With one class, a replaced record stays in its cell of a column that has no other.
+        With one class, a replaced record cannot leave its cell in a column that has only one cell.
         """
         if self.schema.adjacency is Adjacency.ADD_REMOVE:
             return len(self.schema.columns) * self.query_epsilon
-        movable = [size for size in self._sizes() if size > 1 or len(self.schema.classes) > 1]
+        cells = count_cells(self.schema, self.bins).values()
+        movable = [size for size in cells if size > 1 or len(self.schema.classes) > 1]
         return 2 * len(movable) * self.query_epsilon
 
-    def _sizes(self) -> list[int]:
-        return [Cells(name, self.bins).size(self.schema) for name in self.schema.names]
-
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Zorarpaci2019OneRule:
-        """Fit; charged as infinite, so only a ledger without limit allows it (the default)."""
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
         check_bins(self.bins)
-        rng = charge_infinity(self, ledger)
+
+    def learn(self, X: Any, y: Any, rng: Randomness) -> None:
+        """Count every cell with noise; choose the best column and, for each of its cells, the largest class."""
         exact = exact_parameters(ExactRecords.read(X, y, self.schema), self.bins).tables
-        scale = 1 / self.query_epsilon
-
-        def laplace(table: Array) -> Array:
-            return add_noise(table, np.full(table.shape, scale), rng.laplace(table.shape))
-
-        noisy = {name: laplace(table) for name, table in exact.items()}
+        laplace, scale = laplace_noise(rng), np.asarray(1 / self.query_epsilon)
+        noisy = {name: laplace(table, scale) for name, table in exact.items()}
         self.parameters_ = Parameters(np.empty(0), noisy, {}, {})
         self.attribute_ = max(self.schema.names, key=lambda name: float(noisy[name].max(axis=0).sum()))
-        self.classes_, places = sorted_classes(self.schema)
+        _, places = sorted_classes(self.schema)
         self.rule_ = np.argmax(noisy[self.attribute_][places], axis=0)
-        self.n_features_in_ = len(self.schema.columns)
-        self.guarantee_ = no_guarantee(self, rng)
-        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each record's cell in the chosen column."""

@@ -6,17 +6,14 @@ import math
 from typing import Any
 
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import DataError, ParameterError
 from discreet.models.bees.bee_feature_selector import BeeFeatureSelector
-from discreet.models.tabular import sorted_classes
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.ledger import Ledger
+from discreet.privacy.randomness import Randomness
 from discreet.records.tables import Table, as_vector
 from discreet.research.papers.published import check_bins
-from discreet.research.papers.reproduction import charge_infinity, no_guarantee, read_epsilon
+from discreet.research.papers.reproduction import PublishedClassifier
 from discreet.research.papers.zorarpaci2019 import Zorarpaci2019NaiveBayes
 from discreet.research.papers.zorarpaci2019_one_rule import Zorarpaci2019OneRule
 from discreet.schema import Schema
@@ -27,21 +24,21 @@ LEARNERS: dict[str, type[Zorarpaci2019OneRule] | type[Zorarpaci2019NaiveBayes]] 
 }
 
 
-class Zorarpaci2019Pipeline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Zorarpaci2019Pipeline(PublishedClassifier):
     """ABC-DE chooses columns on the exact records; 1R or naive Bayes then counts the chosen ones with noise.
 
-    Fewer columns mean fewer count queries, and each gets more of epsilon: that is the purpose. The choice is that of
-    `BeeFeatureSelector` as published, by the accuracy of a tree in 3-fold cross-validation; the thesis is silent on
-    the size of the population and the number of rounds, and used Weka's J48 as the tree (here one by entropy, with two
-    records a leaf).
+    The purpose: fewer columns mean fewer count queries, and each query gets more of epsilon. Columns are chosen by
+    `BeeFeatureSelector` as published, by the accuracy of a tree in 3-fold cross-validation. The thesis does not state
+    the size of the population and the number of rounds; its tree is Weka's J48 (here a tree by entropy, with at least
+    two records per leaf).
 
     Parameters
     ----------
     schema : the public schema.
     learner : "one-rule" (`Zorarpaci2019OneRule`) or "naive-bayes" (`Zorarpaci2019NaiveBayes`).
-    epsilon : the loss that the thesis claims for the whole model.
+    epsilon : the privacy loss that the thesis claims for the whole model.
     bins : number of equal bins of a numeric column, for the learner.
-    population, max_iter : subsets and rounds of the search.
+    population, max_iter : number of subsets and of rounds of the search.
     random_state : None for unpredictable draws, an integer for repeatable ones.
 
     Attributes
@@ -51,13 +48,13 @@ class Zorarpaci2019Pipeline(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     Gap
     ---
-    The choice is published and no noise touches it. Let one column tell the class of all records, another of all but
-    one, and replace that one so that they change roles: the best subset is the first column alone, then the second
-    alone, however the folds fall. A search that finds the best subset tells the two tables apart with probability 1,
-    whatever epsilon is: the loss is infinite. The same holds for whoever knows the seed of the search. The
-    published search starts from subsets drawn at random and cannot leave a population of equal ones, so that with P of
+    The choice is published without noise. Let one column determine the class of all records, and another that of all
+    records but one; replace that one record so that the two columns change roles. For all folds, the best subset is the
+    first column alone before, and the second alone after. A search that finds the best subset tells the two tables
+    apart with probability 1 at every epsilon: the loss is infinite. The same holds for anyone who knows the seed of the
+    search. The published search starts from random subsets and cannot leave a population of equal subsets, so with P of
     them it publishes the wrong column with probability (3/8)^P: its loss is at least P ln(8/3) + ln(1 - (5/8)^P), 19.6
-    for P = 20, and grows with the search, not with epsilon. What the fewer columns saved was never paid.
+    for P = 20, and grows with the search, not with epsilon. What fewer columns save was never paid for.
 
     Examples
     --------
@@ -79,8 +76,6 @@ class Zorarpaci2019Pipeline(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     )
     reason = "columns are chosen on the exact records, and the choice is published without noise"
 
-    guarantee_: Guarantee
-
     def __init__(
         self,
         schema: Schema,
@@ -100,45 +95,40 @@ class Zorarpaci2019Pipeline(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @property
-    def claimed_epsilon(self) -> float:
-        """The loss that the thesis claims; not what is lost."""
-        return read_epsilon(self.epsilon)
-
     def honest_epsilon(self) -> float:
         """The loss: infinite, for a search that finds the best subset or whose seed is known; proof under Gap."""
         return math.inf
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Zorarpaci2019Pipeline:
-        """Fit; costs infinity, so only a ledger without limit allows it (the default)."""
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; fitting begins with this check."""
         check_bins(self.bins)
         if self.learner not in LEARNERS:
             raise ParameterError(f"learner={self.learner!r}; need 'one-rule' or 'naive-bayes'")
-        selector = BeeFeatureSelector(self.schema, population=self.population, max_iter=self.max_iter)
-        selector.check_parameters()
-        rng = charge_infinity(self, ledger)
+        self._selector().check_parameters()
+
+    def learn(self, X: Any, y: Any, rng: Randomness) -> None:
+        """Choose columns on the exact records, then fit the learner on them."""
         table, labels = self._opened(X), as_vector(y)
         if len(labels) != table.rows:
-            raise DataError("X and y have different lengths; need one label a record")
+            raise DataError("X and y have different lengths; need one label per record")
         seed = int(rng.integers(2**62, (1,))[0])
         columns = {name: table.column(name) for name in self.schema.names}
-        selector.set_params(random_state=seed).fit(columns, labels)
+        selector = self._selector(seed).fit(columns, labels)
         self.columns_ = list(selector.columns_)
         learner = LEARNERS[self.learner](
             selector.selected_schema_, epsilon=self.epsilon, bins=self.bins, random_state=rng
         )
         self.learner_ = learner.fit({name: columns[name] for name in self.columns_}, labels)
-        self.classes_, _ = sorted_classes(self.schema)
-        self.n_features_in_ = len(self.schema.columns)
-        self.guarantee_ = no_guarantee(self, rng)
-        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """What the learner says of the chosen columns."""
+        """The learner's prediction from the chosen columns."""
         check_is_fitted(self, "learner_")
         table = self._opened(X)
         labels: NDArray[Any] = self.learner_.predict({name: table.column(name) for name in self.columns_})
         return labels
+
+    def _selector(self, seed: int | None = None) -> BeeFeatureSelector:
+        return BeeFeatureSelector(self.schema, population=self.population, max_iter=self.max_iter, random_state=seed)
 
     def _opened(self, X: Any) -> Table:
         table = Table(X, self.schema)

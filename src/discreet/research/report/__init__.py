@@ -1,4 +1,4 @@
-"""Reports that are one file: tables that sort, pictures inline, and under each where its numbers come from."""
+"""Reports as one file: sortable tables, inline pictures, and under each of them the command that made its numbers."""
 
 from discreet.research.report.document import Document, Paragraph, Part, Picture, ReportTable, Section
 from discreet.research.report.folder import write_report

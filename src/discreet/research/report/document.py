@@ -1,4 +1,4 @@
-"""What a report says, before anybody decides how it looks: `html` and `markdown` write it."""
+"""The content of a report, independent of its format: `html` and `markdown` write it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Plain text; no markup, so that a message of a model cannot become part of the page.
+    """Plain text without markup, so that a model's message cannot change the page.
 
-    An empty line begins a new paragraph; other ends of lines are kept.
+    An empty line begins a new paragraph; other line breaks are kept.
     """
 
     text: str
@@ -28,10 +28,10 @@ class ReportTable:
 
     Parameters
     ----------
-    caption : what it shows.
+    caption : what the table shows.
     heads : the headings.
-    rows : cells as shown to people, as many in each row as there are headings; sorted by the numbers they begin with.
-    origin : the command and the seed that made the numbers; every table has one.
+    rows : cells as texts, one per heading in each row; readers can sort by the numbers that cells begin with.
+    origin : the command and the seed that made the numbers; must not be empty.
     """
 
     caption: str
@@ -44,9 +44,11 @@ class ReportTable:
             raise ParameterError(f"{self.caption}: the table has no headings; need one for each column")
         for row in self.rows:
             if len(row) != len(self.heads):
-                raise ParameterError(f"{self.caption}: a row has {len(row)} cells; need {len(self.heads)}, as headings")
+                raise ParameterError(
+                    f"{self.caption}: a row has {len(row)} cells; need {len(self.heads)}, one per heading"
+                )
             if not all(isinstance(cell, str) for cell in row):
-                raise ParameterError(f"{self.caption}: a cell is no text; write numbers as people shall read them")
+                raise ParameterError(f"{self.caption}: a cell is not a text; format numbers as texts")
         _check_origin(self.caption, self.origin)
 
 
@@ -56,8 +58,8 @@ class Picture:
 
     Parameters
     ----------
-    name : of its file, where the report has files beside it: small letters, digits and hyphens.
-    caption : what it shows, for those who cannot see it too.
+    name : name of its file, if the report has files beside it: lower-case letters, digits and hyphens.
+    caption : what the picture shows, also for readers who cannot see it.
     figure : a matplotlib Figure.
     origin : the command and the seed that made the numbers.
     """
@@ -69,7 +71,7 @@ class Picture:
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
-            raise ParameterError(f"a picture's name is {self.name!r}; need small letters, digits and hyphens")
+            raise ParameterError(f"a picture's name is {self.name!r}; need lower-case letters, digits and hyphens")
         _check_origin(self.caption, self.origin)
 
 
@@ -78,7 +80,7 @@ Part = Paragraph | ReportTable | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands below it."""
+    """A heading and the parts below it."""
 
     title: str
     parts: Sequence[Part]
@@ -86,22 +88,22 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A whole report; a table of contents stands above it if it has more than one section.
+    """A whole report; with more than one section it begins with a table of contents.
 
-    The origin, if given, is the command and the seed of all numbers in the running text.
+    The origin, if given, is the command and the seed that made the numbers in its paragraphs.
     """
 
     title: str
     sections: Sequence[Section]
     notices: Sequence[str] = field(default_factory=tuple)
-    """What has to be said before anything else: whose data these are, and what is not private."""
+    """Shown first: which data were used, and what is not private."""
     origin: str = ""
 
     def __post_init__(self) -> None:
         names = [picture.name for picture in self.pictures()]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise ParameterError(f"two pictures are named {twice[0]!r}; each is a file and needs a name of its own")
+            raise ParameterError(f"two pictures are named {twice[0]!r}; each becomes a file and needs its own name")
 
     def pictures(self) -> list[Picture]:
         """All pictures, in the order in which they are shown."""

@@ -1,4 +1,4 @@
-"""Figures as bytes that depend on the figure alone."""
+"""Figures as bytes; equal figures give equal bytes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from discreet.research.report.document import Picture
 
 RESOLUTION = 200
-"""Dots per inch of the PNG: sharp on dense screens, and in print at the usual width of a column."""
+"""Dots per inch of the PNG: sharp on dense screens and in print."""
 
 
 class Drawing(NamedTuple):
-    """A figure in both formats, and its size in the pixels of a style sheet (96 an inch)."""
+    """A figure in both formats, and its size in CSS pixels (96 per inch)."""
 
     svg: bytes
     png: bytes
@@ -23,7 +23,7 @@ class Drawing(NamedTuple):
 
 
 def draw(figure: Any) -> Drawing:
-    """Draw a matplotlib figure; the same figure gives the same bytes, today and tomorrow."""
+    """Draw a matplotlib figure; the same figure always gives the same bytes."""
     width, height = (round(96 * inches) for inches in figure.get_size_inches())
     return Drawing(
         _saved(figure, format="svg", metadata={"Date": None, "Creator": None}),
@@ -39,9 +39,9 @@ def draw_all(pictures: Sequence[Picture]) -> dict[str, Drawing]:
 
 
 def _saved(figure: Any, **options: Any) -> bytes:
-    """Drawing moves what a constrained layout arranges, so that a second time would look different: copies are drawn.
+    """Draw a copy, because drawing moves the parts of a constrained layout and a second drawing would look different.
 
-    Letters become paths, for a reader's machine may lack the font; identifiers are salted, else they are random.
+    Letters become paths, because a reader's machine may lack the font. A fixed salt makes identifiers repeatable.
     """
     from matplotlib import rc_context
 

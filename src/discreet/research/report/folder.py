@@ -1,4 +1,4 @@
-"""A report as a folder: the page, the same as Markdown, and each picture in two formats."""
+"""A report as a folder: an HTML page, the same as Markdown, and each picture in two formats."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from discreet.storage.writing import whole_file
 
 
 def write_report(document: Document, folder: str | Path, pictures_of_its_kind: Sequence[str] = ()) -> list[Path]:
-    """Write report.html, report.md and the pictures; what was there under these names is replaced, each file whole.
+    """Write report.html, report.md and the pictures; existing files of these names are replaced.
 
-    No file is written until everything is drawn, and the pages come after the pictures that they show. Pictures that
-    the report.md of an earlier run shows and this one has no more are removed, if their names are among
-    `pictures_of_its_kind`: they would be taken for pictures of this run. No other file is touched.
+    No file is written until everything is drawn; pages are written after their pictures. If the report.md of an earlier
+    run shows a picture that this report does not have, and its name is among `pictures_of_its_kind`, the picture is
+    removed: readers would take it for a picture of this run. No other file is touched.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def write_report(document: Document, folder: str | Path, pictures_of_its_kind: S
 
 
 def _shown_before(folder: Path, names: Sequence[str]) -> list[str]:
-    """Those of the names that the report in the folder shows; none if there is none that can be read."""
+    """Those of the names that the report in the folder shows; empty without a readable report."""
     try:
         text = (folder / "report.md").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

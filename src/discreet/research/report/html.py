@@ -1,7 +1,7 @@
-"""A report as one HTML file that needs nothing beside it, no network and no trust in its texts.
+"""A report as one HTML file that needs no other file and no network, and is safe to open whatever its texts are.
 
-Everything that comes from a document is escaped. Should that fail, the page's own policy allows no script and no style
-but the two below, named by their hashes, and no address at all.
+All texts of a document are escaped. Should that fail, the page's Content-Security-Policy allows only our own script and
+style, named by their hashes, and no address at all.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from discreet.research.report.drawing import Drawing, draw_all
 from discreet.research.report.sorting import is_missing, is_plain, key
 
 LARGEST_SVG = 400_000
-"""Bytes above which a picture is shown as PNG: thousands of points make a page slow, and no sharper."""
+"""A larger picture is shown as PNG: an SVG of thousands of points makes a page slow."""
 
 WIDE = 8
-"""Columns from which the first one stays in sight while the others scroll."""
+"""From this number of columns, the first one stays in sight while the others scroll."""
 
 SHORT = 32
-"""Characters up to which a cell that begins with a number is not broken into lines."""
+"""A cell that begins with a number and has at most this many characters is not broken into lines."""
 
 LONG = 60
-"""Characters from which a cell keeps enough room for lines that can be read."""
+"""A cell with at least this many characters gets a minimum width, so that its lines can be read."""
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
@@ -61,7 +61,7 @@ def write(document: Document, drawings: Mapping[str, Drawing] | None = None) -> 
 
 
 def _head(title: str) -> list[str]:
-    """The policy stands before all that it governs."""
+    """The head of the page; the security policy comes first, since it governs only what follows it."""
     style, script = _asset("report.css"), _asset("report.js")
     return [
         "<!DOCTYPE html>",
@@ -78,9 +78,9 @@ def _head(title: str) -> list[str]:
 
 
 def text(value: str) -> str:
-    """A text as it may stand between tags and inside quoted attributes.
+    """A text that is safe between tags and inside quoted attributes.
 
-    Characters that no HTML file may hold, and halves of surrogate pairs, become U+FFFD; all ends of lines become LF.
+    Characters that HTML does not allow, and halves of surrogate pairs, become U+FFFD; all line breaks become LF.
 
     >>> text('<b title="x">')
     '&lt;b title=&quot;x&quot;&gt;'
@@ -90,7 +90,7 @@ def text(value: str) -> str:
 
 
 def policy(style: str, script: str) -> str:
-    """What the browser may do with the page: show inline pictures, and use this style and this script."""
+    """The security policy: the browser may show inline pictures and use this style and this script, nothing else."""
     return (
         f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -145,7 +145,7 @@ def _paragraphs(paragraph: Paragraph, origin: str) -> Iterator[str]:
 
 
 def _table(table: ReportTable, name: str) -> Iterator[str]:
-    """The origin is the title of the rows, which by the rules of HTML is that of each cell."""
+    """A table; the origin is the title of its body, which HTML shows for every cell."""
     plain = [is_plain([row[place] for row in table.rows]) for place in range(len(table.heads))]
     heads = (f'<th scope="col"{_number(each)}>{text(head)}</th>' for head, each in zip(table.heads, plain, strict=True))
     yield f'<figure class="table{" wide" if len(table.heads) >= WIDE else ""}" id="{name}">'

@@ -13,7 +13,7 @@ _LINE_END = re.compile("\r\n?|[\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
 _MARKUP = re.compile(r"([\\`*_\[\]|~$@#])")
 _BLOCK = re.compile(r"\d{1,9}(?=[.)](?:\s|$))|(?=[-+](?:\s|$)|-[-\s]|=|:?-+:?$)")
-"""What would begin a list, a rule, a table or an underlined heading at the start of a line; a backslash goes after."""
+"""Text that would begin a list, a rule, a table or an underlined heading; a backslash is inserted after it."""
 
 
 def write(document: Document, folder: str = "") -> str:
@@ -21,7 +21,7 @@ def write(document: Document, folder: str = "") -> str:
 
     Parameters
     ----------
-    folder : where the pictures are, seen from the file; default: beside it.
+    folder : path of the pictures relative to the file; default: the same folder.
     """
     blocks = [f"# {line(document.title)}"]
     blocks += [f"> {line(notice)}" for notice in document.notices]
@@ -35,7 +35,7 @@ def write(document: Document, folder: str = "") -> str:
 
 
 def line(text: str) -> str:
-    """A text on one line, none of whose characters is markup.
+    """A text on one line, escaped so that nothing in it is markup.
 
     >>> line("a|b <i> *c*")
     'a\\\\|b &lt;i&gt; \\\\*c\\\\*'
@@ -53,7 +53,7 @@ def _printable(text: str) -> str:
 
 
 def _contents(sections: Sequence[Section]) -> list[str]:
-    """Links to names of our own: those that GitHub makes of headings depend on their words."""
+    """Links to our own anchors, since the anchors that GitHub makes depend on the words of the headings."""
     if len(sections) < 2:
         return []
     return ["\n".join(f"{place}. [{line(each.title)}](#section-{place})" for place, each in enumerate(sections, 1))]
@@ -87,7 +87,7 @@ def _table(table: ReportTable) -> str:
 
 
 def _origin(origin: str) -> str:
-    """Inside more backticks than the text has in a row nothing is markup."""
+    """The origin as code; a fence of more backticks than the text has in a row keeps it free of markup."""
     one = _printable(origin).strip()
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", one)), default=0))
     pad = " " if one.startswith("`") or one.endswith("`") else ""

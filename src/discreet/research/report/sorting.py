@@ -1,4 +1,4 @@
-"""The number that a cell begins with, by which its column is sorted."""
+"""Reads the number that a table cell begins with; columns are sorted by it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _NUMBER = re.compile(
         (?! \w | [.,][0-9] | -[^\W0-9] )""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""A word that begins with digits (1R, 5-NN, 2nd) is no number."""
+"""A word that begins with digits (1R, 5-NN, 2nd) is not a number."""
 
 _MISSING = re.compile(r"|[-−?…]|n/a|nan\b.*|[–—](?:\s.*)?", re.IGNORECASE | re.DOTALL)
 
 
 def key(cell: str) -> float | None:
-    """The number that a cell begins with; None if it begins with a word or says nothing.
+    """The number that a cell begins with; None if the cell begins with a word or is empty.
 
     >>> [key(each) for each in ("0.951 ± 0.004 (98%)", "−.5", "1e-11", "1/4", "12,500", "< 0.001", "-∞")]
     [0.951, -0.5, 1e-11, 0.25, 12500.0, 0.001, -inf]
@@ -43,12 +43,12 @@ def _value(found: re.Match[str]) -> float | None:
 
 
 def is_missing(cell: str) -> bool:
-    """Whether a cell says nothing: it comes last, whichever way a column is sorted."""
+    """Whether a cell is empty or a dash; such cells come last in both sort directions."""
     return _MISSING.fullmatch(cell.strip()) is not None and key(cell) is None
 
 
 def is_plain(column: Sequence[str]) -> bool:
-    """Whether a column holds single numbers and nothing else, so that it is set flush right."""
+    """Whether a column holds only single numbers, so that it is aligned to the right."""
     present = [cell.strip() for cell in column if not is_missing(cell)]
     found = [(cell, _NUMBER.match(cell)) for cell in present]
     return bool(present) and all(each and cell[each.end() :].strip() in ("", "%") for cell, each in found)

@@ -1,4 +1,4 @@
-"""The tables and figures of the five papers, with ours beside them: what agrees, what does not, and why.
+"""The tables and figures of the five papers beside ours: what agrees, what does not, and why.
 
 On public data only: scores are exact functions of the records and not private.
 """
@@ -13,6 +13,6 @@ from discreet.research.reproduce.zorarpaci2019.study import Zorarpaci2019
 STUDIES: dict[str, type[Study]] = {
     each.name: each for each in (Lopuhaa2021, Zorarpaci2019, Vaidya2013, Zafarani2020, Marchioro2022)
 }
-"""The studies by the name that the command line knows."""
+"""The studies by their names on the command line."""
 
 __all__ = ["STUDIES", "Study"]

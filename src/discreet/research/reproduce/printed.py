@@ -1,4 +1,4 @@
-"""The figures that the papers print, typed in from their tables."""
+"""The numbers that the papers print, copied from their tables."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import NamedTuple
 class Printed(NamedTuple):
     """One number of a table or figure of a paper.
 
-    place : such as "Table 2".
-    data : the data set by our name; empty for an average over data sets.
-    model : as the paper names the row or column.
-    epsilon : as text, "inf" without privacy, empty where it does not apply.
-    value : as printed, a share where the paper prints per cent.
-    deviation : as printed beside it; None if there is none.
+    place : where it is printed, such as "Table 2".
+    data : our name of the data set; empty for an average over data sets.
+    model : the paper's name of the row or column.
+    epsilon : a text; "inf" without privacy, empty if it does not apply.
+    value : the printed number; percentages are divided by 100.
+    deviation : the deviation printed beside it; None if there is none.
     """
 
     place: str
@@ -29,7 +29,7 @@ class Printed(NamedTuple):
 
 @lru_cache
 def printed(paper: str, place: str | None = None) -> tuple[Printed, ...]:
-    """All numbers typed in for a paper, or those of one of its tables."""
+    """All copied numbers of a paper, or those of one of its tables."""
     text = files("discreet.research.reproduce").joinpath(f"figures/{paper}.csv").read_text(encoding="utf-8")
     rows = [
         Printed(

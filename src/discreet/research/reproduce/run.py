@@ -1,4 +1,4 @@
-"""Runs a study: what is there is not run again, and every number of the report comes from the runs."""
+"""Runs a study: finished runs are not repeated, and every number of the report comes from the runs."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Progress = Callable[[str, int, int], None]
 
 
 class Reproduced(NamedTuple):
-    """A study that was run: its report, statements that hold or do not, and what could not be run.
+    """The outcome of a study: its report, which of its statements hold, and what could not be run.
 
-    absent : data sets that are nowhere on this machine.
-    remarks : what there is to say of files, processes and data.
+    absent : data sets that are not on this machine.
+    remarks : remarks for the user about files, processes and data.
     """
 
     document: Document
@@ -53,17 +53,17 @@ def reproduce(
     jobs: int = 1,
     progress: Progress = lambda experiment, done, of: None,
 ) -> Reproduced:
-    """Run the experiments of a study, each with a file of runs in the folder, and describe what was found.
+    """Run the experiments of a study, each with its file of runs in the folder, and write the report.
 
     Parameters
     ----------
-    full : all that the paper has, or the quick part.
+    full : whether to run everything in the paper, or only a quick part.
     directory : the folder of the data sets; default as for `discreet.datasets.load`.
-    progress : is told the experiment, how many of its runs are there, and of how many.
+    progress : called with the experiment, the number of its finished runs and the number of all its runs.
 
     Raises
     ------
-    MissingExtra : there is no matplotlib, which every report needs; nothing was run.
+    MissingExtra : matplotlib, which every report needs, is not installed; nothing was run.
     """
     if not has_pictures():
         raise MissingExtra("plot")
@@ -73,8 +73,8 @@ def reproduce(
     possible = [each for each in (_without(each, absent) for each in asked) if each is not None]
     if not possible:
         raise ParameterError(
-            f"{study.name} needs {', '.join(absent)}, and none is there; name a folder with schemas.json and the data "
-            "by --directory or DISCREET_DATA"
+            f"{study.name} needs the data sets {', '.join(absent)}, and none of them was found; name a folder with "
+            "schemas.json and the data by --directory or DISCREET_DATA"
         )
     found: dict[str, Sequence[Cell]] = {each.name: () for each in asked}
     failures: list[Failure] = []
@@ -97,7 +97,7 @@ def reproduce(
 
 
 def document(study: Study, context: Context, absent: Sequence[str] = (), failed: int = 0) -> Document:
-    """The report of a study whose experiments were run."""
+    """The report of a study after its experiments were run."""
     notices = [PUBLIC, SEEDED] if context.full else [PUBLIC, SEEDED, QUICK]
     if failed:
         notices.append(f"{failed} runs failed and are left out of the means.")
@@ -107,13 +107,13 @@ def document(study: Study, context: Context, absent: Sequence[str] = (), failed:
 
 
 def _without(experiment: Experiment, absent: Sequence[str]) -> Experiment | None:
-    """The experiment on the data sets that are there; None if there are none."""
+    """The experiment on the data sets that were found; None if there are none."""
     kept = [name for name in experiment.grid.data if name not in absent]
     return experiment._replace(grid=replace(experiment.grid, data=kept)) if kept else None
 
 
 def _origin(study: Study, full: bool, version: str, directory: str | None) -> str:
-    """The command that makes the numbers again, and the seeds; whose folder of data it was is not told."""
+    """The command and seeds that make the numbers again; the folder of the data is not named."""
     seeds = sorted({each.grid.seed for each in study.experiments(full)})
     flags = f"{' --full' if full else ''}{'' if directory is None else ' --directory DIR'}"
     words = f"discreet reproduce {study.name}{flags} --out FOLDER"
@@ -124,7 +124,7 @@ HEADS = ("experiment", *Cell._fields)
 
 
 def write_cells(found: Mapping[str, Sequence[Cell]], path: Path) -> None:
-    """The means behind a report as a CSV file, small enough to keep."""
+    """Write the means behind a report as a CSV file that is small enough to commit."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADS)

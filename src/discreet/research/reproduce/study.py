@@ -1,24 +1,24 @@
-"""A paper's experiments: what is run, and what is said of it beside the figures that the paper prints."""
+"""The parts of a study of a paper: its experiments, and the report that compares them with the paper's numbers."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from discreet.research.comparison.grid import Grid
 from discreet.research.comparison.summary import Cell
 from discreet.research.report import Section
 
 Factory = Callable[..., Any]
-"""Makes a model: factory(schema, epsilon=..., random_state=...) with fit(columns by name, labels), predict(columns).
+"""factory(schema, epsilon=..., random_state=...) makes a model with fit(columns by name, labels) and predict(columns).
 
-It crosses to other processes, so it is a class, a `functools.partial` of one, or an instance of a class of a module.
+It is sent to other processes, so it must be picklable: a class, a `functools.partial` of one, or the like.
 """
 
 
 class Experiment(NamedTuple):
-    """One grid and the models it names; its runs are kept in a file of this name."""
+    """One grid and the models that it names; `name` is also the name of the file of its runs."""
 
     name: str
     grid: Grid
@@ -26,11 +26,11 @@ class Experiment(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What a study needs to know to describe its results.
+    """What a study needs in order to describe its results.
 
-    found : the cells of each experiment, by its name (empty while an experiment has no runs).
+    found : the cells of each experiment by its name; empty for an experiment without runs.
     origin : the command and seed for captions.
-    full : whether everything was run, or the quick part.
+    full : whether everything was run, or only the quick part.
     directory : the folder of the data sets; None for the default.
     """
 
@@ -40,12 +40,12 @@ class Context(NamedTuple):
     directory: str | None
 
 
-class Study(ABC):
+class Study(Protocol):
     """One of the five papers.
 
     Class attributes
     ----------------
-    name : as the command line knows it, such as "lopuhaa2021".
+    name : name on the command line, such as "lopuhaa2021".
     title : author, year and subject.
     """
 
@@ -54,15 +54,15 @@ class Study(ABC):
 
     @abstractmethod
     def experiments(self, full: bool, directory: str | None = None) -> Sequence[Experiment]:
-        """What has to be run; quick if not full: minutes, the same shape, fewer repeats and smaller data.
+        """The experiments to run; if not full, a quick version with fewer repeats and smaller data that takes minutes.
 
-        The directory is the folder of the data sets, for models that look something up there.
+        `directory` is the folder of the data sets, for models that look something up there.
         """
 
     @abstractmethod
     def sections(self, context: Context) -> Sequence[Section]:
-        """What agrees with the paper, what does not and why, and the honest epsilon; measured numbers only."""
+        """The report: what agrees with the paper, what does not and why, and the true loss; measured numbers only."""
 
     def checks(self, context: Context) -> Mapping[str, bool]:
-        """Statements on the results that a test can hold the study to, by sentence; none by default."""
+        """Statements about the results that a test can check: sentence to whether it holds; by default none."""
         return {}

@@ -11,27 +11,27 @@ from discreet.research.comparison.grid import NOT_PRIVATE
 from discreet.research.comparison.spread_picture import draw_spread
 from discreet.research.comparison.summary import Cell, differences
 from discreet.research.report import Paragraph, Part, Picture, ReportTable, Section
+from discreet.research.reproduce.accuracies import MISSING
 from discreet.research.reproduce.lopuhaa2021 import picture
 from discreet.research.reproduce.lopuhaa2021.findings import (
     DATA,
     EPSILONS,
-    Scores,
+    TableTwo,
     average,
     divided,
     least_printed_p_value,
     printed_formula_p_value,
 )
 from discreet.research.reproduce.lopuhaa2021.models import FAMILIES
-from discreet.research.reproduce.lopuhaa2021.sections import NONE
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 
-KINDS = ("published", "rigorous")
-"""The places of a classifier's two variants."""
+VARIANTS = ("published", "rigorous")
+"""How each classifier was run, in the order of `FAMILIES`."""
 
 
-def figures(scores: Scores, context: Context) -> Section:
-    """Figures 2, 3, 4 and 5, ours; the paper's own are pictures without numbers."""
+def figures(scores: TableTwo, context: Context) -> Section:
+    """Our Figures 2, 3, 4 and 5."""
     three = [[cell for cell in scores.cells if cell.model in models] for models in zip(*FAMILIES.values(), strict=True)]
     parts: list[Part] = []
     if scores.data:
@@ -51,15 +51,17 @@ def figures(scores: Scores, context: Context) -> Section:
             ),
             Paragraph(_about_averages(scores)),
         ]
-    for kind, cells in zip(KINDS, three, strict=True):
+    for variant, cells in zip(VARIANTS, three, strict=True):
         if differences(cells):
-            caption = f"Figure 4, {kind}: p-values of the Wilcoxon test between every two classifiers"
-            parts.append(Picture(f"lopuhaa2021-figure-4-{kind}", caption, draw_p_values(cells), context.origin))
+            caption = f"Figure 4, {variant}: p-values of the Wilcoxon test between every two classifiers"
+            parts.append(Picture(f"lopuhaa2021-figure-4-{variant}", caption, draw_p_values(cells), context.origin))
     parts += _tests(three, context)
-    for kind, cells in zip(KINDS, three, strict=True):
+    for variant, cells in zip(VARIANTS, three, strict=True):
         if any(cell.epsilon != NOT_PRIVATE for cell in cells):
-            caption = f"Figure 5, {kind}: accuracies, and their ratios to those without noise, of all cells at each ε"
-            parts.append(Picture(f"lopuhaa2021-figure-5-{kind}", caption, draw_spread(cells), context.origin))
+            caption = (
+                f"Figure 5, {variant}: accuracies, and their ratios to those without noise, of all cells at each ε"
+            )
+            parts.append(Picture(f"lopuhaa2021-figure-5-{variant}", caption, draw_spread(cells), context.origin))
     return Section("Figures 2 to 5", [*parts, *_medians(scores, context)])
 
 
@@ -67,28 +69,28 @@ _AXIS = "Epsilons stand at equal distances; dashed: as published."
 _TICKS = "Triangles at the right are the paper's averages over its ten ε."
 
 
-def _data_sets(scores: Scores) -> list[Part]:
-    """Over which data sets means, tests and medians are, if not over the paper's."""
+def _data_sets(scores: TableTwo) -> list[Part]:
+    """A note on which data sets were averaged, unless they are the paper's."""
     if scores.all_data:
         return []
     words = f"Means, tests and medians of this section are over {', '.join(scores.data)}; the paper's over its six."
     return [Paragraph(words)]
 
 
-def _about_averages(scores: Scores) -> str:
-    """Which of the three leads, at each epsilon, as published and rigorous."""
+def _about_averages(scores: TableTwo) -> str:
+    """Which of the three classifiers leads at each epsilon, published and rigorous."""
     said = []
-    for which, kind in enumerate(KINDS):
+    for which, variant in enumerate(VARIANTS):
         lead: dict[str, list[str]] = {family: [] for family in FAMILIES}
-        for loss in scores.losses:
+        for epsilon in scores.grid:
             means = {
-                family: average([scores.mean(data, models[which], loss) for data in scores.data])
+                family: average([scores.mean(data, models[which], epsilon) for data in scores.data])
                 for family, models in FAMILIES.items()
             }
             known = {family: mean for family, mean in means.items() if mean is not None}
             if known:
-                lead[max(known, key=lambda family: known[family])].append(f"{loss:g}")
-        said.append(f"{kind}, " + " and ".join(f"{family} at {', '.join(at)}" for family, at in lead.items() if at))
+                lead[max(known, key=lambda family: known[family])].append(f"{epsilon:g}")
+        said.append(f"{variant}, " + " and ".join(f"{family} at {', '.join(at)}" for family, at in lead.items() if at))
     return (
         "The paper says of Figure 3: the SVM leads where ε is above .005 and below 3, the tree above 3 (which is not "
         "in its list), naive Bayes and the tree by little where ε is small; the tree gains most as ε grows. Here the "
@@ -97,7 +99,7 @@ def _about_averages(scores: Scores) -> str:
 
 
 def _tests(three: Sequence[Sequence[Cell]], context: Context) -> list[Part]:
-    """The p-values beside the two that the paper gives."""
+    """Our p-values beside the two that the paper gives."""
     rows = []
     paper = {each.model: each.value for each in printed("lopuhaa2021", "Figure 4")}
     pairs = 0
@@ -125,20 +127,20 @@ def _tests(three: Sequence[Sequence[Cell]], context: Context) -> list[Part]:
     return [ReportTable("Wilcoxon tests between classifiers", heads, rows, context.origin), Paragraph(text)]
 
 
-def _medians(scores: Scores, context: Context) -> list[Part]:
-    """The medians of Figure 5b, of which the text says where they lie."""
+def _medians(scores: TableTwo, context: Context) -> list[Part]:
+    """The medians of Figure 5b, beside those that the paper's text names."""
     said = {float(each.epsilon): each.value for each in printed("lopuhaa2021", "Figure 5b, median")}
     rows = []
-    for loss in scores.losses:
-        row = [f"{loss:g}", f"near {said[loss]:g}" if loss in said else NONE]
+    for epsilon in scores.grid:
+        row = [f"{epsilon:g}", f"near {said[epsilon]:g}" if epsilon in said else MISSING]
         for which in (0, 1):
             ratios = [
-                divided(scores.mean(data, models[which], loss), scores.mean(data, models[which]))
+                divided(scores.mean(data, models[which], epsilon), scores.mean(data, models[which]))
                 for data in scores.data
                 for models in FAMILIES.values()
             ]
             present = [ratio for ratio in ratios if ratio is not None]
-            row.append(f"{np.median(present):.3f}" if present else NONE)
+            row.append(f"{np.median(present):.3f}" if present else MISSING)
         rows.append(row)
     heads = ["ε", "median ratio (paper's text)", "as published", "rigorous"]
     return [ReportTable("Figure 5b: the medians", heads, rows, context.origin)] if rows else []

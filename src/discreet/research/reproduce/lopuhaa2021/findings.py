@@ -1,87 +1,72 @@
-"""What follows from the runs and from Table 2 of Lopuhaä 2021: averages, ceilings, and where ours is below."""
+"""What follows from our runs and from Table 2 of Lopuhaä 2021: averages, upper bounds, and where ours is below."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from discreet import datasets
-from discreet.errors import DiscreetError
-from discreet.records.encoding import class_codes
-from discreet.research.comparison.grid import MAJORITY, as_number
-from discreet.research.comparison.summary import Cell
+from discreet.research.comparison.grid import as_number
+from discreet.research.reproduce.accuracies import Accuracies
+from discreet.research.reproduce.data_sets import Facts
 from discreet.research.reproduce.lopuhaa2021.models import FAMILIES, OTHERS
 from discreet.research.reproduce.printed import printed
-from discreet.schema import Schema
 
 DATA = ("adult", "mushroom", "nursery", "spect", "house-votes-84", "skin")
 EPSILONS = ("1e-11", "0.001", "0.005", "0.01", "0.05", "0.1", "0.25", "0.5", "0.75", "1")
 OURS = (*(rigorous for _, rigorous in FAMILIES.values()), *OTHERS)
-PRINTED_LOSSES = tuple(float(loss) for loss in EPSILONS)
-"""The epsilons that the printed averages are over, whatever was run here."""
+PRINTED_EPSILONS = tuple(float(epsilon) for epsilon in EPSILONS)
+"""The epsilons of the printed averages, whichever were run here."""
 
 FOLDS = 10
 
 
-class Scores:
-    """The cells of an experiment by data set, model and epsilon; what is not there is None."""
+class TableTwo(Accuracies):
+    """The accuracies of an experiment, and their averages over all epsilons, as Table 2 has them."""
 
-    def __init__(self, found: Iterable[Cell]) -> None:
-        self.cells = list(found)
-        self._by_place = {(cell.data, cell.model, as_number(cell.epsilon)): cell for cell in self.cells}
-        self.data = list(dict.fromkeys(cell.data for cell in self.cells))
-        self.losses = sorted({as_number(cell.epsilon) for cell in self.cells} - {math.inf})
+    @property
+    def grid(self) -> list[float]:
+        """The epsilons of private runs as numbers, smallest first."""
+        return sorted({as_number(epsilon) for epsilon in self.epsilons})
 
     @property
     def whole(self) -> bool:
-        """Whether the epsilons are those of the paper: else averages over them are of something else."""
-        return self.losses == list(PRINTED_LOSSES)
+        """Whether the epsilons are those of the paper: only then can averages over them be compared."""
+        return self.grid == list(PRINTED_EPSILONS)
 
     @property
     def all_data(self) -> bool:
-        """Whether the data sets are those of the paper: else averages over them are of something else."""
+        """Whether the data sets are those of the paper: only then can averages over them be compared."""
         return set(self.data) == set(DATA)
 
-    def mean(self, data: str, model: str, epsilon: float = math.inf) -> float | None:
-        """The mean accuracy; without an epsilon, that without noise."""
-        cell = self._by_place.get((data, model, epsilon))
-        return None if cell is None else cell.mean
-
     def average(self, data: str, model: str) -> float | None:
-        """The paper's average accuracy: over all epsilons of the grid; None unless all are there."""
-        return average([self.mean(data, model, loss) for loss in self.losses])
+        """The paper's average accuracy: over all epsilons of the grid; None if one of them is missing."""
+        return average([self.mean(data, model, epsilon) for epsilon in self.grid])
 
-    def error(self, data: str, model: str) -> float:
+    def average_error(self, data: str, model: str) -> float:
         """The standard error of that average; runs on overlapping training sets are taken as independent."""
-        return math.hypot(*(self.spread(data, model, loss) for loss in self.losses)) / max(len(self.losses), 1)
-
-    def spread(self, data: str, model: str, epsilon: float) -> float:
-        """The standard error of one mean; 0 if it is not there."""
-        cell = self._by_place.get((data, model, epsilon))
-        return 0.0 if cell is None else cell.deviation / math.sqrt(cell.runs)
+        return math.hypot(*(self.error(data, model, epsilon) for epsilon in self.grid)) / max(len(self.grid), 1)
 
     def ratio(self, data: str, model: str) -> float | None:
-        """The average over the accuracy without noise."""
+        """The average divided by the accuracy without noise."""
         return divided(self.average(data, model), self.mean(data, model))
 
     def best_without_noise(self, data: str) -> float | None:
         """The largest accuracy of any model without noise."""
-        found = [self.mean(data, cell.model) for cell in self.cells if cell.data == data and cell.model != MAJORITY]
+        found = [self.mean(data, model) for model in self.models(data)]
         return max((value for value in found if value is not None), default=None)
 
 
 def average(values: Sequence[float | None]) -> float | None:
-    """The mean; None if a value is missing or there is none."""
+    """The mean; None if a value is missing or the list is empty."""
     present = [value for value in values if value is not None]
     return float(np.mean(present)) if present and len(present) == len(values) else None
 
 
 def divided(value: float | None, by: float | None) -> float | None:
-    """The quotient, if both are there."""
+    """The quotient; None if a number is missing or the divisor is 0."""
     return value / by if value is not None and by else None
 
 
@@ -90,36 +75,8 @@ def table_two(measure: str) -> dict[tuple[str, str], float]:
     return {(each.data, each.model): each.value for each in printed("lopuhaa2021", f"Table 2, {measure}")}
 
 
-class Facts(NamedTuple):
-    """What is known of a data set: its schema, and how many records each class has."""
-
-    schema: Schema
-    counts: dict[str, int]
-
-    @property
-    def records(self) -> int:
-        """All that have a class."""
-        return sum(self.counts.values())
-
-    @property
-    def largest_share(self) -> float:
-        """Of the largest class."""
-        return max(self.counts.values()) / self.records
-
-
-@lru_cache(maxsize=8)
-def facts(data: str, directory: str | None) -> Facts | None:
-    """None if the data set is not there."""
-    try:
-        _, labels, schema = datasets.load(data, directory)
-    except DiscreetError:
-        return None
-    counts = np.bincount(class_codes(labels, schema), minlength=len(schema.classes))
-    return Facts(schema, {str(name): int(count) for name, count in zip(schema.classes, counts, strict=False)})
-
-
 def ceiling(classes: int, distance: float, epsilon: float, best: float = 1.0) -> float:
-    """The most that the expected accuracy of an ε-DP learner can be, averaged over namings of the classes.
+    """Upper bound on the expected accuracy of an ε-DP learner, averaged over namings of the classes.
 
     Let D_k be the data D with the label j renamed to j + k modulo K, for k = 0 ... K - 1, training and test records
     alike. A classifier h is right on each test record under exactly one naming, so that its accuracies on the K test
@@ -130,33 +87,37 @@ def ceiling(classes: int, distance: float, epsilon: float, best: float = 1.0) ->
 
     Parameters
     ----------
-    best : no classifier is taken to be more accurate than this.
+    best : accuracy that no classifier is assumed to exceed.
     """
     return min(best, 1 / (1 + (classes - 1) * math.exp(-min(distance * epsilon, 700.0))))
 
 
-def average_ceiling(known: Facts, best: float, losses: Sequence[float]) -> float:
-    """The mean of the ceilings for the training part of ten folds and tables that differ in one row, as the paper's."""
+def average_ceiling(known: Facts, best: float, epsilons: Sequence[float]) -> float:
+    """The mean of the bounds over these epsilons, for the training part of ten folds and the paper's adjacency."""
     steps = known.records * (1 - 1 / FOLDS)
     classes = len(known.schema.classes)
-    return float(np.mean([ceiling(classes, steps, loss, best) for loss in losses]))
+    return float(np.mean([ceiling(classes, steps, epsilon, best) for epsilon in epsilons]))
 
 
-def envelope(scores: Scores, data: str, known: Facts) -> float | None:
-    """The average over the epsilons if at each the best of our models were known beforehand, luck taken off.
+def envelope(scores: TableTwo, data: str, known: Facts) -> float | None:
+    """The average over the epsilons if the best of our models at each epsilon were known beforehand.
 
-    No accuracy counts above the ceiling of its epsilon; ours run under add-remove, where a changed label is two steps.
+    To remove luck, no accuracy counts above the bound of its epsilon. Ours run under add-remove, where a changed label
+    is two steps.
     """
     classes, steps = len(known.schema.classes), 2 * known.records * (1 - 1 / FOLDS)
     tops: list[float | None] = []
-    for loss in scores.losses:
-        at = [value for model in OURS if (value := scores.mean(data, model, loss)) is not None]
-        tops.append(min(max(at), ceiling(classes, steps, loss)) if at else None)
+    for epsilon in scores.grid:
+        at = [value for model in OURS if (value := scores.mean(data, model, epsilon)) is not None]
+        tops.append(min(max(at), ceiling(classes, steps, epsilon)) if at else None)
     return average(tops)
 
 
 class Contest(NamedTuple):
-    """One of the 18 cells: the paper's average, and ours over the epsilons that were run; whole if those are its."""
+    """One of the 18 cells: the paper's average, and ours over the epsilons that were run.
+
+    `whole` says whether these are the paper's epsilons.
+    """
 
     data: str
     family: str
@@ -169,16 +130,16 @@ class Contest(NamedTuple):
 
     @property
     def above(self) -> bool | None:
-        """Whether the rigorous counterpart is above the paper's average; None unless ours is over the same epsilons."""
+        """Whether our counterpart is above the paper's average; None unless both are over the same epsilons."""
         return self.rigorous > self.printed if self.rigorous is not None and self.whole else None
 
     @property
     def some_above(self) -> bool:
-        """Whether the best of ours, picked after the fact, is above it, over the same epsilons."""
+        """Whether the best of our models, picked afterwards, is above the paper's average over the same epsilons."""
         return self.best is not None and self.best[1] > self.printed and self.whole
 
 
-def contests(scores: Scores) -> list[Contest]:
+def contests(scores: TableTwo) -> list[Contest]:
     """All cells of Table 2 on data sets that were run."""
     found = []
     for (data, family), value in table_two("average").items():
@@ -188,7 +149,7 @@ def contests(scores: Scores) -> list[Contest]:
         all_ours = [(model, average) for model in OURS if (average := scores.average(data, model)) is not None]
         best = max(all_ours, key=lambda pair: pair[1], default=None)
         ours = scores.average(data, rigorous)
-        error = scores.error(data, rigorous)
+        error = scores.average_error(data, rigorous)
         found.append(Contest(data, family, value, scores.average(data, published), ours, best, error, scores.whole))
     return found
 
@@ -205,26 +166,26 @@ class Defeat(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Negative."""
+        """Ours minus theirs, which is negative."""
         return self.rigorous - self.published
 
     @property
     def clear(self) -> bool:
-        """Whether it is more than two standard errors, the two models taken as independent."""
+        """Whether the difference is more than two standard errors, the two models taken as independent."""
         return -self.difference > 2 * self.error
 
 
-def defeats(scores: Scores) -> tuple[list[Defeat], int]:
-    """Those cells, and of how many."""
+def defeats(scores: TableTwo) -> tuple[list[Defeat], int]:
+    """The defeats, and the number of all cells."""
     found, all_cells = [], 0
     for data in scores.data:
         for family, (published, rigorous) in FAMILIES.items():
-            for loss in scores.losses:
-                theirs, ours = scores.mean(data, published, loss), scores.mean(data, rigorous, loss)
+            for epsilon in scores.grid:
+                theirs, ours = scores.mean(data, published, epsilon), scores.mean(data, rigorous, epsilon)
                 if theirs is not None and ours is not None:
                     all_cells += 1
-                    error = math.hypot(*(scores.spread(data, model, loss) for model in (published, rigorous)))
-                    found += [Defeat(data, family, loss, ours, theirs, error)] if ours < theirs else []
+                    error = math.hypot(*(scores.error(data, model, epsilon) for model in (published, rigorous)))
+                    found += [Defeat(data, family, epsilon, ours, theirs, error)] if ours < theirs else []
     return found, all_cells
 
 
@@ -236,7 +197,7 @@ def printed_formula_p_value(p_value: float) -> float:
 
 
 def least_printed_p_value(pairs: int) -> float:
-    """The least two-sided p-value that the printed formula can give: all ranks on one side, T = 0."""
+    """The smallest two-sided p-value that the printed formula can give: all ranks on one side, T = 0."""
     from scipy.stats import norm
 
     return float(2 * norm.sf((pairs * (pairs + 1) / 4) / math.sqrt(pairs * (pairs + 1) * (2 * pairs + 1) / 4)))

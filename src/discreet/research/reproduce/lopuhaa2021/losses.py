@@ -1,4 +1,4 @@
-"""What the algorithms of Lopuhaä 2021 claim, and what they lose."""
+"""What the algorithms of Lopuhaä 2021 claim, and their true privacy loss."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 from discreet.research.papers import Lopuhaa2021NaiveBayes, Lopuhaa2021SVM, Lopuhaa2021Tree
 from discreet.research.report import Paragraph, Part, ReportTable, Section
-from discreet.research.reproduce.lopuhaa2021.findings import DATA, EPSILONS, facts
+from discreet.research.reproduce.data_sets import facts
+from discreet.research.reproduce.lopuhaa2021.findings import DATA, EPSILONS
 from discreet.research.reproduce.lopuhaa2021.sections import loss_shown
 from discreet.research.reproduce.study import Context
 from discreet.schema import Adjacency
@@ -22,9 +23,9 @@ MAKERS: dict[str, Callable[..., Any]] = {
 
 
 def losses(context: Context) -> Section:
-    """What the published algorithms say and what they lose, at each epsilon."""
-    kinds = (Lopuhaa2021NaiveBayes, Lopuhaa2021SVM, Lopuhaa2021Tree)
-    claims = [[kind.__name__, kind.claim, kind.verdict, kind.reason] for kind in kinds]
+    """The claims of the published algorithms, and their true privacy loss at each epsilon."""
+    classifiers = (Lopuhaa2021NaiveBayes, Lopuhaa2021SVM, Lopuhaa2021Tree)
+    claims = [[each.__name__, each.claim, each.verdict, each.reason] for each in classifiers]
     rows: dict[tuple[str, ...], list[str]] = {}
     for name, make in MAKERS.items():
         for adjacency in Adjacency:
@@ -32,10 +33,10 @@ def losses(context: Context) -> Section:
                 known = facts(data, context.directory)
                 if known is not None:
                     schema = known.schema.replace(adjacency=adjacency)
-                    honest = [loss_shown(make(schema, epsilon=loss).honest_epsilon()) for loss in EPSILONS]
+                    honest = [loss_shown(make(schema, epsilon=epsilon).honest_epsilon()) for epsilon in EPSILONS]
                     rows.setdefault((name, adjacency.value, *honest), []).append(data)
     body = [[key[0], key[1], ", ".join(data), *key[2:]] for key, data in rows.items()]
-    heads = ["algorithm", "adjacency", "data sets", *(f"ε = {loss}" for loss in EPSILONS)]
+    heads = ["algorithm", "adjacency", "data sets", *(f"ε = {epsilon}" for epsilon in EPSILONS)]
     parts: list[Part] = [
         ReportTable("Claims and verdicts", ["algorithm", "claim", "verdict", "in short"], claims, context.origin)
     ]

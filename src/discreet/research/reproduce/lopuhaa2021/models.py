@@ -1,4 +1,4 @@
-"""What the study of Lopuhaä 2021 runs: its three classifiers as published, and ours."""
+"""The models of the study of Lopuhaä 2021: its three classifiers as published, and ours."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from discreet.schema import Schema
 from discreet.schema.columns import text_of
 
 TINY = 1e-6
-"""Only below this epsilon may a model refuse: its noise would need integers larger than a float holds exactly."""
+"""Only below this epsilon may a model refuse to fit: its noise would need integers that a float cannot hold exactly."""
 
-REST = "other"
+OTHER = "other"
+"""The label that stands for all classes but one."""
 
 
 class OrRandomClass:
-    """A model, or one class drawn at random where it refuses an epsilon as too small: that needs no data.
+    """A model that predicts one randomly drawn class if the given family refuses an epsilon as too small.
 
-    Whether it refuses depends on the schema and epsilon alone, and comes before anything is read.
+    Drawing a class needs no data. Whether the family refuses depends only on schema and epsilon, before data are read.
     """
 
     def __init__(self, schema: Schema, *, family: Factory, epsilon: Any = 1.0, random_state: Any = None) -> None:
@@ -52,7 +53,7 @@ class OrRandomClass:
         return self
 
     def predict(self, columns: Mapping[str, Any]) -> Any:
-        """As the trained model; else the drawn class."""
+        """The prediction of the trained model, or the drawn class."""
         if self.label_ is None:
             return self.model_.predict(columns)
         return np.full(len(next(iter(columns.values()))), self.label_, dtype=object)
@@ -61,15 +62,15 @@ class OrRandomClass:
 class AgainstRest:
     """A model of one class against all others, scored as such.
 
-    The engine knows the original classes only. So an answer "one of the others" becomes the true class if that is one
-    of the others, and a wrong one if not: true classes are looked up to count right answers, never to find them.
-    Needs a data set without two equal records.
+    The comparison only knows the original classes. So the prediction "one of the others" becomes the true class if that
+    is one of the others, and a wrong class if not: true classes are looked up to count right predictions, never to make
+    them. The data set must not have two equal records.
 
     Parameters
     ----------
-    schema, epsilon, random_state : as of every model.
+    schema, epsilon, random_state : as for every model.
     family : makes the model for two classes.
-    data, positive : the data set, and its class that stands against the rest.
+    data, positive : the data set, and the class that is told from all others.
     directory : the folder of the data sets; None for the default.
     """
 
@@ -90,13 +91,13 @@ class AgainstRest:
 
     def fit(self, columns: Mapping[str, Any], labels: Any) -> Self:
         """Train on two classes."""
-        two = self.schema.replace(classes=[self.positive, REST])
+        two = self.schema.replace(classes=[self.positive, OTHER])
         self.model_ = self.family(two, epsilon=self.epsilon, random_state=self.random_state)
-        self.model_.fit(columns, np.array([self.positive if label == self.positive else REST for label in labels]))
+        self.model_.fit(columns, np.array([self.positive if label == self.positive else OTHER for label in labels]))
         return self
 
     def predict(self, columns: Mapping[str, Any]) -> Any:
-        """The class, or one that counts as right exactly if "other" is right."""
+        """The class, or one that counts as right if and only if "other" is right."""
         truth = _classes_by_record(self.data, self.directory, tuple(self.schema.names))
         wrong = next(str(label) for label in self.schema.classes if str(label) != self.positive)
         found = []
@@ -113,7 +114,9 @@ def _classes_by_record(data: str, directory: str | None, names: tuple[str, ...])
     records = zip(*(columns[name].tolist() for name in names), strict=True)
     found = {record: text_of(label) for record, label in zip(records, labels.tolist(), strict=True)}
     if len(found) < len(labels):
-        raise ParameterError(f"{data} has equal records, so that their classes cannot be looked up; need another")
+        raise ParameterError(
+            f"{data} has equal records, so their classes cannot be looked up; need a data set without equal records"
+        )
     return found
 
 
@@ -122,10 +125,10 @@ FAMILIES = {
     "SVM": ("Lopuhaa2021SVM", "svm"),
     "DT": ("Lopuhaa2021Tree", "decision-tree"),
 }
-"""The paper's three by its names: as published, and our counterpart with a guarantee."""
+"""The paper's three classifiers by its names: as published, and our counterpart with a guarantee."""
 
 OTHERS = ("random-forest", "one-rule", "naive-bayes(select=auto)")
-"""Ours that the paper has no counterpart of."""
+"""Our models without a counterpart in the paper."""
 
 PUBLISHED: dict[str, Factory] = {
     "Lopuhaa2021NaiveBayes": Lopuhaa2021NaiveBayes,
@@ -152,4 +155,4 @@ AGAINST_REST: dict[str, Factory] = {
     )
     for name in FAMILIES["SVM"]
 }
-"""The problem that the paper's figure for its SVM on nursery belongs to."""
+"""The problem to which the paper's accuracy of its SVM on nursery seems to belong."""

@@ -8,17 +8,18 @@ from typing import Any
 
 from discreet.pictures.figure import COLOURS, DASHES, MARKERS, new_figure
 from discreet.research.comparison.grid import MAJORITY
-from discreet.research.reproduce.lopuhaa2021.findings import Scores, average, table_two
+from discreet.research.reproduce.lopuhaa2021.findings import TableTwo, average, table_two
 from discreet.research.reproduce.lopuhaa2021.models import FAMILIES, OTHERS
 
-Curve = Callable[[str, float], float | None]
+MeanAt = Callable[[str, float], float | None]
+"""The mean accuracy of a model at an epsilon."""
 
 
-def draw_panels(scores: Scores) -> Any:
-    """A matplotlib figure: a panel for each data set, as published (dashed) and rigorous (solid).
+def draw_panels(scores: TableTwo) -> Any:
+    """A matplotlib figure: a panel per data set, as published (dashed) and rigorous (solid).
 
-    The epsilons stand side by side at equal distances, as 1e-11 would be far off on any other axis. A triangle at the
-    right is the paper's average over all epsilons.
+    The epsilons stand at equal distances, because 1e-11 would be far away on any other axis. A triangle at the right is
+    the paper's average over all epsilons.
     """
     width = min(3, max(1, len(scores.data)))
     height = max(1, math.ceil(len(scores.data) / width))
@@ -26,8 +27,8 @@ def draw_panels(scores: Scores) -> Any:
     panels = figure.subplots(height, width, squeeze=False).ravel()
     printed = table_two("average")
     for panel, data in zip(panels, scores.data, strict=False):
-        _axes(panel, scores.losses)
-        _curves(panel, scores, lambda model, loss, data=data: scores.mean(data, model, loss))  # type: ignore[misc]
+        _axes(panel, scores.grid)
+        _curves(panel, scores, lambda model, epsilon, data=data: scores.mean(data, model, epsilon))  # type: ignore[misc]
         for place, family in enumerate(FAMILIES):
             if (data, family) in printed:
                 _tick(panel, printed[data, family], place)
@@ -41,21 +42,21 @@ def draw_panels(scores: Scores) -> Any:
     return figure
 
 
-def draw_averages(scores: Scores) -> Any:
-    """A matplotlib figure: the same, averaged over the data sets, with our other models beside.
+def draw_averages(scores: TableTwo) -> Any:
+    """A matplotlib figure: the same, averaged over the data sets, and our other models.
 
-    The paper's averages are there if all its data sets are, and no other.
+    The paper's averages are shown only if exactly its data sets were run.
     """
     figure = new_figure(figsize=(7.2, 5.0))
     panel = figure.subplots()
-    _axes(panel, scores.losses)
+    _axes(panel, scores.grid)
 
-    def curve(model: str, loss: float) -> float | None:
-        return average([scores.mean(data, model, loss) for data in scores.data])
+    def curve(model: str, epsilon: float) -> float | None:
+        return average([scores.mean(data, model, epsilon) for data in scores.data])
 
     _curves(panel, scores, curve)
     for place, model in enumerate(OTHERS, len(FAMILIES)):
-        _line(panel, scores.losses, [curve(model, loss) for loss in scores.losses], model, place, DASHES[3])
+        _line(panel, scores.grid, [curve(model, epsilon) for epsilon in scores.grid], model, place, DASHES[3])
     if scores.all_data:
         for place, family in enumerate(FAMILIES):
             _tick(panel, table_two("average")["", family], place)
@@ -64,26 +65,26 @@ def draw_averages(scores: Scores) -> Any:
     return figure
 
 
-def _axes(panel: Any, losses: Sequence[float]) -> None:
-    panel.set_xticks(range(len(losses)), [f"{loss:g}" for loss in losses], rotation=45)
+def _axes(panel: Any, epsilons: Sequence[float]) -> None:
+    panel.set_xticks(range(len(epsilons)), [f"{epsilon:g}" for epsilon in epsilons], rotation=45)
     panel.set_xlabel("ε (not to scale)")
     panel.set_ylabel("accuracy")
     panel.grid(alpha=0.3)
 
 
-def _curves(panel: Any, scores: Scores, curve: Curve) -> None:
+def _curves(panel: Any, scores: TableTwo, mean_at: MeanAt) -> None:
     for place, models in enumerate(FAMILIES.values()):
         for model, dashes in zip(models, (DASHES[1], DASHES[0]), strict=True):
-            _line(panel, scores.losses, [curve(model, loss) for loss in scores.losses], model, place, dashes)
+            _line(panel, scores.grid, [mean_at(model, epsilon) for epsilon in scores.grid], model, place, dashes)
 
 
 def _line(
-    panel: Any, losses: Sequence[float], heights: Sequence[float | None], label: str, place: int, dashes: str
+    panel: Any, epsilons: Sequence[float], heights: Sequence[float | None], label: str, place: int, dashes: str
 ) -> None:
     y = [math.nan if height is None else height for height in heights]
     marker, fill = MARKERS[place], "none" if dashes == DASHES[1] else COLOURS[place]
     style = {"color": COLOURS[place], "marker": marker, "markersize": 4, "markerfacecolor": fill}
-    panel.plot(range(len(losses)), y, dashes, label=label, **style)
+    panel.plot(range(len(epsilons)), y, dashes, label=label, **style)
 
 
 def _tick(panel: Any, height: float, place: int) -> None:

@@ -1,4 +1,4 @@
-"""What is said of Table 2 of Lopuhaä 2021, cell by cell."""
+"""The sections of the report on Table 2 of Lopuhaä 2021, cell by cell."""
 
 from __future__ import annotations
 
@@ -6,43 +6,45 @@ import math
 from collections.abc import Sequence
 
 from discreet.research.report import Paragraph, Part, ReportTable, Section
+from discreet.research.reproduce.accuracies import MISSING
+from discreet.research.reproduce.data_sets import Facts, facts
 from discreet.research.reproduce.lopuhaa2021.explanations import explanations, published_loss, remarks
 from discreet.research.reproduce.lopuhaa2021.findings import (
     DATA,
     EPSILONS,
     OURS,
-    PRINTED_LOSSES,
+    PRINTED_EPSILONS,
     Contest,
     Defeat,
-    Scores,
+    TableTwo,
     average,
     average_ceiling,
     contests,
     defeats,
     envelope,
-    facts,
     table_two,
 )
 from discreet.research.reproduce.lopuhaa2021.models import AGAINST_REST, FAMILIES, OTHERS
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 
-NONE = "–"
 MEASURES = ("no privacy", "average", "ratio")
 HALF_A_DIGIT = 5e-5
-"""Of the four that the paper prints."""
+"""Half a unit of the fourth decimal, the last that the paper prints."""
 
 INDEPENDENT = "runs are taken as independent; they share records, so that true errors may be larger"
 
 
-def about(scores: Scores, context: Context) -> Section:
-    """Data, choices, and what the paper leaves open."""
+def about(scores: TableTwo, context: Context) -> Section:
+    """The data, our choices, and what the paper leaves open."""
     sizes = {(each.data, each.model): each.value for each in printed("lopuhaa2021", "Table 1")}
     rows = []
     for data in DATA:
         known = facts(data, context.directory)
         ours = (
-            [str(known.records), str(len(known.schema.columns)), f"{known.largest_share:.4f}"] if known else [NONE] * 3
+            [str(known.records), str(len(known.schema.columns)), f"{known.largest_fraction:.4f}"]
+            if known
+            else [MISSING] * 3
         )
         rows.append([data, f"{sizes[data, 'instances']:.0f}", f"{sizes[data, 'attributes']:.0f}", *ours])
     heads = ["data set", "records (paper)", "attributes (paper)", "records", "attributes", "largest class"]
@@ -72,8 +74,8 @@ def about(scores: Scores, context: Context) -> Section:
     )
 
 
-def table(scores: Scores, context: Context) -> Section:
-    """Table 2, ours beside, and whether its own columns fit together."""
+def table(scores: TableTwo, context: Context) -> Section:
+    """Table 2 beside ours, and whether its own columns are consistent."""
     parts: list[Part] = [
         ReportTable("Table 2, as printed and as measured", _heads(), _rows_of_table(scores), context.origin)
     ]
@@ -84,11 +86,11 @@ def table(scores: Scores, context: Context) -> Section:
     return Section("Table 2", [*_fewer_epsilons(scores), *parts, Paragraph(_consistency())])
 
 
-def _fewer_epsilons(scores: Scores) -> list[Part]:
+def _fewer_epsilons(scores: TableTwo) -> list[Part]:
     """A warning, unless all epsilons were run."""
     if scores.whole:
         return []
-    run = f"Only {len(scores.losses)} of the paper's {len(EPSILONS)} epsilons were run"
+    run = f"Only {len(scores.grid)} of the paper's {len(EPSILONS)} epsilons were run"
     return [Paragraph(f"{run}: averages of ours are over those, are not its averages, and are not set against them.")]
 
 
@@ -96,7 +98,7 @@ def _heads() -> list[str]:
     return ["classifier", "measure", "source", *DATA, "average"]
 
 
-def _rows_of_table(scores: Scores) -> list[list[str]]:
+def _rows_of_table(scores: TableTwo) -> list[list[str]]:
     rows = []
     for family, (published, rigorous) in FAMILIES.items():
         for measure in MEASURES:
@@ -107,14 +109,14 @@ def _rows_of_table(scores: Scores) -> list[list[str]]:
     return rows
 
 
-def _measured(scores: Scores, model: str, measure: str) -> list[str]:
+def _measured(scores: TableTwo, model: str, measure: str) -> list[str]:
     read = {"no privacy": scores.mean, "average": scores.average, "ratio": scores.ratio}[measure]
     values = [read(data, model) for data in DATA]
     return [shown(value) for value in (*values, average(values))]
 
 
 def _consistency() -> str:
-    """Whether averages are means of their rows, and ratios quotients, up to rounding."""
+    """Whether the printed averages and ratios follow from the printed accuracies, up to rounding."""
     values = {measure: table_two(measure) for measure in MEASURES}
     wrong = []
     for family in FAMILIES:
@@ -133,8 +135,8 @@ def _consistency() -> str:
     return f"Up to rounding averages and ratios follow from the printed accuracies, but for: {', '.join(wrong)}."
 
 
-def verdicts(scores: Scores, context: Context) -> Section:
-    """In which of the 18 cells ours is above, and why not in the others."""
+def verdicts(scores: TableTwo, context: Context) -> Section:
+    """The cells in which ours is above the paper, and why it is not in the others."""
     found = contests(scores)
     below = [each for each in found if each.above is False]
     why = [[each.data, each.family, *_why(each, scores, context)] for each in below]
@@ -150,7 +152,7 @@ def verdicts(scores: Scores, context: Context) -> Section:
     ]
     if why:
         heads = ["data set", "classifier", "why", "beside it (no explanation)"]
-        without = sum(row[2] == NONE for row in why)
+        without = sum(row[2] == MISSING for row in why)
         parts.append(ReportTable("Where ours is below, and why", heads, why, context.origin))
         parts.append(
             Paragraph(f"Cells below without an explanation: {without} of {len(why)}. Standard errors: {INDEPENDENT}.")
@@ -159,7 +161,7 @@ def verdicts(scores: Scores, context: Context) -> Section:
 
 
 def _counted(found: Sequence[Contest]) -> list[Part]:
-    """In how many cells ours is above; nothing if none can be judged."""
+    """The number of cells in which ours is above; nothing if no cell can be judged."""
     known = [each for each in found if each.above is not None]
     if not known:
         return []
@@ -175,33 +177,33 @@ def _counted(found: Sequence[Contest]) -> list[Part]:
 _SIX = {6: "six"}.get(len(OURS), str(len(OURS)))
 
 
-def _row_of_verdicts(each: Contest, scores: Scores, context: Context) -> list[str]:
-    """The averages of one cell, and what they can be at most."""
+def _row_of_verdicts(each: Contest, scores: TableTwo, context: Context) -> list[str]:
+    """The averages of one cell, and their upper bounds."""
     data = facts(each.data, context.directory)
     own, best = table_two("no privacy")[each.data, each.family], scores.best_without_noise(each.data)
-    ceilings = [NONE, NONE, NONE]
+    ceilings = [MISSING, MISSING, MISSING]
     if data is not None:
-        ceilings = [shown(average_ceiling(data, most, PRINTED_LOSSES)) if most else NONE for most in (own, best)]
+        ceilings = [shown(average_ceiling(data, most, PRINTED_EPSILONS)) if most else MISSING for most in (own, best)]
         ceilings.append(shown(envelope(scores, each.data, data)))
-    top = NONE if each.best is None else f"{each.best[1]:.4f} ({each.best[0]})"
-    words = {True: "above", False: "below", None: NONE}[each.above]
+    top = MISSING if each.best is None else f"{each.best[1]:.4f} ({each.best[0]})"
+    words = {True: "above", False: "below", None: MISSING}[each.above]
     measured = [shown(each.published), shown(each.rigorous)]
     return [each.data, each.family, f"{each.printed:.4f}", *measured, words, top, *ceilings]
 
 
-def _why(each: Contest, scores: Scores, context: Context) -> list[str]:
-    """What explains a cell, and what is said beside."""
+def _why(each: Contest, scores: TableTwo, context: Context) -> list[str]:
+    """What explains a cell, and remarks that do not explain it."""
     known = facts(each.data, context.directory)
-    return ["; ".join(said(each, scores, known)) or NONE for said in (explanations, remarks)]
+    return ["; ".join(said(each, scores, known)) or MISSING for said in (explanations, remarks)]
 
 
-def _about_ceilings(scores: Scores, context: Context) -> str:
-    """Which printed averages no ε-DP learner that treats classes alike can have."""
+def _about_ceilings(scores: TableTwo, context: Context) -> str:
+    """The printed averages that no ε-DP learner that treats classes alike can have."""
     beyond = []
     for (data, family), value in table_two("average").items():
         known = facts(data, context.directory) if data in scores.data else None
         if known is not None:
-            most = average_ceiling(known, table_two("no privacy")[data, family], PRINTED_LOSSES)
+            most = average_ceiling(known, table_two("no privacy")[data, family], PRINTED_EPSILONS)
             beyond += [f"{family} on {data} ({value:.4f} > {most:.4f})"] if value > most else []
     return (
         "At ε = 1e-11 an ε-DP learner can learn nothing: by group privacy what it answers for n records is the same, "
@@ -217,7 +219,7 @@ def _about_ceilings(scores: Scores, context: Context) -> str:
     )
 
 
-def same_folds(scores: Scores, context: Context) -> Section:
+def same_folds(scores: TableTwo, context: Context) -> Section:
     """Each cell in which the rigorous model loses to the published one."""
     found, cells = defeats(scores)
     rows = []
@@ -245,67 +247,62 @@ def same_folds(scores: Scores, context: Context) -> Section:
 
 
 def _honest(defeat: Defeat, context: Context) -> str:
-    """What the published algorithm loses there, for tables that differ in one row."""
+    """The privacy loss of the published algorithm there, for tables that differ in one row."""
     known = facts(defeat.data, context.directory)
     if known is None:
-        return NONE
+        return MISSING
     return loss_shown(published_loss(defeat.family, known, defeat.epsilon))
 
 
-def nursery(scores: Scores, rest: Scores, context: Context) -> Section:
-    """Two figures that belong to other problems: the SVM's .9747 and the naive Bayes's .0834."""
+def nursery(scores: TableTwo, rest: TableTwo, context: Context) -> Section:
+    """Two accuracies that belong to other problems: the SVM's .9747 and the naive Bayes's .0834."""
     known = facts("nursery", context.directory)
-    none = table_two("no privacy")
-    parts: list[Part] = []
-    if known is not None:
-        rare = {name: count for name, count in known.counts.items() if count}
-        smallest = min(rare, key=lambda name: abs(1 - rare[name] / known.records - none["nursery", "SVM"]))
-        share = 1 - rare[smallest] / known.records
-        parts.append(
-            Paragraph(
-                f"The paper's SVM has {none['nursery', 'SVM']:.4f} on nursery without privacy. To answer anything but "
-                f"{smallest} always is right with 1 - {rare[smallest]}/{known.records} = {share:.4f} of the records: "
-                "the figure equals that of one problem of two classes, solved by a constant; presumably it is, and not "
-                f"of the five classes.{' Below are both SVMs on that problem.' if rest.cells else ''}"
-            )
-        )
-    rows = []
-    for name in AGAINST_REST:
-        values = [rest.mean("nursery", name, loss) for loss in rest.losses]
-        rows.append(
-            [
-                name,
-                shown(rest.mean("nursery", name)),
-                shown(rest.average("nursery", name) if rest.whole else None),
-                *map(shown, values),
-            ]
-        )
-    heads = ["model", "no noise", "average over ε", *(f"ε = {loss:g}" for loss in rest.losses)]
-    paper = ["paper", f"{none['nursery', 'SVM']:.4f}", f"{table_two('average')['nursery', 'SVM']:.4f}"]
+    parts: list[Part] = [] if known is None else [_svm_on_nursery(known, below=bool(rest.cells))]
     if rest.cells:
-        parts.append(
-            ReportTable(
-                "One class of nursery against the rest",
-                heads,
-                [[*paper, *[NONE] * len(rest.losses)], *rows],
-                context.origin,
-            )
-        )
+        parts.append(_against_rest(rest, context.origin))
+    return Section("Nursery: figures of other problems", [*parts, _naive_bayes_on_nursery(scores, known)])
+
+
+def _svm_on_nursery(known: Facts, *, below: bool) -> Paragraph:
+    printed_accuracy = table_two("no privacy")["nursery", "SVM"]
+    rare = {name: count for name, count in known.counts.items() if count}
+    smallest = min(rare, key=lambda name: abs(1 - rare[name] / known.records - printed_accuracy))
+    others = 1 - rare[smallest] / known.records
+    return Paragraph(
+        f"The paper's SVM has {printed_accuracy:.4f} on nursery without privacy. To answer anything but "
+        f"{smallest} always is right with 1 - {rare[smallest]}/{known.records} = {others:.4f} of the records: "
+        "the figure equals that of one problem of two classes, solved by a constant; presumably it is, and not "
+        f"of the five classes.{' Below are both SVMs on that problem.' if below else ''}"
+    )
+
+
+def _against_rest(rest: TableTwo, origin: str) -> ReportTable:
+    """Our SVM and the published one on the problem of two classes."""
+    none, averages = table_two("no privacy"), table_two("average")
+    rows = [
+        ["paper", f"{none['nursery', 'SVM']:.4f}", f"{averages['nursery', 'SVM']:.4f}", *[MISSING] * len(rest.grid)]
+    ]
+    for name in AGAINST_REST:
+        average_shown = shown(rest.average("nursery", name) if rest.whole else None)
+        values = [rest.mean("nursery", name, epsilon) for epsilon in rest.grid]
+        rows.append([name, shown(rest.mean("nursery", name)), average_shown, *map(shown, values)])
+    heads = ["model", "no noise", "average over ε", *(f"ε = {epsilon:g}" for epsilon in rest.grid)]
+    return ReportTable("One class of nursery against the rest", heads, rows, origin)
+
+
+def _naive_bayes_on_nursery(scores: TableTwo, known: Facts | None) -> Paragraph:
     chance = "" if known is None else f", below the {1 / len(known.schema.classes):.4f} of an answer at random"
-    smallest_count = NONE if known is None else str(min(known.counts.values()))
+    smallest_count = MISSING if known is None else str(known.smallest_class)
     ours = [f"{model} {shown(scores.mean('nursery', model))}" for model in FAMILIES["NB"]]
     averages = [f"{model} {shown(scores.average('nursery', model))}" for model in FAMILIES["NB"]]
-    parts.append(
-        Paragraph(
-            f"The paper's naive Bayes has {none['nursery', 'NB']:.4f} on nursery without privacy{chance}, and "
-            f"{table_two('average')['nursery', 'NB']:.4f} with noise, which points to an error in its program. "
-            f"Without noise there is here: {', '.join(ours)}. With noise a class of {smallest_count} records can keep "
-            "the published one low: where its noisy count is raised to 1e-5, cells of noise divided by that are "
-            "probabilities far above 1. "
-            f"Averages over ε: {', '.join(averages)}."
-        )
+    return Paragraph(
+        f"The paper's naive Bayes has {table_two('no privacy')['nursery', 'NB']:.4f} on nursery without privacy{chance}"
+        f", and {table_two('average')['nursery', 'NB']:.4f} with noise, which points to an error in its program. "
+        f"Without noise there is here: {', '.join(ours)}. With noise a class of {smallest_count} records can keep "
+        "the published one low: where its noisy count is raised to 1e-5, cells of noise divided by that are "
+        "probabilities far above 1. "
+        f"Averages over ε: {', '.join(averages)}."
     )
-    return Section("Nursery: figures of other problems", parts)
 
 
 def loss_shown(value: float) -> str:
@@ -314,5 +311,5 @@ def loss_shown(value: float) -> str:
 
 
 def shown(value: float | None) -> str:
-    """An accuracy for people; a dash if it is not there."""
-    return NONE if value is None else f"{value:.4f}"
+    """An accuracy for people; a dash if it is missing."""
+    return MISSING if value is None else f"{value:.4f}"

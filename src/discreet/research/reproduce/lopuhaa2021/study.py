@@ -1,4 +1,4 @@
-"""Lopuhaä-Zwakenberg et al. 2021: Table 2 and Figures 2 to 5, with ours beside."""
+"""Lopuhaä-Zwakenberg et al. 2021: Table 2 and Figures 2 to 5, beside ours."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import ClassVar
 
 from discreet.research.comparison.grid import Grid
 from discreet.research.report import Section
+from discreet.research.reproduce.data_sets import facts
 from discreet.research.reproduce.lopuhaa2021 import sections
 from discreet.research.reproduce.lopuhaa2021.explanations import explanations
 from discreet.research.reproduce.lopuhaa2021.figures import figures
-from discreet.research.reproduce.lopuhaa2021.findings import DATA, EPSILONS, FOLDS, Scores, contests, facts
+from discreet.research.reproduce.lopuhaa2021.findings import DATA, EPSILONS, FOLDS, TableTwo, contests
 from discreet.research.reproduce.lopuhaa2021.losses import losses
 from discreet.research.reproduce.lopuhaa2021.models import AGAINST_REST, CONTESTANTS
 from discreet.research.reproduce.study import Context, Experiment, Study
 
 SMALL = ("spect", "house-votes-84", "iris")
-"""For quick runs: two small data sets of the paper, and one that is always there."""
+"""For quick runs: two small data sets of the paper, and one that scikit-learn includes."""
 
 TABLE, REST = "table 2", "nursery against the rest"
 
@@ -31,7 +32,7 @@ class Lopuhaa2021(Study):
     )
 
     def experiments(self, full: bool, directory: str | None = None) -> Sequence[Experiment]:
-        """Everything in Table 2, and the problem of two classes that one of its cells belongs to."""
+        """Table 2, and a problem of two classes to which one of its cells seems to belong."""
         models, rest = list(CONTESTANTS), list(AGAINST_REST)
         if not full:
             few = (EPSILONS[0], "0.01", "0.1", "1")
@@ -46,8 +47,8 @@ class Lopuhaa2021(Study):
         ]
 
     def sections(self, context: Context) -> Sequence[Section]:
-        """Table 2 and the verdicts, then the figures, then the losses."""
-        scores, rest = Scores(context.found.get(TABLE, ())), Scores(context.found.get(REST, ()))
+        """Table 2 and the verdicts, then the figures, then the privacy losses."""
+        scores, rest = TableTwo(context.found.get(TABLE, ())), TableTwo(context.found.get(REST, ()))
         return [
             sections.about(scores, context),
             sections.table(scores, context),
@@ -59,8 +60,8 @@ class Lopuhaa2021(Study):
         ]
 
     def checks(self, context: Context) -> Mapping[str, bool]:
-        """What Table 2 has to show, if all its epsilons were run."""
-        scores = Scores(context.found.get(TABLE, ()))
+        """What Table 2 has to show if all its epsilons were run."""
+        scores = TableTwo(context.found.get(TABLE, ()))
         found = [each for each in contests(scores) if each.above is not None]
         if not found:
             return {}

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE, as_number
 from discreet.research.comparison.summary import Cell, shown
 from discreet.research.report import Paragraph, Picture, ReportTable, Section
+from discreet.research.reproduce.accuracies import INDEPENDENT
+from discreet.research.reproduce.finding import Finding
 from discreet.research.reproduce.marchioro2022 import pictures, statements, words
 from discreet.research.reproduce.marchioro2022.curves import EPSILONS, Curves
 from discreet.research.reproduce.marchioro2022.models import (
@@ -20,17 +22,15 @@ from discreet.research.reproduce.marchioro2022.models import (
     PUBLISHED,
     SUMMED,
 )
-from discreet.research.reproduce.marchioro2022.statements import Statement
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 
 PAPER, AUTHORS = "marchioro2022", "authors' program"
 AGREE, CHANCE = 0.05, 0.01
-INDEPENDENT = "runs taken as independent; they share records, so that true errors may be larger"
 
 
 def figure_1(context: Context, cells: Sequence[Cell], curves: Curves, nodes: Mapping[str, Sequence[int]]) -> Section:
-    """Accuracies as published and ours, the statements of the text, and who is ahead."""
+    """Published accuracies and ours, the statements of the text, and which is ahead."""
     title = "Figure 1: accuracy against ε"
     if not nodes:
         return Section(title, [Paragraph("No runs yet.")])
@@ -50,7 +50,7 @@ def figure_1(context: Context, cells: Sequence[Cell], curves: Curves, nodes: Map
 
 
 def _pictures(cells: Sequence[Cell], context: Context) -> list[Picture]:
-    """Published and ours, as far as there are runs."""
+    """Pictures of the published models and of ours, if they were run."""
     drawn = (
         (
             "figure-1-published",
@@ -75,7 +75,7 @@ def _pictures(cells: Sequence[Cell], context: Context) -> list[Picture]:
 
 
 def leak(context: Context, cells: Sequence[Cell], curves: Curves, nodes: Mapping[str, Sequence[int]]) -> Section:
-    """What is left of the federated classifier without the data, and without the data-dependent scales."""
+    """The accuracy of the federated classifier without the data, and without the scales that depend on the data."""
     title = "Where the advantage of many nodes comes from"
     here = {data: max(many) for data, many in nodes.items() if curves.cell(data, f"{NOISE}{max(many)}", EPSILONS[0])}
     if not here:
@@ -117,7 +117,7 @@ def leak(context: Context, cells: Sequence[Cell], curves: Curves, nodes: Mapping
 
 
 def _leak_verdict(curves: Curves, data: str, most: int) -> str:
-    """How much of what many nodes are above central, at the smallest epsilon, is there without the data."""
+    """How much of the advantage of many nodes over central, at the smallest epsilon, remains without the data."""
     models = (CENTRAL, *(f"{name}{most}" for name in (PUBLISHED, NOISE, BOUNDED)))
     central, whole, noise, bounded = (curves.mean(data, model, EPSILONS[0]) for model in models)
     start = f"{data} at ε = {EPSILONS[0]}: "
@@ -127,18 +127,18 @@ def _leak_verdict(curves: Curves, data: str, most: int) -> str:
     chance = f"{CHANCE} and two standard errors; {INDEPENDENT}"
     if whole <= central + _margin(curves, data, models[1]):
         return start + f": no advantage to explain ({chance}). Noise alone scores {noise:.3f}."
-    share = (noise - central) / (whole - central)
+    part = (noise - central) / (whole - central)
     gone = bounded <= central + _margin(curves, data, models[3])
     guess = curves.mean(data, MAJORITY, NOT_PRIVATE)
     return start + (
         f", the largest class {_number(guess)}. Messages that hold no data but the scale of their noise score "
-        f"{noise:.3f}: noise alone gives {share:.0%} of what many nodes are above central. With the noise that the "
+        f"{noise:.3f}: noise alone gives {part:.0%} of what many nodes are above central. With the noise that the "
         f"claim needs, it is {bounded:.3f}: {'the advantage is gone' if gone else 'an advantage stays'} ({chance})."
     )
 
 
 def _margin(curves: Curves, data: str, model: str) -> float:
-    """How far above central a model may be by chance at the smallest epsilon."""
+    """The difference from central, at the smallest epsilon, that may be chance."""
     return max(CHANCE, 2 * math.hypot(*(curves.error(data, each, EPSILONS[0]) for each in (model, CENTRAL))))
 
 
@@ -167,7 +167,7 @@ def program(context: Context, curves: Curves) -> Section:
 
 
 def _counterpart(curves: Curves, data: str, model: str) -> str:
-    """Our run of what the program does: nodes without records of a class are silent, where we ran that."""
+    """Our model that does what the program does: where we ran it, nodes without records of a class send zeros."""
     silent = PROGRAM + model.removeprefix("N=")
     if curves.cell(data, silent, EPSILONS[0]) is not None:
         return silent
@@ -178,8 +178,8 @@ def _of(cells: Iterable[Cell], starts: tuple[str, ...]) -> list[Cell]:
     return [cell for cell in cells if cell.model.startswith((*starts, MAJORITY))]
 
 
-def _tally(found: Sequence[Statement]) -> str:
-    tested = [each.holds for each in found if each.holds is not None]
+def _tally(found: Sequence[Finding]) -> str:
+    tested = [each.agrees for each in found if each.agrees is not None]
     return f"{sum(tested)} of {len(tested)} statements that could be tested agree."
 
 
@@ -218,7 +218,7 @@ def _epsilons(data: str, known: Sequence[tuple[str, str, float]]) -> str:
 
 
 def _accuracies(curves: Curves, nodes: Mapping[str, Sequence[int]], context: Context) -> ReportTable:
-    """Every cell."""
+    """A table of all cells."""
     rows = []
     for data in nodes:
         for model in curves.models(data):

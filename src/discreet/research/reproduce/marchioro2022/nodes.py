@@ -17,41 +17,41 @@ from discreet.privacy.randomness import Randomness, as_rng
 from discreet.queries.tables import SoftCounts
 from discreet.records.encoding import Cells
 from discreet.research.papers import Marchioro2022NaiveBayes
-from discreet.research.papers.marchioro2022_exchange import FLOOR, partition
+from discreet.research.papers.marchioro2022_exchange import FLOOR, node_sums, partition, public_sensitivity
 from discreet.research.papers.published import Array, ExactRecords, clipped_numbers
-from discreet.research.reproduce.marchioro2022.models import node_sums, public_sensitivity
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
 NODES = (1, 10, 100, 1000)
 ENOUGH = 200
-"""Node and class pairs that a distribution has at least, by dividing the records several times."""
+"""A distribution is over at least this many pairs of node and class; the records are divided again until it is."""
 DRAWS_AT_ONCE = 50
 LAPLACE_TAILS = math.log(20) / math.log(2)
 NORMAL_TAILS = 2.906
-"""The width that holds 95% of a law over the width that holds 50%."""
+"""For each law, the width that holds 95% of it over the width that holds 50%."""
 
 
 class Sensitivity(NamedTuple):
-    """The local sensitivity of the sum of one column, over nodes and classes, as shares of what the schema allows.
+    """The local sensitivity of the sum of one column, for every node and class.
 
+    fractions : sensitivities relative to the largest that the schema allows.
     growth : the deviation of the noise in the sum over all nodes, relative to that of one node with all records; the
-        root mean square over classes. It cannot be below 1, as the largest value of all is at some node.
+        root mean square over classes. It is at least 1, since some node holds the largest value of all.
     """
 
     column: str
     nodes: int
-    shares: Array
+    fractions: Array
     growth: float
 
     @property
     def bare(self) -> float:
-        """The share of sums whose sensitivity, and so whose noise, is zero."""
-        return float(np.mean(self.shares == 0))
+        """The fraction of sums whose sensitivity, and therefore noise, is zero."""
+        return float(np.mean(self.fractions == 0))
 
 
 def sensitivities(records: ExactRecords, nodes: Sequence[int], seed: int) -> list[Sensitivity]:
-    """Every numeric column at every number of nodes."""
+    """The sensitivities of every numeric column at every number of nodes."""
     rng, found = as_rng(seed), []
     classes, columns = len(records.schema.classes), _numeric(records.schema)
     for many in nodes:
@@ -67,7 +67,7 @@ def sensitivities(records: ExactRecords, nodes: Sequence[int], seed: int) -> lis
 
 
 class Errors(NamedTuple):
-    """Relative errors of the means, averaged over columns and classes: one number a draw of partition and noise."""
+    """Relative errors of the means, averaged over columns and classes: one number per draw of partition and noise."""
 
     method: str
     nodes: int
@@ -75,12 +75,12 @@ class Errors(NamedTuple):
 
     @property
     def middle(self) -> float:
-        """The median: what is left of it with many draws is a bias."""
+        """The median; with many draws, a median other than 0 shows a bias."""
         return float(np.median(self.values))
 
     @property
     def width(self) -> float:
-        """Between the quartiles: deviations would follow a few draws whose count is nearly zero."""
+        """The distance between the quartiles; a deviation would depend on a few draws whose count is nearly zero."""
         low, high = np.quantile(self.values, [0.25, 0.75])
         return float(high - low)
 
@@ -92,29 +92,31 @@ class Errors(NamedTuple):
 
 
 def published_errors(records: ExactRecords, epsilon: float, many: int, draws: int, seed: int) -> Errors:
-    """Of S/n as Algorithms 1 and 2 publish it, with the records divided anew for every few draws."""
+    """The errors of S/n as Algorithms 1 and 2 publish it; the records are divided again every few draws."""
     rng = as_rng(seed)
-    share = Marchioro2022NaiveBayes(records.schema, epsilon=epsilon).query_epsilon
+    query_epsilon = Marchioro2022NaiveBayes(records.schema, epsilon=epsilon).query_epsilon
     cells, values = (many, len(records.schema.classes)), []
     for batch in _batches(draws):
         node_of = partition(records.labels, many, "equal", True, rng)
         counts = node_sums(np.ones(len(node_of)), records.labels, node_of, cells)[0]
-        noisy = np.maximum(counts + rng.laplace((batch, *cells)) / share, FLOOR).sum(axis=1)
+        noisy = np.maximum(counts + rng.laplace((batch, *cells)) / query_epsilon, FLOOR).sum(axis=1)
         errors = []
         for column in _numeric(records.schema):
             numbers = clipped_numbers(records.table.column(column.name), column)
             sums, largest = node_sums(numbers, records.labels, node_of, cells)
-            mean = (sums + largest / share * rng.laplace((batch, *cells))).sum(axis=1) / np.maximum(noisy, FLOOR)
+            mean = (sums + largest / query_epsilon * rng.laplace((batch, *cells))).sum(axis=1) / np.maximum(
+                noisy, FLOOR
+            )
             errors.append(_relative(mean, sums.sum(axis=0) / np.maximum(counts.sum(axis=0), 1)))
         values.append(np.mean(errors, axis=(0, 2)))
     return Errors("published", many, np.concatenate(values))
 
 
 def our_errors(records: ExactRecords, epsilon: float, many: int, draws: int, seed: int) -> Errors:
-    """Of the means in the soft counts of `NaiveBayes(numeric="gaussian")`, every party with the whole noise of its own.
+    """The errors of the means in the soft counts of `NaiveBayes(numeric="gaussian")`; every party adds the whole noise.
 
     Soft counts hold a class count and a sum on the public range: the mean is their ratio. With one party this is
-    training at one place, and a secure sum of any number of parties has that law.
+    training at one place, and a secure sum of any number of parties has the same law.
     """
     rng, schema, errors = as_rng(seed), records.schema, []
     rows = int(records.class_counts().sum())
@@ -136,7 +138,7 @@ def _summed_noise(scale: float, many: int, draws: int, shape: tuple[int, ...], r
 
 
 def _mean(table: Any, column: Numeric) -> Array:
-    """The mean that low, middle and high soft counts hold; a count below one record is raised to one."""
+    """The mean that low, middle and high soft counts give; a count below one record is raised to one."""
     low, high = table[..., 0], table[..., 2]
     count = np.maximum(table.sum(axis=-1), column.grid**2)
     middle, half = (float(column.upper) + float(column.lower)) / 2, (float(column.upper) - float(column.lower)) / 2
@@ -144,7 +146,7 @@ def _mean(table: Any, column: Numeric) -> Array:
 
 
 def _relative(mean: Array, true: Array) -> Array:
-    """Errors relative to means that are not 0."""
+    """Errors relative to the true means; means of 0 are left out."""
     kept = true != 0
     return np.asarray(mean[:, kept] / true[kept] - 1)
 

@@ -1,4 +1,4 @@
-"""The three figures of Marchioro et al. 2022, as far as our runs show them."""
+"""The three figures of Marchioro et al. 2022, from our runs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ BINS = 25
 
 
 def name_in_figure(printed: Printed) -> str:
-    """Our name for a column of the authors' program."""
+    """Our name of a model of the authors' program."""
     return CENTRAL if printed.model == "central" else PUBLISHED + printed.model.removeprefix("N=")
 
 
 def draw_accuracies(cells: Sequence[Cell], theirs: Sequence[Printed] = ()) -> Any:
-    """Accuracy against epsilon, a panel a data set; what the authors' program reaches as open markers."""
+    """Accuracy against epsilon, a panel per data set; open markers are the authors' program."""
     figure = draw(cells)
     models = list(dict.fromkeys(cell.model for cell in cells if cell.model != "majority"))
     for panel in figure.axes:
@@ -44,7 +44,7 @@ def draw_accuracies(cells: Sequence[Cell], theirs: Sequence[Printed] = ()) -> An
 
 
 def draw_sensitivities(found: Mapping[str, Sequence[Sensitivity]]) -> Any:
-    """A panel a data set: for each column and number of nodes a box over nodes and classes (5% to 95%)."""
+    """A panel per data set: for each column and number of nodes, a box over nodes and classes (5% to 95%)."""
     figure = new_figure(figsize=(9.6, 3.2 * len(found) + 0.5))
     panels = figure.subplots(len(found), 1, squeeze=False).ravel()
     for panel, (data, rows) in zip(panels, found.items(), strict=True):
@@ -55,7 +55,7 @@ def draw_sensitivities(found: Mapping[str, Sequence[Sensitivity]]) -> Any:
             positions = [columns.index(row.column) + (place - (len(nodes) - 1) / 2) * 0.2 for row in own]
             colour = COLOURS[place % len(COLOURS)]
             panel.boxplot(
-                [row.shares for row in own],
+                [row.fractions for row in own],
                 positions=positions,
                 widths=0.16,
                 whis=(5, 95),
@@ -76,7 +76,7 @@ def draw_sensitivities(found: Mapping[str, Sequence[Sensitivity]]) -> Any:
 
 
 def draw_errors(found: Sequence[Errors]) -> Any:
-    """A panel a method: densities of the error for each number of nodes; a Laplace law has straight flanks here."""
+    """A panel per method: densities of the error for each number of nodes; a Laplace law has straight flanks here."""
     methods = list(dict.fromkeys(row.method for row in found))
     figure = new_figure(figsize=(4.8 * len(methods), 3.8))
     panels = figure.subplots(1, len(methods), squeeze=False).ravel()

@@ -37,7 +37,7 @@ ERROR_EPSILON = 1.0
 
 
 def set_up(context: Context, records: RecordsByData) -> Section:
-    """Table 2 beside our data, what the paper is silent on, and what we chose."""
+    """Table 2 beside our data, what the paper leaves open, and what we chose."""
     facts = ("samples", "labels", "numeric features", "categorical features")
     rows, agree, there = [], 0, 0
     table = {(row.data, row.model): row.value for row in printed(PAPER, "Table 2")}
@@ -73,7 +73,7 @@ def figure_2(context: Context, records: RecordsByData) -> Section:
     for data, own in found.items():
         for column in dict.fromkeys(row.column for row in own):
             of = [row for row in own if row.column == column]
-            medians, growths = [f"{np.median(row.shares):.2f}" for row in of], [f"{row.growth:.1f}" for row in of]
+            medians, growths = [f"{np.median(row.fractions):.2f}" for row in of], [f"{row.growth:.1f}" for row in of]
             rows.append([data, column, *medians, *growths])
     heads = ["data set", "column", *(f"N = {many}" for many in NODES), *(f"noise, N = {many}" for many in NODES)]
     bare = {(data, row.column): row.bare for data, own in found.items() for row in own if row.nodes == max(NODES)}
@@ -149,7 +149,7 @@ def _error_verdict(found: Sequence[Errors]) -> str:
 
 
 def guarantee(context: Context, records: RecordsByData) -> Section:
-    """Claim, verdict, and the loss that really holds on each data set."""
+    """Claim, verdict, and the true privacy loss on each data set."""
     rows = [[name, *map(_loss, _losses(own.schema))] for name, own in records.items()]
     heads = [
         "data set",
@@ -179,7 +179,7 @@ def guarantee(context: Context, records: RecordsByData) -> Section:
 
 
 def _losses(schema: Schema) -> list[float]:
-    """Claimed, as published under both adjacencies, as in the program, with public bounds, and ours."""
+    """The losses: claimed, as published under both adjacencies, in the program, with public bounds, and ours."""
     add, swap = (schema.replace(adjacency=each.value) for each in (Adjacency.ADD_REMOVE, Adjacency.REPLACE_ONE))
     published = Marchioro2022NaiveBayes(add, epsilon=1)
     ours = invite(add, 1, ["first", "second"]).steps("first")
@@ -198,7 +198,7 @@ def _loss(value: float) -> str:
 
 
 def load(names: Iterable[str], directory: str | None) -> dict[str, ExactRecords]:
-    """The public data sets that are here, numbers read once."""
+    """The public data sets that were found; numbers are parsed once."""
     found = {}
     for name in names:
         try:

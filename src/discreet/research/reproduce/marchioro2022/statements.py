@@ -1,16 +1,16 @@
-"""What the text of Marchioro et al. 2022 says of its figures, held against what we measure."""
+"""What the text of Marchioro et al. 2022 says about its figures, compared with our runs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE, as_number
 from discreet.research.report import ReportTable
+from discreet.research.reproduce.finding import Finding
 from discreet.research.reproduce.marchioro2022.curves import EPSILONS, Curves
 from discreet.research.reproduce.marchioro2022.models import CENTRAL, PUBLISHED
 from discreet.research.reproduce.marchioro2022.nodes import LAPLACE_TAILS, NORMAL_TAILS, Errors, Sensitivity
@@ -18,25 +18,17 @@ from discreet.research.reproduce.marchioro2022.nodes import LAPLACE_TAILS, NORMA
 STEP = math.sqrt(10)
 CLOSE, SMALL = 0.05, 0.02
 LUCK = 0.05
-"""The share of comparisons that may go against a statement on all of them."""
+"""The fraction of comparisons that may contradict a statement about all of them."""
 
 
-class Statement(NamedTuple):
-    """One thing the paper says, in our words; what is measured; whether it holds (None: not measured)."""
-
-    said: str
-    measured: str
-    holds: bool | None
-
-
-def table(caption: str, found: Sequence[Statement], origin: str) -> ReportTable:
-    """Statements with what is measured and the verdict."""
+def table(caption: str, found: Sequence[Finding], origin: str) -> ReportTable:
+    """A table of statements, measurements and verdicts."""
     words = {True: "agrees", False: "does not", None: "–"}
-    rows = [[each.said, each.measured, words[each.holds]] for each in found]
+    rows = [[each.statement, each.measured, words[each.agrees]] for each in found]
     return ReportTable(caption, ["the paper says", "we measure", "verdict"], rows, origin)
 
 
-def figure_1(curves: Curves, nodes: Mapping[str, Sequence[int]]) -> list[Statement]:
+def figure_1(curves: Curves, nodes: Mapping[str, Sequence[int]]) -> list[Finding]:
     """The statements of Section 6.3 on Figure 1; `nodes` are the numbers of nodes of each data set."""
     return [
         _s_shaped(curves, nodes),
@@ -53,14 +45,14 @@ def figure_1(curves: Curves, nodes: Mapping[str, Sequence[int]]) -> list[Stateme
     ]
 
 
-def _statement(said: str, measured: str, numbers: Sequence[float], holds: bool) -> Statement:
-    """Not measured unless all numbers are there."""
+def _statement(said: str, measured: str, numbers: Sequence[float], holds: bool) -> Finding:
+    """A finding; it counts as not measured if a number is missing."""
     if not len(numbers) or any(map(math.isnan, numbers)):
-        return Statement(said, "–", None)
-    return Statement(said, measured, holds)
+        return Finding(said, "–", None)
+    return Finding(said, measured, holds)
 
 
-def _s_shaped(curves: Curves, nodes: Mapping[str, Sequence[int]]) -> Statement:
+def _s_shaped(curves: Curves, nodes: Mapping[str, Sequence[int]]) -> Finding:
     said = (
         "on most data sets the central curve is an S, from a random guess (we take: the largest class) at the smallest "
         "ε to the noiseless accuracy"
@@ -76,7 +68,7 @@ def _s_shaped(curves: Curves, nodes: Mapping[str, Sequence[int]]) -> Statement:
     return _statement(said, measured, [float(len(there))] * bool(there), 2 * len(shaped) > len(there))
 
 
-def _left_tail(curves: Curves) -> Statement:
+def _left_tail(curves: Curves) -> Finding:
     first, guess = curves.mean("mushroom", CENTRAL, EPSILONS[0]), curves.mean("mushroom", MAJORITY, NOT_PRIVATE)
     said = (
         "mushroom: ε = 0.01 is not small enough to see the central curve end at a random guess (we take: it is more "
@@ -85,7 +77,7 @@ def _left_tail(curves: Curves) -> Statement:
     return _statement(said, f"{first:.3f}, largest class {guess:.3f}", [first, guess], first > guess + CLOSE)
 
 
-def _ordered(curves: Curves, data: str, nodes: Sequence[int]) -> Statement:
+def _ordered(curves: Curves, data: str, nodes: Sequence[int]) -> Finding:
     pairs = [(f"{PUBLISHED}{more}", f"{PUBLISHED}{few}") for few, more in pairwise(nodes)]
     leads = [curves.ahead(data, more, few, epsilon) for more, few in pairs for epsilon in EPSILONS]
     against = sum(lead > 2 for lead in leads)
@@ -94,8 +86,8 @@ def _ordered(curves: Curves, data: str, nodes: Sequence[int]) -> Statement:
     return _statement(said, measured, leads, against <= LUCK * len(leads))
 
 
-def _delayed(curves: Curves, data: str, nodes: Sequence[int]) -> list[Statement]:
-    """How much more epsilon N nodes need to get half of the way up."""
+def _delayed(curves: Curves, data: str, nodes: Sequence[int]) -> list[Finding]:
+    """How much more epsilon N nodes need for half of the way from the largest class to the noiseless accuracy."""
     start, many = curves.crossing(data, CENTRAL), nodes[1:]
     factors = [curves.crossing(data, f"{PUBLISHED}{each}") / start if start > 0 else math.nan for each in many]
     shown = ", ".join(f"{value:.1f}-fold for {each} nodes" for each, value in zip(many, factors, strict=True))
@@ -118,7 +110,7 @@ def _delayed(curves: Curves, data: str, nodes: Sequence[int]) -> list[Statement]
     ]
 
 
-def _top(curves: Curves, nodes: Sequence[int]) -> Statement:
+def _top(curves: Curves, nodes: Sequence[int]) -> Finding:
     said = "skin: federated models are below the noiseless accuracy for very small ε only (we take: below 0.1)"
     top = curves.mean("skin", CENTRAL, NOT_PRIVATE)
     found = {(many, e): curves.mean("skin", f"{PUBLISHED}{many}", e) for many in nodes for e in EPSILONS[2:]}
@@ -128,13 +120,13 @@ def _top(curves: Curves, nodes: Sequence[int]) -> Statement:
     return _statement(said, measured, [top, *found.values()], worst >= top - SMALL)
 
 
-def _barely(curves: Curves) -> Statement:
+def _barely(curves: Curves) -> Finding:
     best, guess = curves.mean("spect", CENTRAL, NOT_PRIVATE), curves.mean("spect", MAJORITY, NOT_PRIVATE)
     said = f"spect: even the top is hardly above a random guess (we take: at most {CLOSE} above the largest class)"
     return _statement(said, f"noiseless {best:.3f}, largest class {guess:.3f}", [best, guess], best <= guess + CLOSE)
 
 
-def _reversed(curves: Curves, nodes: Sequence[int]) -> Statement:
+def _reversed(curves: Curves, nodes: Sequence[int]) -> Finding:
     said = "adult, small ε: federated is more accurate than central, the more so the more nodes"
     means = [float(np.mean(curves.curve("adult", f"{PUBLISHED}{many}")[:3])) for many in nodes[1:]]
     central = float(np.mean(curves.curve("adult", CENTRAL)[:3]))
@@ -143,8 +135,8 @@ def _reversed(curves: Curves, nodes: Sequence[int]) -> Statement:
     return _statement(said, f"mean up to ε = 0.1: central {central:.3f}; {shown} nodes", [central, *means], holds)
 
 
-def _restored(curves: Curves, nodes: Sequence[int]) -> Statement:
-    """Central ahead of the most nodes, the fewest ahead of the most, and nowhere more ahead of fewer."""
+def _restored(curves: Curves, nodes: Sequence[int]) -> Finding:
+    """Central and the fewest nodes are ahead of the most nodes, and more nodes are never ahead of fewer."""
     said = "adult, large ε: central is ahead, and fewer nodes are ahead of more (we take: by two standard errors)"
     models = [CENTRAL, *(f"{PUBLISHED}{many}" for many in nodes)]
     means = [curves.mean("adult", model, EPSILONS[-1]) for model in models]
@@ -156,7 +148,7 @@ def _restored(curves: Curves, nodes: Sequence[int]) -> Statement:
     return _statement(said, measured, [*means, *against] if nodes else [], holds)
 
 
-def _always_better(curves: Curves, nodes: Sequence[int]) -> Statement:
+def _always_better(curves: Curves, nodes: Sequence[int]) -> Finding:
     said = "accelerometer: federated is always more accurate than central"
     found = [curves.ahead("accelerometer", f"{PUBLISHED}{many}", CENTRAL, e) for many in nodes for e in EPSILONS]
     worse, better = sum(lead < -2 for lead in found), sum(lead > 2 for lead in found)
@@ -169,7 +161,7 @@ def _always_better(curves: Curves, nodes: Sequence[int]) -> Statement:
     return _statement(said, measured, [*found, one], worse == 0 and 2 * better > len(found))
 
 
-def _no_matter(curves: Curves, nodes: Sequence[int]) -> Statement:
+def _no_matter(curves: Curves, nodes: Sequence[int]) -> Finding:
     said = "accelerometer: the number of nodes hardly matters"
     table = np.array([curves.curve("accelerometer", f"{PUBLISHED}{many}") for many in nodes])
     spread = np.ptp(table, axis=0) if len(table) else np.array([math.nan])
@@ -178,7 +170,7 @@ def _no_matter(curves: Curves, nodes: Sequence[int]) -> Statement:
     return _statement(said, measured, spread.tolist(), bool(spread.max() <= CLOSE))
 
 
-def figure_2(found: Mapping[str, Sequence[Sensitivity]]) -> list[Statement]:
+def figure_2(found: Mapping[str, Sequence[Sensitivity]]) -> list[Finding]:
     """The statements on the sensitivities of Adult and Skin."""
     falls = {data: _falls(rows) for data, rows in found.items()}
     adult, skin = falls.get("adult", math.nan), falls.get("skin", math.nan)
@@ -203,15 +195,15 @@ def figure_2(found: Mapping[str, Sequence[Sensitivity]]) -> list[Statement]:
 
 
 def _falls(rows: Sequence[Sensitivity]) -> float:
-    """The median at most nodes over that at one node: the geometric mean over columns."""
+    """The median with the most nodes over that with the fewest: the geometric mean over columns."""
     fewest, most = min(row.nodes for row in rows), max(row.nodes for row in rows)
-    medians = {(row.column, row.nodes): float(np.median(row.shares)) for row in rows}
+    medians = {(row.column, row.nodes): float(np.median(row.fractions)) for row in rows}
     columns = dict.fromkeys(row.column for row in rows)
     falls = [medians[name, most] / medians[name, fewest] for name in columns if medians[name, fewest] > 0]
     return float(np.exp(np.mean(np.log(np.maximum(falls, 1e-9))))) if falls else math.nan
 
 
-def figure_3(found: Sequence[Errors]) -> list[Statement]:
+def figure_3(found: Sequence[Errors]) -> list[Finding]:
     """The statement on the law of the errors."""
     tails = {row.nodes: row.tails for row in found if row.method == "published"}
     few, many = tails.get(min(tails, default=0), math.nan), tails.get(max(tails, default=0), math.nan)

@@ -28,7 +28,7 @@ DRAWS, QUICK_DRAWS = 1000, 200
 
 
 class Panel(NamedTuple):
-    """A data set of Figure 1: the numbers of nodes that leave at least two training records each, and our runs."""
+    """A data set of Figure 1: numbers of nodes that leave each node two training records or more, and our runs."""
 
     data: str
     nodes: Sequence[int]
@@ -51,7 +51,7 @@ QUICK = (
     Panel("mushroom", (1, 10, 100, 1000), False, 3, 1),
     Panel("spect", (1, 10, 100), False, 10, 1),
 )
-"""Small data; iris is none of the paper's, but needs no folder."""
+"""Small data sets; iris is not in the paper, but needs no folder."""
 
 
 class Marchioro2022(Study):
@@ -61,7 +61,7 @@ class Marchioro2022(Study):
     title: ClassVar[str] = "Marchioro et al. 2022: federated naive Bayes"
 
     def experiments(self, full: bool, directory: str | None = None) -> Sequence[Experiment]:
-        """One for each data set, so that those whose data are missing can be left out."""
+        """One experiment per data set, so that missing data sets can be left out."""
         found = []
         for panel in FULL if full else QUICK:
             models = factories(panel.nodes, panel.numeric)
@@ -85,11 +85,11 @@ class Marchioro2022(Study):
         ]
 
     def checks(self, context: Context) -> Mapping[str, bool]:
-        """What we found and would be surprised to lose; only what was measured."""
+        """What we found and expect to find again; only what was measured."""
         curves, found = Curves(_cells(context)), {}
 
         def gap(data: str, first: str, second: str, epsilon: str) -> tuple[float, float]:
-            """First minus second, and how much of it may be chance."""
+            """First minus second, and the difference that may be chance."""
             errors = [curves.error(data, model, epsilon) for model in (first, second)]
             chance = SMALL + 2 * math.hypot(*errors)
             return curves.mean(data, first, epsilon) - curves.mean(data, second, epsilon), chance
@@ -118,6 +118,6 @@ def _cells(context: Context) -> list[Cell]:
 
 
 def _nodes(context: Context) -> dict[str, Sequence[int]]:
-    """Of each data set that has cells the numbers of nodes."""
+    """The numbers of nodes of each data set that has cells."""
     there = {cell.data for cell in _cells(context) if cell.model != MAJORITY}
     return {panel.data: panel.nodes for panel in (FULL if context.full else QUICK) if panel.data in there}

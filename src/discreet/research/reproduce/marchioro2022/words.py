@@ -1,4 +1,4 @@
-"""What is explained, not measured, in the study of Marchioro et al. 2022."""
+"""The explanations, as opposed to measurements, in the study of Marchioro et al. 2022."""
 
 INTRODUCTION = (
     "The paper trains a naive Bayes classifier among N nodes that share no records. Each sends class counts, counts "

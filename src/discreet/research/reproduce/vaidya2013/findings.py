@@ -1,4 +1,4 @@
-"""What our runs say of the statements of Vaidya et al. 2013; sentences are computed from cells."""
+"""Whether our runs agree with the statements of Vaidya et al. 2013; all sentences are computed from cells."""
 
 from __future__ import annotations
 
@@ -8,41 +8,28 @@ from typing import NamedTuple
 
 from discreet.research.comparison.grid import NOT_PRIVATE, as_number
 from discreet.research.comparison.summary import shown
+from discreet.research.reproduce.accuracies import Accuracies
+from discreet.research.reproduce.finding import Finding
 from discreet.research.reproduce.printed import printed
-from discreet.research.reproduce.vaidya2013.scores import Scores
 
 PUBLISHED, RIGOROUS = "published", "rigorous"
-"""How the names of the models begin."""
+"""The beginnings of the models' names."""
 
 SMALL = 0.05
-"""What we take for the small loss of accuracy that the paper speaks of; it names no number."""
+"""The paper speaks of a small loss of accuracy and names no number; we take this one."""
 
 STEEP = 0.02
-"""Differences of less than this are left to chance; set after a first look at our runs."""
+"""Smaller differences are taken for chance; set after a first look at our runs."""
 
 SENSITIVE = ("adult", "skin")
-"""Where the paper sees that n matters; on its other three data sets it sees little."""
+"""The data sets on which, the paper says, n matters; on its other three it matters little."""
 
 Loss = Callable[[str, str, str], float | None]
-"""The loss of a published model by data set, name and stated epsilon; None where it is not known."""
+"""The privacy loss of a published model by data set, name and stated epsilon; None if it is not known."""
 
 
-class Finding(NamedTuple):
-    """A statement and what we measured of it; None where the runs that decide are missing."""
-
-    statement: str
-    measured: str
-    agrees: bool | None
-
-    @property
-    def row(self) -> list[str]:
-        """For a table."""
-        verdict = {None: "not measured", True: "agrees", False: "does not agree"}[self.agrees]
-        return [self.statement, self.measured, verdict]
-
-
-def findings(scores: Scores) -> list[Finding]:
-    """All statements of the text on Figure 3."""
+def findings(scores: Accuracies) -> list[Finding]:
+    """All statements of the text about Figure 3."""
     return [falls(scores), steep_part(scores), *(small_loss(scores, data) for data in _named()), effect_of_n(scores)]
 
 
@@ -50,13 +37,13 @@ def _named() -> list[str]:
     return [row.data for row in printed("vaidya2013") if row.model == "small loss from epsilon"]
 
 
-def published(scores: Scores, data: str | None = None) -> list[str]:
-    """The models as published, one for each n of the noise."""
+def published(scores: Accuracies, data: str | None = None) -> list[str]:
+    """The names of the published models, one for each n of the noise."""
     return [name for name in scores.models(data) if name.startswith(PUBLISHED)]
 
 
-def falls(scores: Scores) -> Finding:
-    """Whether less epsilon means less accuracy."""
+def falls(scores: Accuracies) -> Finding:
+    """Whether a smaller epsilon means a smaller accuracy."""
     statement = f"accuracy falls as ε falls (we take: no curve is more than {STEEP} higher at the least ε)"
     ends = [
         (scores.mean(data, model, scores.epsilons[0]), scores.mean(data, model, scores.epsilons[-1]))
@@ -73,8 +60,8 @@ def falls(scores: Scores) -> Finding:
     return Finding(statement, text, near == len(known))
 
 
-def steep_part(scores: Scores) -> Finding:
-    """Where each curve of the smallest n loses most from one epsilon of the grid to the next."""
+def steep_part(scores: Accuracies) -> Finding:
+    """The step between two epsilons of the grid at which each curve of the smallest n falls most."""
     steepest: dict[str, tuple[str, float, float]] = {}
     for data in scores.data:
         for model in published(scores, data)[:1]:
@@ -93,8 +80,8 @@ def steep_part(scores: Scores) -> Finding:
     return Finding(statement, "; ".join(parts), len({name for name, _ in steep.values()}) > 1)
 
 
-def small_loss(scores: Scores, data: str) -> Finding:
-    """The largest loss from the epsilon on that the paper names."""
+def small_loss(scores: Accuracies, data: str) -> Finding:
+    """The largest loss of accuracy at or above the epsilon that the paper names."""
     said = next(r.value for r in printed("vaidya2013") if r.data == data and r.model == "small loss from epsilon")
     statement = f"{data}: little is lost at ε ≥ {said:g}"
     reference = [scores.mean(data, model, NOT_PRIVATE) for model in published(scores, data)]
@@ -111,8 +98,8 @@ def small_loss(scores: Scores, data: str) -> Finding:
     return Finding(statement, f"at most {loss:.3f} of {max(full):.3f} is lost; small is below {SMALL}", loss < SMALL)
 
 
-def spread_over_n(scores: Scores, data: str) -> float | None:
-    """How far apart the curves of different n are, averaged over epsilon."""
+def spread_over_n(scores: Accuracies, data: str) -> float | None:
+    """The distance between the highest and the lowest curve of different n, averaged over epsilon."""
     spreads = []
     for epsilon in scores.epsilons:
         means = [scores.mean(data, model, epsilon) for model in published(scores, data)]
@@ -122,8 +109,8 @@ def spread_over_n(scores: Scores, data: str) -> float | None:
     return sum(spreads) / len(spreads) if spreads else None
 
 
-def effect_of_n(scores: Scores) -> Finding:
-    """Whether n matters more where the paper says so."""
+def effect_of_n(scores: Accuracies) -> Finding:
+    """Whether n matters most on the data sets that the paper names."""
     statement = f"n matters most on {' and '.join(SENSITIVE)}"
     spreads = {data: spread_over_n(scores, data) for data in scores.data}
     known = {data: spread for data, spread in spreads.items() if spread is not None}
@@ -135,18 +122,18 @@ def effect_of_n(scores: Scores) -> Finding:
     return Finding(statement, text, min(inside) > max(outside))
 
 
-class Contest(NamedTuple):
-    """Pairs of means: ours and theirs."""
+class PairedMeans(NamedTuple):
+    """Pairs of means, ours and theirs, each with its data set."""
 
     pairs: Sequence[tuple[str, float, float]]
 
     @property
     def won(self) -> int:
-        """In how many ours is at least as high."""
+        """Number of pairs in which ours is at least as high."""
         return sum(ours >= theirs for _, ours, theirs in self.pairs)
 
 
-def at_equal_epsilon(scores: Scores, rigorous: str = RIGOROUS) -> Contest:
+def at_equal_epsilon(scores: Accuracies, rigorous: str = RIGOROUS) -> PairedMeans:
     """Ours against each published curve at the same stated epsilon, although the published one loses more."""
     pairs = []
     for data in scores.data:
@@ -155,11 +142,11 @@ def at_equal_epsilon(scores: Scores, rigorous: str = RIGOROUS) -> Contest:
                 ours, theirs = scores.mean(data, rigorous, epsilon), scores.mean(data, model, epsilon)
                 if ours is not None and theirs is not None:
                     pairs.append((data, ours, theirs))
-    return Contest(pairs)
+    return PairedMeans(pairs)
 
 
 class Beaten(NamedTuple):
-    """Ours at one epsilon beside the best published point that loses at most so much under a condition."""
+    """Ours at one epsilon beside the most accurate published point whose privacy loss is below a limit."""
 
     data: str
     ours: float
@@ -169,7 +156,7 @@ class Beaten(NamedTuple):
     loss: float
 
 
-def at_honest_epsilon(scores: Scores, loss: Loss, limit: float, epsilon: str = "1") -> list[Beaten]:
+def at_honest_epsilon(scores: Accuracies, loss: Loss, limit: float, epsilon: str = "1") -> list[Beaten]:
     """Ours at ε = 1 against the most accurate published point of each data set whose `loss` is at most `limit`."""
     found = []
     for data in scores.data:
@@ -187,8 +174,8 @@ def at_honest_epsilon(scores: Scores, loss: Loss, limit: float, epsilon: str = "
     return found
 
 
-def helped_by_noise(scores: Scores) -> dict[str, tuple[float, float]]:
-    """Where a published model with noise is clearly better than without: by data set, the best with and without."""
+def helped_by_noise(scores: Accuracies) -> dict[str, tuple[float, float]]:
+    """Data sets on which a published model is clearly better with noise: the best accuracy with and without it."""
     helped = {}
     for data in scores.data:
         models = published(scores, data)

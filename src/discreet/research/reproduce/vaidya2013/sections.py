@@ -1,4 +1,4 @@
-"""What is said of Vaidya et al. 2013: statements, pictures, and the honest epsilon."""
+"""The sections of the report on Vaidya et al. 2013: statements, pictures, and the true privacy loss."""
 
 from __future__ import annotations
 
@@ -10,43 +10,37 @@ from discreet.research.comparison.summary import shown
 from discreet.research.papers.published import count_columns
 from discreet.research.papers.vaidya2013 import Vaidya2013NaiveBayes
 from discreet.research.report import Paragraph, Part, Picture, ReportTable, Section
+from discreet.research.reproduce.accuracies import DEVIATIONS, INDEPENDENT, MISSING, Accuracies, loss_text
+from discreet.research.reproduce.curves import Curve, draw
+from discreet.research.reproduce.data_sets import data_table, facts
+from discreet.research.reproduce.finding import claim_table
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.vaidya2013 import findings
 from discreet.research.reproduce.vaidya2013.findings import PUBLISHED, RIGOROUS
-from discreet.research.reproduce.vaidya2013.picture import Curve, draw
-from discreet.research.reproduce.vaidya2013.scores import (
-    DEVIATIONS,
-    INDEPENDENT,
-    MISSING,
-    Scores,
-    data_table,
-    facts,
-    loss_text,
-)
 
 CATEGORICAL, NUMERIC = ("mushroom", "nursery"), ("adult", "skin", "optdigits")
 STAND_INS = ("digits", "iris", "breast-cancer")
-"""Quick mode: data that scikit-learn brings along; digits are the smaller part of the paper's optical digits."""
+"""Data sets of the quick mode, which scikit-learn includes; digits is a part of the paper's optical digits."""
 
 LIMITS = (2.0, 10.0)
-"""Published points that would lose at most this much, were class sizes known, are set beside ours at ε = 1."""
+"""Limits of the privacy loss (if class sizes were known) of published points that ours at ε = 1 is compared with."""
 
 QUICK_FOLDS = 3
 
 
 def printed_values(model: str) -> list[float]:
-    """Numbers of the text by what they are, as typed in."""
+    """Numbers that the text of the paper names, such as its epsilons."""
     return [row.value for row in printed("vaidya2013") if row.model == model]
 
 
 def folds(full: bool) -> int:
-    """Of the cross-validation; the smallest class of a training fold depends on it."""
+    """Number of folds of the cross-validation; the smallest class of a training fold depends on it."""
     return int(printed_values("folds")[0]) if full else QUICK_FOLDS
 
 
 def about(context: Context) -> Section:
-    """What is in the paper, and what we chose where it is silent."""
+    """What the paper does, and what we chose where it does not say."""
     names = [*CATEGORICAL, *NUMERIC] if context.full else list(STAND_INS)
     quick = (
         ""
@@ -78,12 +72,12 @@ def about(context: Context) -> Section:
     )
 
 
-def figure_three(scores: Scores, context: Context) -> list[Part]:
-    """Picture, statements and figures."""
+def figure_three(scores: Accuracies, context: Context) -> list[Part]:
+    """Figure 3: picture, statements and numbers."""
     panels = {}
     for data in scores.data:
         curves = [scores.curve(data, model, "--", i) for i, model in enumerate(findings.published(scores, data))]
-        panels[data] = [*curves, scores.curve(data, RIGOROUS, "-", 6), scores.majority(data)]
+        panels[data] = [*curves, scores.curve(data, RIGOROUS, "-", 6), scores.largest_class(data)]
     statements = ReportTable(
         "Statements of the text on Figure 3",
         ["statement", "measured", "verdict"],
@@ -117,12 +111,12 @@ def figure_three(scores: Scores, context: Context) -> list[Part]:
 
 
 def _deviation_noise(place: int) -> float:
-    """Scale of the noise on a deviation at ε = 0.1, as a part of the attribute's range."""
+    """Scale of the noise on a deviation at ε = 0.1, in units of the column's range."""
     n = printed_values("n")[place]
     return math.sqrt(n) / (n + 1) / 0.1
 
 
-def _contests(scores: Scores, context: Context) -> list[Part]:
+def _contests(scores: Accuracies, context: Context) -> list[Part]:
     equal = findings.at_equal_epsilon(scores)
     loss = partial(loss_if_known, directory=context.directory, folds=folds(context.full))
     parts: list[Part] = []
@@ -153,7 +147,7 @@ def _contests(scores: Scores, context: Context) -> list[Part]:
 
 
 def _points(limit: float) -> str:
-    """Which published points ours is set beside, with the condition that their losses hold under."""
+    """Which published points ours is compared with, and the condition under which their losses hold."""
     condition = "if every class were known to have at least as many records as in a training fold here"
     nobody = "(nobody may know that: class sizes are private)"
     if limit == math.inf:
@@ -166,8 +160,8 @@ def _any_loss(point: findings.Beaten, directory: str | None) -> str:
     return MISSING if lost is None else loss_text(lost)
 
 
-def fewer_records(main: Scores, sized: Scores, context: Context) -> list[Part]:
-    """The other reading of n."""
+def fewer_records(main: Accuracies, sized: Accuracies, context: Context) -> list[Part]:
+    """The other reading of n: the number of training records."""
     panels: dict[str, list[Curve]] = {}
     for data in sized.data:
         sizes = [name.removeprefix(PUBLISHED) for name in sized.models(data) if name.startswith(PUBLISHED)]
@@ -176,7 +170,7 @@ def fewer_records(main: Scores, sized: Scores, context: Context) -> list[Part]:
             for colour, size in enumerate(sizes)
             for model, line in ((PUBLISHED, "--"), (RIGOROUS, "-"))
         ]
-        panels[data] += [main.curve(data, RIGOROUS, "-", 6, f"{RIGOROUS}, all records"), sized.majority(data)]
+        panels[data] += [main.curve(data, RIGOROUS, "-", 6, f"{RIGOROUS}, all records"), sized.largest_class(data)]
     won = _sized_contest(sized)
     return [
         Paragraph(
@@ -196,7 +190,7 @@ def fewer_records(main: Scores, sized: Scores, context: Context) -> list[Part]:
     ]
 
 
-def _sized_contest(sized: Scores) -> str:
+def _sized_contest(sized: Accuracies) -> str:
     pairs = [
         (sized.mean(data, model.replace(PUBLISHED, RIGOROUS), each), sized.mean(data, model, each))
         for data in sized.data
@@ -211,7 +205,7 @@ def _sized_contest(sized: Scores) -> str:
 def loss_if_known(data: str, model: str, epsilon: str, directory: str | None, folds: int | None) -> float | None:
     """The loss of a published model if classes were known to be no smaller than in a training fold of the data set.
 
-    That is a condition on private data, so that the number is no guarantee. With no folds, the loss for any table.
+    That is a condition on private data, so the number is not a guarantee. Without `folds`, the loss for any table.
     """
     known = facts(data, directory)
     if known is None:
@@ -222,14 +216,12 @@ def loss_if_known(data: str, model: str, epsilon: str, directory: str | None, fo
 
 
 def losses(context: Context) -> list[Part]:
-    """What is claimed, and the exact loss."""
-    author = Vaidya2013NaiveBayes
-    said = [["claim", author.claim], ["verdict", author.verdict], ["in short", author.reason]]
+    """The paper's claim, and the exact loss."""
     heads = ["data", "n", "records of each class", *(f"stated ε = {each:g}" for each in printed_values("epsilon"))]
     names = [*CATEGORICAL, *NUMERIC] if context.full else STAND_INS
     rows = [row for data in names for row in _loss_rows(data, context.directory, folds(context.full))]
     return [
-        ReportTable("The guarantee", ["", "Vaidya et al. 2013"], said, context.origin),
+        claim_table("Vaidya et al. 2013", Vaidya2013NaiveBayes, context.origin),
         Paragraph(
             "The honest ε is the exact loss for one record more or less, with real-valued noise. It depends on how few "
             "records a class can have, which is private: the smaller figure would hold if every class were known to "

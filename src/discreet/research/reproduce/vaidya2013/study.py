@@ -11,10 +11,10 @@ from discreet.privacy.randomness import search_generator
 from discreet.research.comparison.grid import Grid
 from discreet.research.papers.vaidya2013 import Vaidya2013NaiveBayes
 from discreet.research.report import Section
+from discreet.research.reproduce.accuracies import Accuracies
 from discreet.research.reproduce.study import Context, Experiment, Factory, Study
 from discreet.research.reproduce.vaidya2013 import sections
 from discreet.research.reproduce.vaidya2013.findings import PUBLISHED, RIGOROUS, at_honest_epsilon
-from discreet.research.reproduce.vaidya2013.scores import Scores
 from discreet.research.reproduce.vaidya2013.sections import CATEGORICAL, NUMERIC, STAND_INS, printed_values
 from discreet.schema import Schema
 
@@ -23,13 +23,13 @@ SIZES = {
     "sizes below 10,000": (("nursery", "adult"), (1000, 5000, 10_000)),
     "sizes below 100,000": (("skin",), (1000, 5000, 10_000, 100_000)),
 }
-"""The training sizes n of the paper that the folds of each data set have; larger ones are the whole fold."""
+"""The paper's training sizes n that are smaller than the folds of each data set; a larger n is the whole fold."""
 
 NUMERIC_REPEATS = 3
-"""The paper repeats five times; large tables are run three times, for time."""
+"""The paper repeats five times; large tables are repeated three times, to save time."""
 
 CHANCE = 0.01
-"""Means may differ by this without a reason."""
+"""Means may differ by this much by chance."""
 
 
 class OnRows:
@@ -37,10 +37,10 @@ class OnRows:
 
     Parameters
     ----------
-    schema, epsilon, random_state : as of every model.
+    schema, epsilon, random_state : as for every model.
     family : makes the model.
-    rows : how many records it is trained on. The number is declared to the model (`schema.records`): it is chosen
-        here without looking at the records, hence public. All records, as declared, if there are not so many.
+    rows : number of training records; all of them if there are fewer. The number is declared to the model
+        (`schema.records`): it is chosen without looking at the records, hence public.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class OnRows:
         return self
 
     def predict(self, columns: Mapping[str, Any]) -> Any:
-        """As the trained model."""
+        """The prediction of the trained model."""
         return self.model_.predict(columns)
 
 
@@ -97,9 +97,9 @@ class Vaidya2013(Study):
         return found
 
     def sections(self, context: Context) -> Sequence[Section]:
-        """The figure, the same with fewer records, and what is lost."""
-        main = Scores(cell for name, cells in context.found.items() if name.startswith("figure") for cell in cells)
-        sized = Scores(cell for name, cells in context.found.items() if name.startswith("sizes") for cell in cells)
+        """Figure 3, the same with fewer records, and the privacy loss."""
+        main = Accuracies(cell for name, cells in context.found.items() if name.startswith("figure") for cell in cells)
+        sized = Accuracies(cell for name, cells in context.found.items() if name.startswith("sizes") for cell in cells)
         return [
             sections.about(context),
             Section("Figure 3: accuracy against ε", sections.figure_three(main, context)),
@@ -108,8 +108,8 @@ class Vaidya2013(Study):
         ]
 
     def checks(self, context: Context) -> Mapping[str, bool]:
-        """Ours at ε = 1 holds its own against published points that lose up to twice as much, were sizes known."""
-        main = Scores(cell for name, cells in context.found.items() if name.startswith("figure") for cell in cells)
+        """Ours at ε = 1 is not below published points that lose up to twice as much, if class sizes were known."""
+        main = Accuracies(cell for name, cells in context.found.items() if name.startswith("figure") for cell in cells)
         limit = sections.LIMITS[0]
         loss = partial(sections.loss_if_known, directory=context.directory, folds=sections.folds(context.full))
         known = "if class sizes were known"

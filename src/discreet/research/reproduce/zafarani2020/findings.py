@@ -1,4 +1,4 @@
-"""What our runs say of the statements of Zafarani and Clifton 2020; sentences are computed from cells."""
+"""Whether our runs agree with the statements of Zafarani and Clifton 2020; all sentences are computed from cells."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from discreet.research.comparison.summary import shown
 from discreet.research.papers.published import ExactRecords, count_columns
 from discreet.research.papers.vaidya2013 import Vaidya2013NaiveBayes
 from discreet.research.papers.zafarani2020 import Zafarani2020NaiveBayes
-from discreet.research.reproduce.vaidya2013.findings import Finding
-from discreet.research.reproduce.vaidya2013.scores import MISSING, Scores
+from discreet.research.reproduce.accuracies import MISSING, Accuracies
+from discreet.research.reproduce.finding import Finding
 from discreet.research.reproduce.zafarani2020.models import GLOBAL, RATIOS, SMOOTH
 
 CHANCE = 0.02
-"""Differences of means below this are left to chance, and so are those below two standard errors.
+"""Differences of means below this, or below two standard errors, are taken for chance.
 
-Both were set after a first look at our runs.
+Both limits were set after a first look at our runs.
 """
 
 
@@ -34,8 +34,8 @@ class Gap(NamedTuple):
     is_clear: bool
 
 
-def gaps(scores: Scores, data: str, first: str = SMOOTH, second: str = GLOBAL) -> list[Gap]:
-    """The differences at each epsilon that both have."""
+def gaps(scores: Accuracies, data: str, first: str = SMOOTH, second: str = GLOBAL) -> list[Gap]:
+    """The differences at each epsilon at which both were run."""
     found = []
     for epsilon in scores.epsilons:
         one, other = scores.mean(data, first, epsilon), scores.mean(data, second, epsilon)
@@ -46,7 +46,7 @@ def gaps(scores: Scores, data: str, first: str = SMOOTH, second: str = GLOBAL) -
 
 
 def clearly(found: Sequence[Gap]) -> tuple[int, int]:
-    """At how many epsilons the first is clearly better, and clearly worse."""
+    """Number of epsilons at which the first model is clearly better, and clearly worse."""
     clear = [gap.value for gap in found if gap.is_clear]
     return sum(value > 0 for value in clear), sum(value < 0 for value in clear)
 
@@ -56,7 +56,7 @@ def average(found: Sequence[Gap]) -> float:
     return sum(gap.value for gap in found) / len(found)
 
 
-def improvement(scores: Scores, data: str) -> Finding:
+def improvement(scores: Accuracies, data: str) -> Finding:
     """Whether smooth sensitivity beats global sensitivity, as the paper says it does everywhere."""
     statement = f"{data}: more accurate by smooth sensitivity than by global"
     found = gaps(scores, data)
@@ -67,8 +67,8 @@ def improvement(scores: Scores, data: str) -> Finding:
     return Finding(statement, text, better > worse and average(found) > 0)
 
 
-def useful_from(scores: Scores, data: str, model: str, margin: float = CHANCE) -> str:
-    """The epsilon from which on the model is above the largest class by a margin, of those it was run at."""
+def useful_from(scores: Accuracies, data: str, model: str, margin: float = CHANCE) -> str:
+    """The smallest epsilon from which the model stays above the largest class by a margin."""
     least = scores.mean(data, MAJORITY, NOT_PRIVATE)
     means = [(each, mean) for each in scores.epsilons if (mean := scores.mean(data, model, each)) is not None]
     if least is None or not means:
@@ -80,15 +80,15 @@ def useful_from(scores: Scores, data: str, model: str, margin: float = CHANCE) -
     return shown(means[first][0])
 
 
-class Noise(NamedTuple):
-    """The median error that smooth sensitivity causes, in units of that of global sensitivity: least, median, most."""
+class RelativeErrors(NamedTuple):
+    """Median error with smooth sensitivity relative to that with global sensitivity: smallest, median, largest."""
 
     means: tuple[float, float, float]
     deviations: tuple[float, float, float]
 
 
-def noise(data: str, directory: str | None, epsilon: float = 1.0) -> Noise | None:
-    """Of both algorithms' noise on a public data set; None if it is not there, or has no numbers.
+def noise(data: str, directory: str | None, epsilon: float = 1.0) -> RelativeErrors | None:
+    """The relative errors on a public data set; None if it is missing or has no numeric column.
 
     Global sensitivity is that of a list of the class's own size. The median of |Cauchy noise| is its scale, that of
     |Laplace noise| is ln 2 times its scale.
@@ -111,11 +111,11 @@ def noise(data: str, directory: str | None, epsilon: float = 1.0) -> Noise | Non
         ]
     ratios = np.array(means), np.array(deviations)
     first, second = ((float(each.min()), float(np.median(each)), float(each.max())) for each in ratios)
-    return Noise(first, second)
+    return RelativeErrors(first, second)
 
 
-def allocation_means(scores: Scores, data: str, model: str) -> dict[str, float]:
-    """The accuracy of each ratio, averaged over epsilon; ratios that lack a run are left out."""
+def allocation_means(scores: Accuracies, data: str, model: str) -> dict[str, float]:
+    """The accuracy of each ratio, averaged over epsilon; ratios without all runs are left out."""
     found = {}
     for numeric, categorical in RATIOS:
         ratio = f"{numeric}:{categorical}"
@@ -126,8 +126,8 @@ def allocation_means(scores: Scores, data: str, model: str) -> dict[str, float]:
     return found
 
 
-def allocation(scores: Scores, data: str) -> list[Finding]:
-    """Whether only the overweight of categorical attributes stands out."""
+def allocation(scores: Accuracies, data: str) -> list[Finding]:
+    """Whether a division is worse only if it favours categorical columns."""
     statements = (
         "the division 1:2, which favours categorical attributes, is worse than 2:1",
         "the other divisions cannot be told apart",

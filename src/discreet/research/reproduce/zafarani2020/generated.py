@@ -1,7 +1,7 @@
-"""A generated table of the size and shape of the census extracts, which cannot be had here: what a fit takes and gives.
+"""Time and accuracy on a generated table of the size and shape of the census extracts, which are not available here.
 
-Everything in it is made up. Given the class, attributes are independent, so that naive Bayes is the right model: the
-table tells how noise and time depend on the number of records, not how well incomes can be told.
+Everything in it is made up. Given the class, columns are independent, so naive Bayes is the right model: the table
+shows how noise and time depend on the number of records, not how well incomes can be predicted.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from discreet.schema.columns import Categorical, Numeric
 
 STATES = ("nevada", "wyoming", "oregon", "washington")
 CATEGORIES = (2, 5, 6, 7, 8, 14, 16, 41)
-"""Sizes of the lists of categories: those of the data set Adult, whose attributes the paper picks from the census."""
+"""Numbers of categories: those of the data set Adult, whose columns the paper picks from the census."""
 NUMBERS = 5
-"""Adult has six numbers; without its sampling weight, which a census has not, thirteen attributes remain."""
+"""Number of numeric columns: Adult has six, but a census has no sampling weight."""
 UPPER_CLASS = 0.4
-"""Share of the class above the mean; incomes are skewed, so that fewer are above."""
+"""Fraction of records above the mean income; incomes are skewed, so it is below one half."""
 
 QUICK_ROWS, TESTED = 20_000, 20_000
 EPSILONS, TIMED = (0.01, 0.1, 1.0), 0.1
 
 
-class Measured(NamedTuple):
-    """One fit: how well it tells records it has not seen, and the seconds of processor time it took."""
+class TimedFit(NamedTuple):
+    """One fit: its accuracy on records that it has not seen, and its seconds of processor time."""
 
     rows: int
     model: str
@@ -45,7 +45,7 @@ class Measured(NamedTuple):
 
 
 def sizes(full: bool) -> list[int]:
-    """Numbers of records: those of the states, and a smaller one; the quick part has the smaller one alone."""
+    """Numbers of records: those of the states and a smaller one; in the quick part, two small ones."""
     said = {row.data: int(row.value) for row in printed("zafarani2020", "Table 1") if row.model == "records"}
     return [QUICK_ROWS, *(said[state] for state in STATES)] if full else [QUICK_ROWS // 10, QUICK_ROWS]
 
@@ -58,7 +58,7 @@ def schema(rows: int) -> Schema:
 
 
 def generated(rows: int, seed: int) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
-    """Columns and labels: normal numbers, one of them skewed with most records at zero, and tilted categories."""
+    """Columns and labels: normal numbers, one skewed number that is mostly zero, and unequally frequent categories."""
     source = search_generator(seed)
     labels = (source.random(rows) < UPPER_CLASS).astype(np.int64)
     columns: dict[str, NDArray[Any]] = {}
@@ -79,8 +79,8 @@ def generated(rows: int, seed: int) -> tuple[dict[str, NDArray[Any]], NDArray[An
 
 def measure(
     numbers: Sequence[int], epsilons: Sequence[float] = EPSILONS, models: Mapping[str, Factory] | None = None
-) -> list[Measured]:
-    """Fit each model at each epsilon, and without noise, on so many records; test all on the same other records."""
+) -> list[TimedFit]:
+    """Fit each model at each epsilon and without noise on these numbers of records; test all on the same others."""
     tested, answers = generated(TESTED, seed=1)
     found = []
     for rows in numbers:
@@ -92,28 +92,28 @@ def measure(
                 model.fit(columns, labels)
                 took = time.process_time() - start
                 accuracy = float((model.predict(tested).astype(np.int64) == answers).mean())
-                found.append(Measured(rows, name, epsilon, accuracy, took))
+                found.append(TimedFit(rows, name, epsilon, accuracy, took))
     return found
 
 
 @lru_cache(maxsize=2)
-def measured(full: bool) -> tuple[Measured, ...]:
-    """All of it, once."""
+def measured(full: bool) -> tuple[TimedFit, ...]:
+    """The fits of all sizes, measured once per process."""
     return tuple(measure(sizes(full)))
 
 
 def majority() -> float:
-    """The share of the larger class among the records that are tested."""
+    """The fraction of the test records that are in the larger class."""
     return float(max(np.bincount(generated(TESTED, seed=1)[1])) / TESTED)
 
 
-def seconds(found: Sequence[Measured], model: str) -> dict[int, float]:
-    """Processor time of a fit at one epsilon by number of records; smooth sensitivity takes longer for smaller ones."""
+def seconds(found: Sequence[TimedFit], model: str) -> dict[int, float]:
+    """Processor time of a fit at epsilon `TIMED` by number of records."""
     return {each.rows: each.seconds for each in found if each.model == model and each.epsilon == TIMED}
 
 
 def exponent(times: Mapping[int, float]) -> float | None:
-    """The power of the number of records that time grows with, from the two largest sizes; None with fewer."""
+    """The exponent p if time grows as records^p, from the two largest sizes; None with fewer than two sizes."""
     if len(times) < 2:
         return None
     less, more = sorted(times)[-2:]

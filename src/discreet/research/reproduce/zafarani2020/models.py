@@ -17,7 +17,7 @@ from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import laplace_steps, split_by_weight
 from discreet.released.statistics import Answers
-from discreet.research.papers.published import ExactRecords, Parameters, count_columns
+from discreet.research.papers.published import ExactRecords, Parameters, count_columns, count_queries
 from discreet.research.papers.vaidya2013 import Vaidya2013NaiveBayes
 from discreet.research.papers.zafarani2020 import Zafarani2020NaiveBayes
 from discreet.research.reproduce.study import Factory
@@ -28,17 +28,16 @@ from discreet.sources import Source
 SMOOTH, GLOBAL, RIGOROUS, RIGOROUS_SMOOTH = "smooth, published", "global, published", "rigorous", "rigorous, smooth"
 
 RATIOS = ((1, 4), (1, 2), (1, 1), (2, 1), (4, 1))
-"""Epsilon of a numeric attribute to that of a categorical one; the text names 1:2 and 2:1."""
+"""The epsilon of a numeric column to that of a categorical one; the paper's text names 1:2 and 2:1."""
 
 
 def global_sensitivity(schema: Schema, *, epsilon: Any = 1.0, random_state: Any = None) -> Vaidya2013NaiveBayes:
     """The algorithm of Vaidya et al. 2013 as Zafarani and Clifton compare with it: epsilon divided among all queries.
 
-    Its constant n is open there; here the number of records of an average class, whose mean and deviation they are. The
-    noise on class counts is 1 at every epsilon, as published.
+    They do not name the constant n; here it is the number of records of an average class. The noise on class counts has
+    scale 1 at every epsilon, as published.
     """
-    categorical, numeric = count_columns(schema)
-    share = float(epsilon) / (2 * numeric + categorical + 1)
+    share = float(epsilon) / count_queries(schema)
     n = max(1, (schema.records or 1000) // len(schema.classes))
     return Vaidya2013NaiveBayes(schema, epsilon=share, n=n, random_state=random_state)
 
@@ -53,14 +52,14 @@ FIGURES: dict[str, Factory] = {
 
 
 class AllocatedSmooth(Zafarani2020NaiveBayes):
-    """The published algorithm with another division of epsilon; 2:1 is the paper's own. No guarantee either.
+    """The published algorithm with another division of epsilon; 2:1 is the paper's own. It has no guarantee either.
 
     Parameters
     ----------
-    schema : with both kinds of attributes, else there is nothing to divide.
-    epsilon : the loss that the paper claims.
-    numeric_weight, categorical_weight : each numeric attribute has the first part of epsilon, half for its means and
-        half for its deviations, each categorical one the second, and the class counts one.
+    schema : a schema with numeric and categorical columns, else there is nothing to divide.
+    epsilon : the privacy loss that the paper claims.
+    numeric_weight, categorical_weight : weight of each numeric column (half for its means, half for its deviations) and
+        of each categorical column; the class counts have weight 1.
     random_state : None for unpredictable draws, an integer for repeatable ones.
     """
 
@@ -79,23 +78,22 @@ class AllocatedSmooth(Zafarani2020NaiveBayes):
 
     @property
     def query_epsilon(self) -> float:
-        """The part of the class counts, in which the weights are counted."""
+        """The part of epsilon that the class counts get: that of weight 1."""
         categorical, numeric = count_columns(self.schema)
         parts = self.numeric_weight * numeric + self.categorical_weight * categorical + 1
         return self.claimed_epsilon / parts
 
     @property
     def numeric_share(self) -> float:
-        """What part of epsilon all numeric attributes have together."""
+        """The share of epsilon that all numeric columns have together."""
         categorical, numeric = count_columns(self.schema)
         own = self.numeric_weight * numeric
         return own / (own + self.categorical_weight * categorical + 1)
 
     def scales(self, records: ExactRecords) -> Parameters:
-        """As published, each query with its own part."""
-        categorical, numeric = count_columns(self.schema)
+        """The published noise scales, with the part of epsilon that each query gets here."""
         moment = self.query_epsilon * self.numeric_weight / 2
-        whole = moment * (2 * numeric + categorical + 1)
+        whole = moment * count_queries(self.schema)
         moments = Zafarani2020NaiveBayes(self.schema, epsilon=whole).scales(records)
         cell = 1 / (self.query_epsilon * self.categorical_weight)
         tables = {name: np.full_like(table, cell) for name, table in moments.tables.items()}
@@ -103,16 +101,18 @@ class AllocatedSmooth(Zafarani2020NaiveBayes):
         return Parameters(counts, tables, moments.means, moments.deviations)
 
     def check_parameters(self) -> None:
-        """Raise ParameterError if there is nothing to divide; `fit` begins with this."""
+        """Raise ParameterError if there is nothing to divide; fitting begins with this check."""
         super().check_parameters()
         if 0 in count_columns(self.schema):
-            raise ParameterError("the schema has one kind of attributes; need numeric and categorical ones to divide")
+            raise ParameterError(
+                "the schema has only one kind of columns; need numeric and categorical ones to divide epsilon"
+            )
 
 
 class AllocatedNaiveBayes(NaiveBayes):
-    """Our naive Bayes with its epsilon divided by the kind of attribute.
+    """Our naive Bayes with epsilon divided by the kind of column.
 
-    Guarantee: `fit` is ε-DP for one record, as that of `NaiveBayes`. Proof: the questions are those of its plan for the
+    Guarantee: `fit` is ε-DP for one record, like that of `NaiveBayes`. Proof: the queries are those of its plan for the
     declared number of records, the weights are public, the shares sum to ε exactly (`split_by_weight`), and each
     table is released once at its share (`release`, proof there).
     Test: test_allocated_shares_sum_to_epsilon.
@@ -143,12 +143,12 @@ class AllocatedNaiveBayes(NaiveBayes):
 
 
 def default_plan(schema: Schema, epsilon: Epsilon) -> list[CountStep]:
-    """What our naive Bayes asks where the number of records is declared."""
+    """The steps of our naive Bayes for the declared number of records."""
     return planning.steps(schema, epsilon, schema.records or 1, "histogram", "auto", "weighted")
 
 
 def default_numeric_share(schema: Schema, epsilon: Epsilon) -> float:
-    """What part of epsilon our plan gives to numeric attributes."""
+    """The share of epsilon that our plan gives to numeric columns."""
     numeric = {column.name for column in schema.columns if not isinstance(column, Categorical)}
     steps = default_plan(schema, epsilon)
     own = sum(float(step.epsilon) for step in steps if getattr(step.query, "column", "") in numeric)
@@ -156,7 +156,7 @@ def default_numeric_share(schema: Schema, epsilon: Epsilon) -> float:
 
 
 def allocations() -> dict[str, Factory]:
-    """Figure 10: each ratio, published and ours, and our own plan."""
+    """The models of Figure 10: each ratio, published and ours, and our own plan."""
     made: dict[str, Factory] = {}
     for numeric, categorical in RATIOS:
         for model, family in ((SMOOTH, AllocatedSmooth), (RIGOROUS, AllocatedNaiveBayes)):

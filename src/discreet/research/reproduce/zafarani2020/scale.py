@@ -1,4 +1,4 @@
-"""Figures 8, 9, 11 and 12 in kind: accuracy and time against the number of records, on a generated table."""
+"""In place of Figures 8, 9, 11 and 12: accuracy and time against the number of records of a generated table."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 from collections.abc import Sequence
 
 from discreet.research.report import Paragraph, Part, Picture, ReportTable
+from discreet.research.reproduce.curves import Curve, draw
 from discreet.research.reproduce.printed import printed
-from discreet.research.reproduce.vaidya2013.picture import Curve, draw
 from discreet.research.reproduce.zafarani2020 import generated
-from discreet.research.reproduce.zafarani2020.generated import Measured
+from discreet.research.reproduce.zafarani2020.generated import TimedFit
 from discreet.research.reproduce.zafarani2020.models import FIGURES, GLOBAL, RIGOROUS, SMOOTH
 
 
-def parts(found: Sequence[Measured], origin: str) -> list[Part]:
-    """Pictures, figures and what they say."""
+def parts(found: Sequence[TimedFit], origin: str) -> list[Part]:
+    """Pictures, tables and what they show."""
     origin = f"{origin}; generated records, seeds 0 (training) and 1 (test)"
     return [
         Paragraph(
@@ -47,7 +47,7 @@ def _line(model: str) -> str:
     return "-" if model.startswith(RIGOROUS) else "--"
 
 
-def _accuracies(found: Sequence[Measured]) -> dict[str, list[Curve]]:
+def _accuracies(found: Sequence[TimedFit]) -> dict[str, list[Curve]]:
     panels: dict[str, list[Curve]] = {}
     rows = sorted({each.rows for each in found})
     largest = generated.majority()
@@ -63,14 +63,14 @@ def _accuracies(found: Sequence[Measured]) -> dict[str, list[Curve]]:
     return panels
 
 
-def _times(found: Sequence[Measured]) -> list[Curve]:
+def _times(found: Sequence[TimedFit]) -> list[Curve]:
     return [
         Curve(model, list(generated.seconds(found, model).items()), _line(model), colour)
         for colour, model in enumerate(FIGURES)
     ]
 
 
-def _verdict(found: Sequence[Measured]) -> str:
+def _verdict(found: Sequence[TimedFit]) -> str:
     score = {(each.rows, each.epsilon, each.model): each.accuracy for each in found}
     private = [(rows, epsilon) for rows, epsilon, model in score if model == SMOOTH and epsilon != math.inf]
     smooth = sum(score[*each, SMOOTH] > score.get((*each, GLOBAL), math.inf) for each in private)
@@ -83,7 +83,7 @@ def _verdict(found: Sequence[Measured]) -> str:
     )
 
 
-def _time_verdict(found: Sequence[Measured]) -> str:
+def _time_verdict(found: Sequence[TimedFit]) -> str:
     powers = {model: generated.exponent(generated.seconds(found, model)) for model in FIGURES}
     said = "; ".join(f"{model}: n to the {power:.2f}" for model, power in powers.items() if power is not None)
     bound = next(row.value for row in printed("zafarani2020", "Theorem 9"))
@@ -96,7 +96,7 @@ def _time_verdict(found: Sequence[Measured]) -> str:
     )
 
 
-def _accuracy_table(found: Sequence[Measured], origin: str) -> ReportTable:
+def _accuracy_table(found: Sequence[TimedFit], origin: str) -> ReportTable:
     epsilons = sorted({each.epsilon for each in found})
     score = {(each.rows, each.model, each.epsilon): f"{each.accuracy:.3f}" for each in found}
     heads = ["records", "model", *("ε = ∞" if each == math.inf else f"ε = {each:g}" for each in epsilons)]
@@ -108,7 +108,7 @@ def _accuracy_table(found: Sequence[Measured], origin: str) -> ReportTable:
     return ReportTable("Accuracy on a generated table; one run each", heads, rows, origin)
 
 
-def _time_table(found: Sequence[Measured], origin: str) -> ReportTable:
+def _time_table(found: Sequence[TimedFit], origin: str) -> ReportTable:
     heads = ["records", *(f"{model}, seconds" for model in FIGURES)]
     seconds = {model: generated.seconds(found, model) for model in FIGURES}
     rows = [

@@ -1,4 +1,4 @@
-"""What is said of Zafarani and Clifton 2020: Figures 4 to 7 and 10, and what is lost."""
+"""The sections of the report on Zafarani and Clifton 2020: Figures 4 to 7 and 10, and the privacy loss."""
 
 from __future__ import annotations
 
@@ -10,18 +10,12 @@ from discreet.research.comparison.summary import shown
 from discreet.research.papers.published import count_columns
 from discreet.research.papers.zafarani2020 import Zafarani2020NaiveBayes
 from discreet.research.report import Paragraph, Part, Picture, ReportTable, Section
+from discreet.research.reproduce.accuracies import DEVIATIONS, INDEPENDENT, MISSING, Accuracies, loss_text
+from discreet.research.reproduce.curves import Curve, draw
+from discreet.research.reproduce.data_sets import data_table, facts
+from discreet.research.reproduce.finding import claim_table
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context
-from discreet.research.reproduce.vaidya2013.picture import Curve, draw
-from discreet.research.reproduce.vaidya2013.scores import (
-    DEVIATIONS,
-    INDEPENDENT,
-    MISSING,
-    Scores,
-    data_table,
-    facts,
-    loss_text,
-)
 from discreet.research.reproduce.zafarani2020 import findings
 from discreet.research.reproduce.zafarani2020.models import (
     GLOBAL,
@@ -37,7 +31,7 @@ from discreet.schema import Adjacency
 
 DATA = ("adult", "mushroom", "seeds", "skin")
 STAND_INS = ("iris", "breast-cancer")
-"""Quick mode: data that scikit-learn brings along."""
+"""Data sets of the quick mode, which scikit-learn includes."""
 CONTESTANTS = (SMOOTH, GLOBAL, RIGOROUS, RIGOROUS_SMOOTH)
 QUICK_FOLDS = 3
 
@@ -48,13 +42,13 @@ def names(full: bool) -> Sequence[str]:
 
 
 def folds(full: bool) -> int:
-    """Of the cross-validation; the smallest class of a training fold depends on it."""
+    """Number of folds of the cross-validation; the smallest class of a training fold depends on it."""
     said = {row.model: int(row.value) for row in printed("zafarani2020", "Section 6.2")}
     return said["folds"] if full else QUICK_FOLDS
 
 
 def about(context: Context) -> Section:
-    """What is in the paper, and what we chose where it is silent."""
+    """What the paper does, and what we chose where it does not say."""
     return Section(
         "What the paper does",
         [
@@ -80,7 +74,7 @@ def about(context: Context) -> Section:
     )
 
 
-def figures(scores: Scores, context: Context) -> list[Part]:
+def figures(scores: Accuracies, context: Context) -> list[Part]:
     """Figures 4 to 7: smooth sensitivity against global."""
     lines = ("--", "--", "-", "-")
     panels = {
@@ -89,7 +83,7 @@ def figures(scores: Scores, context: Context) -> list[Part]:
                 scores.curve(data, model, line, i)
                 for i, (model, line) in enumerate(zip(CONTESTANTS, lines, strict=True))
             ),
-            scores.majority(data),
+            scores.largest_class(data),
         ]
         for data in scores.data
     }
@@ -121,12 +115,12 @@ def figures(scores: Scores, context: Context) -> list[Part]:
     ]
 
 
-def _useful(scores: Scores, data: str, model: str) -> str:
+def _useful(scores: Accuracies, data: str, model: str) -> str:
     clear, any_margin = (findings.useful_from(scores, data, model, each) for each in (findings.CHANCE, 0.0))
     return MISSING if clear == MISSING else f"{clear} / {any_margin}"
 
 
-def _ours(scores: Scores) -> list[Part]:
+def _ours(scores: Accuracies) -> list[Part]:
     parts: list[Part] = []
     for first, others, words in (
         (
@@ -175,7 +169,7 @@ def _noise(data: Sequence[str], context: Context) -> list[Part]:
     ]
 
 
-def division(scores: Scores, context: Context) -> list[Part]:
+def division(scores: Accuracies, context: Context) -> list[Part]:
     """Figure 10: epsilon divided between numbers and categories."""
     intro = Paragraph(
         "Figure 10 varies what a numeric attribute gets to what a categorical one gets; 2:1 is the paper's algorithm. "
@@ -210,7 +204,7 @@ def division(scores: Scores, context: Context) -> list[Part]:
     return [*parts, scores.table(f"Accuracy by division (numeric : categorical), {DEVIATIONS}", context.origin)]
 
 
-def _own_share(scores: Scores, context: Context) -> str:
+def _own_share(scores: Accuracies, context: Context) -> str:
     known = facts(scores.data[0], context.directory)
     if known is None:
         return ""
@@ -218,8 +212,8 @@ def _own_share(scores: Scores, context: Context) -> str:
     return f", which gives numbers {', '.join(shares)}"
 
 
-def _shares(scores: Scores, data: str, context: Context) -> dict[str, list[Curve]]:
-    """A panel for each epsilon: the ratios by the share they mean, and our own plan as a single point."""
+def _shares(scores: Accuracies, data: str, context: Context) -> dict[str, list[Curve]]:
+    """A panel per epsilon: accuracy against the share of ε that numbers get, and our own plan as a single point."""
     known = facts(data, context.directory)
     assert known is not None
     panels = {}
@@ -240,15 +234,13 @@ def _shares(scores: Scores, data: str, context: Context) -> dict[str, list[Curve
     return panels
 
 
-def losses(scores: Scores, context: Context) -> list[Part]:
-    """What is claimed, and the exact loss."""
-    author = Zafarani2020NaiveBayes
-    said = [["claim", author.claim], ["verdict", author.verdict], ["in short", author.reason]]
+def losses(scores: Accuracies, context: Context) -> list[Part]:
+    """The paper's claim, and the exact loss."""
     epsilons = scores.epsilons
     rows = [row for data in names(context.full) for row in _loss_rows(data, epsilons, context)]
     heads = ["data", "model", "adjacency", "records of each class", *(f"stated ε = {shown(each)}" for each in epsilons)]
     return [
-        ReportTable("The guarantee", ["", "Zafarani and Clifton 2020"], said, context.origin),
+        claim_table("Zafarani and Clifton 2020", Zafarani2020NaiveBayes, context.origin),
         Paragraph(
             "The idea is sound, its use here is not. Noise scaled to a bound is private if the bound is smooth between "
             "all neighbours; the paper's is smooth among lists of one size, but the records of a class are a list "

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from discreet.research.comparison.grid import Grid
 from discreet.research.report import Section
+from discreet.research.reproduce.accuracies import Accuracies
 from discreet.research.reproduce.printed import printed
 from discreet.research.reproduce.study import Context, Experiment, Study
-from discreet.research.reproduce.vaidya2013.scores import Scores
 from discreet.research.reproduce.zafarani2020 import scale, sections
 from discreet.research.reproduce.zafarani2020.findings import CHANCE, average, gaps
 from discreet.research.reproduce.zafarani2020.generated import measured
@@ -23,19 +23,19 @@ from discreet.research.reproduce.zafarani2020.models import (
 )
 
 EPSILONS = (0.01, 0.1, 0.3, 1, 3, 10, 100)
-"""Of the whole model. The paper's values are in its figures alone; these reach from no use to nearly no noise."""
+"""Of the whole model. The paper shows its own only in figures; these range from useless to nearly without noise."""
 
 
 class Zafarani2020(Study):
-    """Smooth sensitivity against global, the division of epsilon, and the time that it takes."""
+    """Smooth against global sensitivity, the division of epsilon, and the time of a fit."""
 
     name: ClassVar[str] = "zafarani2020"
     title: ClassVar[str] = "Zafarani and Clifton 2020: naive Bayes by smooth sensitivity"
 
     def experiments(self, full: bool, directory: str | None = None) -> Sequence[Experiment]:
-        """Figures 4 to 7, and Figure 10, which needs a data set with both kinds of attributes.
+        """Figures 4 to 7, and Figure 10, which needs a data set with both kinds of columns.
 
-        The large data sets are repeated less often than in the paper, for time.
+        The large data sets are repeated less often than in the paper, to save time.
         """
         once = {RIGOROUS_SMOOTH: FIGURES[RIGOROUS_SMOOTH]}
         models = {name: family for name, family in FIGURES.items() if name not in once}
@@ -54,7 +54,7 @@ class Zafarani2020(Study):
         ]
 
     def sections(self, context: Context) -> Sequence[Section]:
-        """The figures, the division, the scale, and what is lost."""
+        """The figures, the division of epsilon, the scale, and the privacy loss."""
         main = _scores(context, "figures 4-7")
         return [
             sections.about(context),
@@ -65,7 +65,7 @@ class Zafarani2020(Study):
         ]
 
     def checks(self, context: Context) -> Mapping[str, bool]:
-        """Ours is not below a published algorithm by more than chance, on average over epsilon."""
+        """On average over epsilon, ours is not below a published algorithm by more than chance."""
         main, held = _scores(context, "figures 4-7"), {}
         for data in main.data:
             for other in (SMOOTH, GLOBAL):
@@ -76,5 +76,5 @@ class Zafarani2020(Study):
         return held
 
 
-def _scores(context: Context, experiment: str) -> Scores:
-    return Scores(cell for name, cells in context.found.items() if name.startswith(experiment) for cell in cells)
+def _scores(context: Context, experiment: str) -> Accuracies:
+    return Accuracies(cell for name, cells in context.found.items() if name.startswith(experiment) for cell in cells)

@@ -1,10 +1,7 @@
-"""What both halves of the study of Zorarpacı 2019 have to say of their own numbers."""
-
-INDEPENDENT = "runs taken as independent; they share records, so that true errors may be larger"
-"""Beside every standard error: folds share training records, and repeats share all."""
+"""Caveats that both halves of the study of Zorarpacı 2019 state beside their numbers."""
 
 AFTER_A_LOOK = "set after a first look at partial results"
-"""Of the limits below which two accuracies are said to agree."""
+"""Said of the limits below which two accuracies are said to agree."""
 
 NOT_EQUAL_PRIVACY = (
     "Equal ε is not equal privacy: ε under local privacy is for one record that is replaced by another, the number of "

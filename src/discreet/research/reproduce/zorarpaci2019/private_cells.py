@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from discreet.privacy.epsilon import as_epsilon
 from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE
 from discreet.research.comparison.summary import Cell
+from discreet.research.reproduce.accuracies import MISSING, Accuracies, standard_error
 from discreet.research.reproduce.printed import Printed, printed
 
 FIGURES = "zorarpaci2019_private"
 EPSILONS = ("3", "2", "1", "0.5", "0.25", "0.1")
-"""Those of the thesis, in its order."""
+"""The epsilons of the thesis, in its order."""
 
 PLACES = {
     "house-votes-84": "Table 5.16",
@@ -30,21 +30,19 @@ PUBLISHED = {
     "1R without F.S.": "published 1R",
     "NB without F.S.": "published NB",
 }
-"""The thesis's rows, and our runs of the same algorithm."""
+"""The rows of the thesis's tables, and our models of the same algorithms."""
 
 AS_MANY = {"1R with F.S.": "published 1R of the best k", "NB with F.S.": "published NB of the best k"}
-"""The same again, but for the search: the best columns by themselves, as many as the thesis's search kept."""
+"""The same without the search: the columns that are best alone, as many as the thesis's search kept."""
 
 ONE_RULE, NAIVE_BAYES, SELECTING = "one-rule", "naive-bayes", "naive-bayes select"
 ONE_RULE_OF_FIVE, NAIVE_BAYES_OF_FIVE, TREE = "one-rule of 5", "naive-bayes of 5", "decision-tree"
 RIGOROUS = (ONE_RULE, NAIVE_BAYES, SELECTING, ONE_RULE_OF_FIVE, NAIVE_BAYES_OF_FIVE, TREE)
-"""Models whose guarantee is proved, every choice of columns within epsilon."""
-
-MISSING = "–"
+"""Models with a proved guarantee; epsilon includes the choice of columns."""
 
 
 class Bar(NamedTuple):
-    """The best of the thesis's four rows at one data set and epsilon, and ours there."""
+    """The best of the thesis's four rows for one data set and epsilon, beside ours."""
 
     data: str
     epsilon: str
@@ -53,34 +51,34 @@ class Bar(NamedTuple):
     ours: dict[str, Cell]
 
     def margin(self, models: Iterable[str]) -> float | None:
-        """How far the best of these models is above the thesis; None if none of them was run."""
+        """The best of these models minus the thesis's best; None if none of them was run."""
         means = [self.ours[model].mean for model in models if model in self.ours]
         return max(means) - self.asked if means else None
 
 
-class Accuracies:
-    """All that is known, to be asked by name; epsilon in any spelling."""
+class PrivateAccuracies(Accuracies):
+    """Our accuracies on the data sets of Tables 5.16 to 5.22; where two experiments ran a cell, the first counts."""
 
     def __init__(self, found: Iterable[Sequence[Cell]]) -> None:
-        own = [cell for cells in found for cell in cells]
-        self._cells = {(cell.data, cell.model, cell.epsilon): cell for cell in reversed(own)}
-        self.data = tuple(name for name in PLACES if any(cell.data == name for cell in own))
+        super().__init__(reversed([cell for cells in found for cell in cells]))
 
-    def ours(self, data: str, model: str, epsilon: str) -> Cell | None:
-        """Our runs, if there are any."""
-        return self._cells.get((data, model, str(as_epsilon(epsilon))))
+    @property
+    def data(self) -> list[str]:
+        """The data sets that were run, in the order of the thesis's tables."""
+        known = super().data
+        return [name for name in PLACES if name in known]
 
     def majority(self, data: str) -> Cell | None:
-        """What the largest class alone reaches."""
-        return self.ours(data, MAJORITY, NOT_PRIVATE)
+        """The accuracy of always predicting the largest class."""
+        return self.cell(data, MAJORITY, NOT_PRIVATE)
 
     def bars(self) -> list[Bar]:
-        """One for each data set that was run and each epsilon."""
+        """One bar per epsilon and data set that was run."""
         bars = []
         for data in self.data:
             for epsilon in EPSILONS:
                 best = max((thesis(data, row, epsilon) for row in PUBLISHED), key=lambda each: each.value)
-                known = {model: self.ours(data, model, epsilon) for model in RIGOROUS}
+                known = {model: self.cell(data, model, epsilon) for model in RIGOROUS}
                 ours = {model: cell for model, cell in known.items() if cell is not None}
                 bars.append(Bar(data, epsilon, best.value, best.model, ours))
         return bars
@@ -93,17 +91,12 @@ def thesis(data: str, row: str, epsilon: str) -> Printed:
 
 
 def number(data: str, place: str, model: str) -> float:
-    """One number of a table without epsilon."""
+    """One number of a table that has no epsilon."""
     return next(each.value for each in printed(FIGURES, place) if (each.data, each.model) == (data, model))
 
 
-def standard_error(cell: Cell) -> float:
-    """Of the mean over folds, as if they were independent (`caveats.INDEPENDENT`)."""
-    return cell.deviation / math.sqrt(cell.runs)
-
-
 def shown(cell: Cell | None) -> str:
-    """Mean and standard error."""
+    """A mean and its standard error as text."""
     return MISSING if cell is None else f"{cell.mean:.3f} ± {standard_error(cell):.3f}"
 
 

@@ -8,16 +8,17 @@ from typing import NamedTuple
 
 from discreet import datasets
 from discreet.errors import DiscreetError
-from discreet.records.encoding import Cells
+from discreet.research.papers.published import count_cells
 from discreet.research.report import Paragraph, Part, ReportTable
+from discreet.research.reproduce.accuracies import MISSING
 from discreet.research.reproduce.study import Context
-from discreet.research.reproduce.zorarpaci2019.private_cells import MISSING, Accuracies, listed, number
+from discreet.research.reproduce.zorarpaci2019.private_cells import PrivateAccuracies, listed, number
 from discreet.research.reproduce.zorarpaci2019.private_models import BINS, HashedTable, searched
 from discreet.schema import Schema
 
 
 class Kept(NamedTuple):
-    """What searches with some seeds kept, of how many columns and cells."""
+    """The numbers of all columns and cells, and of those that searches with several seeds kept."""
 
     columns: int
     cells: int
@@ -27,7 +28,7 @@ class Kept(NamedTuple):
 
 @lru_cache(maxsize=32)
 def searches(data: str, directory: str | None, seeds: int) -> Kept:
-    """Searches on all records of a data set, as the thesis seems to have done."""
+    """Searches on all records of a data set, as the thesis seems to have done them."""
     X, y, schema = datasets.load(data, directory)
     records = HashedTable({name: X[name] for name in schema.names}, y, schema)
     found = [searched(records, seed) for seed in range(seeds)]
@@ -40,11 +41,11 @@ def searches(data: str, directory: str | None, seeds: int) -> Kept:
 
 
 def _cells(schema: Schema) -> int:
-    return sum(Cells(name, BINS).size(schema) for name in schema.names)
+    return sum(count_cells(schema, BINS).values())
 
 
-def kept(found: Accuracies, context: Context) -> Sequence[Part]:
-    """Ours beside Table 5.23, on the data sets that were run."""
+def kept(found: PrivateAccuracies, context: Context) -> Sequence[Part]:
+    """Table 5.23 beside ours, on the data sets that were run."""
     rows, fewer, known = [], 0, 0
     with_class: list[str] = []
     for data in found.data:
@@ -82,7 +83,7 @@ def _seeds(context: Context) -> int:
 def _known(data: str, context: Context) -> Kept | None:
     try:
         return searches(data, context.directory, _seeds(context))
-    except DiscreetError:  # the data are not there: a report of an earlier run can still be written
+    except DiscreetError:  # without the data, a report of an earlier run can still be written
         return None
 
 
@@ -94,4 +95,4 @@ def _ours(ours: Kept | None) -> list[str]:
         1 - sum(parts) / len(parts) / whole
         for parts, whole in ((ours.kept_columns, ours.columns), (ours.kept_cells, ours.cells))
     ]
-    return [str(ours.columns), str(few) if few == many else f"{few} to {many}", *(f"{share:.0%}" for share in saved)]
+    return [str(ours.columns), str(few) if few == many else f"{few} to {many}", *(f"{part:.0%}" for part in saved)]

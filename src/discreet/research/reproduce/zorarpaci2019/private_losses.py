@@ -1,4 +1,4 @@
-"""The loss that the thesis's private 1R and naive Bayes have, beside the one that they claim."""
+"""The true privacy loss of the thesis's 1R and naive Bayes, beside the claimed one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 
 from discreet import datasets
 from discreet.errors import DiscreetError
-from discreet.records.encoding import Cells
+from discreet.research.papers.published import count_cells
 from discreet.research.papers.zorarpaci2019 import Zorarpaci2019NaiveBayes
 from discreet.research.papers.zorarpaci2019_one_rule import Zorarpaci2019OneRule
 from discreet.research.papers.zorarpaci2019_pipeline import Zorarpaci2019Pipeline
 from discreet.research.report import Paragraph, Part, ReportTable
+from discreet.research.reproduce.accuracies import MISSING
 from discreet.research.reproduce.study import Context
-from discreet.research.reproduce.zorarpaci2019.private_cells import MISSING, Accuracies
+from discreet.research.reproduce.zorarpaci2019.private_cells import PrivateAccuracies
 from discreet.research.reproduce.zorarpaci2019.private_models import BINS
 from discreet.schema import Adjacency, Schema
 
@@ -25,26 +26,26 @@ ALGORITHMS: dict[str, Any] = {
     "with F.S.": Zorarpaci2019Pipeline,
 }
 SUBSETS = int(inspect.signature(Zorarpaci2019Pipeline).parameters["population"].default)
-"""Of our runs of the search; the thesis does not name its own."""
+"""Number of subsets in our runs of the search; the thesis does not name its own."""
 
 
 def least_loss(subsets: int, adjacency: Adjacency) -> float:
-    """What a search that starts from so many random subsets loses at least, on some table of two columns.
+    """Lower bound on the loss of a search that starts from this many random subsets, on some table of two columns.
 
-    The proof for one replaced record stands in `Zorarpaci2019Pipeline`. A replaced record is one less and one more, so
-    that the loss of one of these two steps is at least half of it.
+    The proof for one replaced record is in `Zorarpaci2019Pipeline`. A replacement is a removal and an addition, so the
+    loss of one of these two steps is at least half of it.
     """
     replaced = subsets * math.log(8 / 3) + math.log1p(-((5 / 8) ** subsets))
     return replaced if adjacency is Adjacency.REPLACE_ONE else replaced / 2
 
 
 def searched_loss() -> str:
-    """The loss of the thesis's rows with a search under add-remove, as far as it is known."""
+    """What is known of the loss under add-remove of the thesis's rows with a search."""
     return f"≥ {least_loss(SUBSETS, Adjacency.ADD_REMOVE):.1f} ({SUBSETS} subsets), ∞ at convergence"
 
 
 def search_sentence() -> str:
-    """What is proved of a search in the clear."""
+    """What is proved about a search on exact records."""
     replaced, more = (f"{least_loss(SUBSETS, each):.1f}" for each in (Adjacency.REPLACE_ONE, Adjacency.ADD_REMOVE))
     return (
         "With a search no finite loss is proved. It is infinite if the search finds the best subset or its seed is "
@@ -54,8 +55,8 @@ def search_sentence() -> str:
     )
 
 
-def parts(found: Accuracies, context: Context) -> Sequence[Part]:
-    """What is claimed and what holds; then the loss on each data set that was run."""
+def parts(found: PrivateAccuracies, context: Context) -> Sequence[Part]:
+    """The claims and verdicts, then the loss on each data set that was run."""
     claims = [[name, each.claim, each.verdict] for name, each in ALGORITHMS.items()]
     rows = [[data, *_losses(data, context)] for data in found.data]
     heads = ["data set", "queries"]
@@ -84,9 +85,9 @@ def parts(found: Accuracies, context: Context) -> Sequence[Part]:
 def _losses(data: str, context: Context) -> list[str]:
     try:
         schema = datasets.load(data, context.directory)[2]
-    except DiscreetError:  # the data are not there: a report of an earlier run can still be written
+    except DiscreetError:  # without the data, a report of an earlier run can still be written
         return [MISSING] * 7
-    queries = len(schema.classes) * sum(Cells(name, BINS).size(schema) for name in schema.names)
+    queries = len(schema.classes) * sum(count_cells(schema, BINS).values())
     true = [_loss(kind, schema, each) for kind in list(ALGORITHMS.values())[:2] for each in Adjacency]
     searched = _loss(Zorarpaci2019Pipeline, schema, Adjacency.ADD_REMOVE)
     wasted = 1 / true[0]

@@ -1,11 +1,11 @@
-"""Columns first, then a learner: as the thesis does it, searched in the clear, and with the choice paid for."""
+"""Models that choose columns before they learn: as in the thesis, on exact records, and with a private choice."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from numpy.typing import NDArray
 
@@ -22,7 +22,7 @@ from discreet.research.reproduce.zorarpaci2019.private_cells import number
 from discreet.schema import Schema
 
 BINS = 10
-"""Of numbers, for the published learners: their default."""
+"""Number of bins of numeric columns for the published learners: their default."""
 
 BY_SHAPE = {
     ("party", 16): "house-votes-84",
@@ -33,13 +33,13 @@ BY_SHAPE = {
     ("class", 9): "breast-w",
     ("rank", 8): "nursery",
 }
-"""The data sets by target and number of columns: a model is told the schema alone."""
+"""The data sets by target and number of columns, since a model is given only the schema."""
 
 Columns = dict[str, NDArray[Any]]
 
 
 class HashedTable:
-    """Training records that are equal if their content is, so that a search on them can be remembered."""
+    """Training records that compare equal if their contents are equal, so that a search on them can be cached."""
 
     def __init__(self, columns: Columns, labels: NDArray[Any], schema: Schema) -> None:
         self.columns, self.labels, self.schema = columns, labels, schema
@@ -57,9 +57,17 @@ class HashedTable:
 
 @lru_cache(maxsize=4)
 def searched(records: HashedTable, seed: int) -> Schema:
-    """The schema of the columns that ABC-DE chooses on these records, in the clear: searched once a process."""
+    """The schema of the columns that ABC-DE chooses on these exact records; each process searches once."""
     selector = BeeFeatureSelector(records.schema, random_state=seed)
     return selector.fit(records.columns, records.labels).selected_schema_
+
+
+class ColumnChoice(Protocol):
+    """Chooses columns on exact records."""
+
+    def __call__(self, schema: Schema, columns: Columns, labels: NDArray[Any]) -> Schema:
+        """The schema of the columns to keep."""
+        ...
 
 
 class OnChosenColumns:
@@ -69,7 +77,7 @@ class OnChosenColumns:
     model_: Any
 
     def predict(self, columns: Columns) -> NDArray[Any]:
-        """What the model says of the chosen columns."""
+        """The model's prediction from the chosen columns."""
         labels: NDArray[Any] = self.model_.predict(self._chosen(columns))
         return labels
 
@@ -78,46 +86,42 @@ class OnChosenColumns:
 
 
 class PublishedOnChosen(OnChosenColumns):
-    """1R or naive Bayes as published, on columns chosen in the clear: the loss is infinite."""
+    """1R or naive Bayes as published, on columns chosen on exact records: the loss is infinite."""
 
-    def __init__(self, schema: Schema, *, epsilon: Any, random_state: Any, learner: str = "one-rule") -> None:
-        self.schema, self.epsilon, self.random_state, self.learner = schema, epsilon, random_state, learner
+    def __init__(
+        self, schema: Schema, *, epsilon: Any, random_state: Any, choose: ColumnChoice, learner: str = "one-rule"
+    ) -> None:
+        self.schema, self.epsilon, self.random_state = schema, epsilon, random_state
+        self.choose, self.learner = choose, learner
 
     def fit(self, columns: Columns, labels: NDArray[Any]) -> Self:
         """Choose, then count the chosen columns with noise."""
-        chosen = self.choose(columns, labels)
+        chosen = self.choose(self.schema, columns, labels)
         self.columns_ = chosen.names
         model = LEARNERS[self.learner](chosen, epsilon=self.epsilon, bins=BINS, random_state=self.random_state)
         self.model_ = model.fit(self._chosen(columns), labels)
         return self
 
-    def choose(self, columns: Columns, labels: NDArray[Any]) -> Schema:
-        """The schema of the columns to keep."""
-        raise NotImplementedError
 
+def by_search(schema: Schema, columns: Columns, labels: NDArray[Any]) -> Schema:
+    """The columns that ABC-DE finds, as in `Zorarpaci2019Pipeline`.
 
-class SearchedThenCounted(PublishedOnChosen):
-    """`Zorarpaci2019Pipeline` with one search for all epsilons and both learners, as it reads the records alone."""
-
-    def choose(self, columns: Columns, labels: NDArray[Any]) -> Schema:
-        """Those that ABC-DE finds, or found before on the same records."""
-        return searched(HashedTable(columns, labels, self.schema), 0)
-
-
-class BestThenCounted(PublishedOnChosen):
-    """As many columns as the thesis's search kept of this data set: those best by themselves.
-
-    It tells what the number of columns does, apart from the search that finds it.
+    The search reads only the records, so one search serves all epsilons and both learners.
     """
+    return searched(HashedTable(columns, labels, schema), 0)
 
-    def choose(self, columns: Columns, labels: NDArray[Any]) -> Schema:
-        """Those that are right on most records."""
-        selector = FeatureSelector(self.schema, k=kept_of(self.schema), epsilon=math.inf, bins=BINS, random_state=0)
-        return selector.fit(columns, labels).selected_schema_
+
+def best_alone(schema: Schema, columns: Columns, labels: NDArray[Any]) -> Schema:
+    """As many columns as the thesis's search kept: those that classify most records rightly when used alone.
+
+    This shows the effect of the number of columns, apart from the search that finds them.
+    """
+    selector = FeatureSelector(schema, k=kept_of(schema), epsilon=math.inf, bins=BINS, random_state=0)
+    return selector.fit(columns, labels).selected_schema_
 
 
 def kept_of(schema: Schema) -> int:
-    """How many columns the thesis's search kept of the data set that has this schema."""
+    """Number of columns that the thesis's search kept on the data set with this schema."""
     data = BY_SHAPE.get((schema.target, len(schema.names)))
     if data is None:
         raise ParameterError(f"no data set of the thesis has the target {schema.target!r}; need one of its seven")
@@ -125,7 +129,7 @@ def kept_of(schema: Schema) -> int:
 
 
 class ChosenThenFitted(OnChosenColumns):
-    """`FeatureSelector` and a private model within one epsilon: a third buys the choice of k columns.
+    """`FeatureSelector` and a private model within one epsilon: a third of it pays for the choice of k columns.
 
     Guarantee: that of the two together, by sequential composition; both charge one ledger, whose limit is epsilon.
     """
@@ -137,7 +141,7 @@ class ChosenThenFitted(OnChosenColumns):
         self.learner, self.k = learner, k
 
     def fit(self, columns: Columns, labels: NDArray[Any]) -> Self:
-        """Choose, then fit on the chosen columns; neither can overdraw the ledger."""
+        """Choose, then fit on the chosen columns; neither step can exceed the ledger's limit."""
         choosing, fitting = split_by_weight(as_epsilon(self.epsilon), [1 / 3, 2 / 3])
         self.ledger_, rng = Ledger(self.epsilon), as_rng(self.random_state)
         selector = FeatureSelector(

@@ -7,22 +7,21 @@ from typing import Any
 from discreet.pictures.figure import COLOURS, DASHES, MARKERS, new_figure
 from discreet.research.comparison.grid import as_number
 from discreet.research.report import Picture
-from discreet.research.reproduce.zorarpaci2019.caveats import INDEPENDENT
+from discreet.research.reproduce.accuracies import INDEPENDENT, standard_error
 from discreet.research.reproduce.zorarpaci2019.private_cells import (
     EPSILONS,
     ONE_RULE,
     PUBLISHED,
     SELECTING,
     TREE,
-    Accuracies,
-    standard_error,
+    PrivateAccuracies,
 )
 
 SHOWN = (ONE_RULE, SELECTING, TREE, PUBLISHED["1R with F.S."], PUBLISHED["NB with F.S."])
 
 
-def curves(found: Accuracies, origin: str) -> Picture:
-    """A panel a data set; bars are two standard errors."""
+def curves(found: PrivateAccuracies, origin: str) -> Picture:
+    """A panel per data set; error bars are two standard errors."""
     width = min(3, len(found.data))
     height = -(-len(found.data) // width)
     figure = new_figure(figsize=(4.2 * width, 3.2 * height + 0.9))
@@ -41,7 +40,7 @@ def curves(found: Accuracies, origin: str) -> Picture:
     return Picture("zorarpaci2019-private", caption, figure, origin)
 
 
-def _draw(panel: Any, found: Accuracies, data: str) -> None:
+def _draw(panel: Any, found: PrivateAccuracies, data: str) -> None:
     bars = [bar for bar in found.bars() if bar.data == data]
     panel.plot(
         [float(bar.epsilon) for bar in bars],
@@ -52,7 +51,7 @@ def _draw(panel: Any, found: Accuracies, data: str) -> None:
         label="thesis, best of four",
     )
     for place, model in enumerate(SHOWN):
-        points = [cell for epsilon in EPSILONS if (cell := found.ours(data, model, epsilon)) is not None]
+        points = [cell for epsilon in EPSILONS if (cell := found.cell(data, model, epsilon)) is not None]
         panel.errorbar(
             [as_number(cell.epsilon) for cell in points],
             [cell.mean for cell in points],

@@ -1,4 +1,4 @@
-"""Where the thesis's figures cannot all be right: found by comparing them with each other."""
+"""Numbers of the thesis that contradict each other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.research.reproduce.zorarpaci2019.private_cells import (
     FIGURES,
     PLACES,
     PUBLISHED,
-    Accuracies,
+    PrivateAccuracies,
     listed,
     number,
     thesis,
@@ -21,8 +21,8 @@ from discreet.research.reproduce.zorarpaci2019.private_cells import (
 APART = 0.01
 
 
-def paragraphs(found: Accuracies) -> Sequence[Paragraph]:
-    """One for each kind of slip."""
+def paragraphs(found: PrivateAccuracies) -> Sequence[Paragraph]:
+    """One paragraph per kind of contradiction."""
     return [
         Paragraph(
             "1R uses one column, so that without noise a search before it can change little. Without noise and "
@@ -71,7 +71,7 @@ def _twice() -> list[str]:
     ]
 
 
-def _below_majority(found: Accuracies) -> list[str]:
+def _below_majority(found: PrivateAccuracies) -> list[str]:
     return [
         f"{row} on {data} ({value:.3f} below {largest.mean:.3f})"
         for data in found.data

@@ -1,4 +1,4 @@
-"""Tables 5.16 to 5.22 and 5.25 with ours beside them, how far they agree, and which of our models is above them."""
+"""Tables 5.16 to 5.22 and 5.25 beside ours, how well they agree, and which of our models is above them."""
 
 from __future__ import annotations
 
@@ -7,30 +7,29 @@ from statistics import mean
 
 from discreet.research.comparison.grid import NOT_PRIVATE
 from discreet.research.report import Paragraph, Part, ReportTable
+from discreet.research.reproduce.accuracies import INDEPENDENT, MISSING, standard_error
 from discreet.research.reproduce.printed import printed
-from discreet.research.reproduce.zorarpaci2019.caveats import AFTER_A_LOOK, INDEPENDENT
+from discreet.research.reproduce.zorarpaci2019.caveats import AFTER_A_LOOK
 from discreet.research.reproduce.zorarpaci2019.private_cells import (
     AS_MANY,
     EPSILONS,
     FIGURES,
-    MISSING,
     NAIVE_BAYES,
     ONE_RULE,
     PLACES,
     PUBLISHED,
     RIGOROUS,
     SELECTING,
-    Accuracies,
     Bar,
+    PrivateAccuracies,
     listed,
     shown,
-    standard_error,
     thesis,
 )
 from discreet.research.reproduce.zorarpaci2019.private_losses import search_sentence, searched_loss
 
 CONTENDERS = (ONE_RULE, NAIVE_BAYES, SELECTING)
-"""Ours of the thesis's two kinds."""
+"""Our models of the two kinds in the thesis."""
 CHOICES = {
     **{f"always {model}": (model,) for model in RIGOROUS},
     f"the better of {ONE_RULE} and {SELECTING}": (ONE_RULE, SELECTING),
@@ -38,21 +37,21 @@ CHOICES = {
 }
 NEAR, NEARER = 0.05, 0.03
 WITHOUT = tuple(PUBLISHED[row] for row in PUBLISHED if row not in AS_MANY)
-"""Without a choice of columns: what they claim holds for a public schema, public bins and real-valued noise."""
+"""Models without a choice of columns: their claim holds for a public schema, public bins and real-valued noise."""
 LOSS = "loss (add-remove, one record; published ones: public schema and bins, real-valued noise)"
 
 
-def beside(data: str, found: Accuracies, origin: str) -> ReportTable:
-    """One table of the thesis, each row above ours of the same algorithm; then ours with a proof."""
+def beside(data: str, found: PrivateAccuracies, origin: str) -> ReportTable:
+    """One table of the thesis: under each row, our runs of the same algorithm; then our models with a proof."""
     columns = (NOT_PRIVATE, *EPSILONS)
     rows = []
     for row in PUBLISHED:
         cells = [thesis(data, row, epsilon) for epsilon in columns]
         rows.append([f"thesis: {row}", *(f"{cell.value:.3f} ± {cell.deviation:.1g}" for cell in cells)])
         for model in _same(row):
-            rows.append([model, *(shown(found.ours(data, model, epsilon)) for epsilon in columns)])
+            rows.append([model, *(shown(found.cell(data, model, epsilon)) for epsilon in columns)])
     for model in RIGOROUS:
-        rows.append([model, *(shown(found.ours(data, model, epsilon)) for epsilon in columns)])
+        rows.append([model, *(shown(found.cell(data, model, epsilon)) for epsilon in columns)])
     largest = found.majority(data)
     note = "" if largest is None else f" The largest class alone: {largest.mean:.3f}."
     heads = ["model", "without noise", *(f"ε = {epsilon}" for epsilon in EPSILONS)]
@@ -60,12 +59,12 @@ def beside(data: str, found: Accuracies, origin: str) -> ReportTable:
 
 
 def _same(row: str) -> list[str]:
-    """Our runs of what a row of the thesis shows."""
+    """Our models of the algorithm in a row of the thesis."""
     return [PUBLISHED[row], *([AS_MANY[row]] if row in AS_MANY else [])]
 
 
-def agreement(found: Accuracies, origin: str) -> Sequence[Part]:
-    """How far our runs of the published algorithms are from the thesis's."""
+def agreement(found: PrivateAccuracies, origin: str) -> Sequence[Part]:
+    """The differences between our runs of the published algorithms and the thesis."""
     rows, apart = [], []
     for row, model in [(each, model) for each in PUBLISHED for model in _same(each)]:
         gaps = {data: _gaps(found, data, row, model) for data in found.data}
@@ -88,8 +87,8 @@ def agreement(found: Accuracies, origin: str) -> Sequence[Part]:
     ]
 
 
-def _number_of_columns(found: Accuracies) -> str:
-    """Whether as many columns as the thesis kept bring our runs nearer to it than those of our search."""
+def _number_of_columns(found: PrivateAccuracies) -> str:
+    """Whether our runs are nearer to the thesis with as many columns as it kept than with those of our search."""
     nearer: list[str] = []
     farther: list[str] = []
     totals: dict[str, list[float]] = {"searched": [], "as many": []}
@@ -113,13 +112,13 @@ def _within(gaps: Sequence[float], limit: float) -> str:
     return f"{sum(abs(gap) <= limit for gap in gaps)} of {len(gaps)}"
 
 
-def _gaps(found: Accuracies, data: str, row: str, model: str) -> list[float]:
-    pairs = [(found.ours(data, model, epsilon), thesis(data, row, epsilon)) for epsilon in EPSILONS]
+def _gaps(found: PrivateAccuracies, data: str, row: str, model: str) -> list[float]:
+    pairs = [(found.cell(data, model, epsilon), thesis(data, row, epsilon)) for epsilon in EPSILONS]
     return [ours.mean - printed.value for ours, printed in pairs if ours is not None]
 
 
-def against(found: Accuracies, origin: str) -> Sequence[Part]:
-    """The thesis's best figure in each cell and ours, which choice of ours is above it how often, and where none is."""
+def against(found: PrivateAccuracies, origin: str) -> Sequence[Part]:
+    """The thesis's best number in each cell beside ours, how often each of ours is above it, and where none is."""
     bars = found.bars()
     return [
         Paragraph(
@@ -164,7 +163,7 @@ def _bar_row(bar: Bar) -> list[str]:
     ]
 
 
-def _choice_row(name: str, models: Sequence[str], bars: Sequence[Bar], found: Accuracies) -> list[str]:
+def _choice_row(name: str, models: Sequence[str], bars: Sequence[Bar], found: PrivateAccuracies) -> list[str]:
     known = [(bar, margin) for bar in bars if (margin := bar.margin(models)) is not None]
     if not known:
         return [name, MISSING, MISSING, MISSING, MISSING]
@@ -180,9 +179,9 @@ def _choice_row(name: str, models: Sequence[str], bars: Sequence[Bar], found: Ac
     ]
 
 
-def _ceiling(bar: Bar, models: Sequence[str], found: Accuracies) -> float:
-    """What the best of the models reaches on these folds without any noise."""
-    cells = [found.ours(bar.data, model, NOT_PRIVATE) for model in models]
+def _ceiling(bar: Bar, models: Sequence[str], found: PrivateAccuracies) -> float:
+    """The best accuracy of these models on these folds without noise."""
+    cells = [found.cell(bar.data, model, NOT_PRIVATE) for model in models]
     return max((cell.mean for cell in cells if cell is not None), default=1.0)
 
 
@@ -191,7 +190,7 @@ def _error_of_best(bar: Bar) -> float:
     return standard_error(best)
 
 
-def _verdict(bars: Sequence[Bar], found: Accuracies) -> str:
+def _verdict(bars: Sequence[Bar], found: PrivateAccuracies) -> str:
     known = [(bar, margin) for bar in bars if (margin := bar.margin(CONTENDERS)) is not None]
     if not known:
         return "Nothing was run yet."
@@ -213,7 +212,7 @@ def _verdict(bars: Sequence[Bar], found: Accuracies) -> str:
     return text
 
 
-def literature(found: Accuracies, origin: str) -> Sequence[Part]:
+def literature(found: PrivateAccuracies, origin: str) -> Sequence[Part]:
     """Table 5.25 and ours at epsilon 1."""
     cells = printed(FIGURES, "Table 5.25")
     names = tuple(name for name in PLACES if any(cell.data == name for cell in cells))
@@ -224,7 +223,7 @@ def literature(found: Accuracies, origin: str) -> Sequence[Part]:
         rows.append([f"thesis: {model}", loss, *(f"{values[n]:.3f}" if n in values else MISSING for n in names)])
     for model in (*PUBLISHED.values(), *AS_MANY.values(), *RIGOROUS):
         loss = "at most 1" if model in RIGOROUS else "below 1" if model in WITHOUT else "∞"
-        rows.append([model, loss, *(shown(found.ours(name, model, "1")) for name in names)])
+        rows.append([model, loss, *(shown(found.cell(name, model, "1")) for name in names)])
     return [
         ReportTable(
             f"Table 5.25: accuracy at a claimed ε of 1; ± is the standard error ({INDEPENDENT}).",
@@ -237,15 +236,15 @@ def literature(found: Accuracies, origin: str) -> Sequence[Part]:
     ]
 
 
-def _above_literature(found: Accuracies, names: Sequence[str]) -> str:
+def _above_literature(found: PrivateAccuracies, names: Sequence[str]) -> str:
     cells = printed(FIGURES, "Table 5.25")
     above = [
         name
         for name in names
-        if (best := max((c.mean for m in CONTENDERS if (c := found.ours(name, m, "1"))), default=None)) is not None
+        if (best := max((c.mean for m in CONTENDERS if (c := found.cell(name, m, "1"))), default=None)) is not None
         and best > max(cell.value for cell in cells if cell.data == name)
     ]
-    run = [name for name in names if any(found.ours(name, model, "1") for model in CONTENDERS)]
+    run = [name for name in names if any(found.cell(name, model, "1") for model in CONTENDERS)]
     return (
         f"The best of {listed(CONTENDERS)}, picked after the fact, is above every figure of the table on {len(above)} "
         f"of {len(run)} data sets that were run here. The figures of other papers are as the thesis quotes them, with "

@@ -19,23 +19,23 @@ from discreet.research.reproduce.zorarpaci2019.rules_models import DATA, Rules
 from discreet.research.reproduce.zorarpaci2019.rules_tables import LOCAL, by_name, theirs
 
 ONE, SOME, COVERING = "1-rule ABC", "wLapMS ABC", "Seq. cov. wLap ABC"
-LOSSES = (1, 2, 3)
+EPSILONS = (1, 2, 3)
 FREE_CATEGORIES = ", categories clear"
-"""Added to the name of a classifier that is trained on numbered categories as categories, without noise."""
+"""Added to the name of a classifier that treats numbered categories as categories, which get no noise."""
 
 
 class Zorarpaci2019Rules(Study):
-    """Three learners of rules and eleven well-known classifiers on five data sets, on clear and on perturbed records.
+    """Three rule learners and eleven well-known classifiers on five data sets, on clear and on perturbed records.
 
-    Every experiment runs on clear records too (epsilon infinity). Repeats follow from what a fit costs: the thesis has
-    ten of ten folds throughout.
+    Every experiment also runs on clear records (epsilon infinity). Slow models are repeated less often; the thesis has
+    ten repeats of ten folds throughout.
     """
 
     name: ClassVar[str] = "zorarpaci2019-rules"
     title: ClassVar[str] = "Zorarpacı 2019: rules found by bees, and perturbed input data"
 
     def experiments(self, full: bool, directory: str | None = None) -> Sequence[Experiment]:
-        """In the quick part Iris alone, which needs no folder of data, in two or three folds."""
+        """The experiments; the quick part has only Iris, which needs no folder, in two or three folds."""
         data = DATA if full else ("iris",)
         both = {ONE: rules(ONE), ONE + LOCAL: rules(ONE, rigorous=True)}
         some = {SOME: rules(SOME), SOME + LOCAL: rules(SOME, rigorous=True)}
@@ -56,12 +56,12 @@ class Zorarpaci2019Rules(Study):
         moved = {name: rules(ONE, F=float(name.removeprefix("F="))) for _, name, _ in theirs("Table 5.11")}
         printed_data = tuple(dict.fromkeys(key[0] for key in theirs("Table 5.11")))
         plans.append(
-            planned("rules-F", printed_data if full else data, moved, *((10, 2) if full else (3, 1)), losses=())
+            planned("rules-F", printed_data if full else data, moved, *((10, 2) if full else (3, 1)), epsilons=())
         )
         return plans
 
     def sections(self, context: Context) -> Sequence[Section]:
-        """Counterparts, clear and perturbed records, numbers of rules, F, the noise on Iris, and the honest loss."""
+        """Counterparts, clear and perturbed records, numbers of rules, F, the noise on Iris, and the true loss."""
         means = by_name(context.found)
         return [
             sections.choices(context, means),
@@ -75,18 +75,18 @@ class Zorarpaci2019Rules(Study):
         ]
 
     def checks(self, context: Context) -> Mapping[str, bool]:
-        """What the printed numbers and the cells that are there must bear out."""
+        """Statements that the printed numbers and our cells must support."""
         means = by_name(context.found)
         held = {"the noise of Tables 5.12 to 5.15 is one draw divided by ε": all(map(is_one_draw, ATTRIBUTES))}
         both = [(means.get((data, SOME, "3")), means.get((data, SOME + LOCAL, "3"))) for data in DATA]
-        losses = [ours.mean - local.mean for ours, local in both if ours and local]
-        if losses:
-            held["rules lose accuracy on average if ε = 3 is honest and for the whole record"] = sum(losses) > 0
+        drops = [ours.mean - local.mean for ours, local in both if ours and local]
+        if drops:
+            held["rules lose accuracy on average if ε = 3 is honest and for the whole record"] = sum(drops) > 0
         return held
 
 
 def rules(learner: str, **options: Any) -> partial[Rules]:
-    """A factory of a learner."""
+    """The factory of a rule learner."""
     return partial(Rules, learner=learner, **options)
 
 
@@ -97,9 +97,9 @@ def planned(
     folds: int,
     repeats: int,
     *,
-    losses: Sequence[int] = LOSSES,
+    epsilons: Sequence[int] = EPSILONS,
     adjacency: str = "replace-one",
 ) -> Experiment:
-    """An experiment on all its models; local privacy needs replace-one."""
-    grid = Grid(data, list(models), list(losses) or ["inf"], folds=folds, repeats=repeats, adjacency=adjacency)
+    """An experiment with these models; local privacy needs replace-one."""
+    grid = Grid(data, list(models), list(epsilons) or ["inf"], folds=folds, repeats=repeats, adjacency=adjacency)
     return Experiment(name, grid, models)

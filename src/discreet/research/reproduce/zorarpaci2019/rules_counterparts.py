@@ -1,4 +1,4 @@
-"""The classifiers that Zorarpacı 2019 compares with, those of Weka: what stands for each of them here."""
+"""What replaces each of Weka's classifiers, which Zorarpacı 2019 compares with."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class WellKnown:
 
     Parameters
     ----------
-    make : from the schema and a seed to a scikit-learn classifier on a matrix, or to one of ours on columns.
-    on_columns : whether it is one of ours.
-    numbers : whether numbered categories are numbers, and so perturbed.
+    make : makes, from a schema and a seed, a scikit-learn classifier on a matrix or one of our models on columns.
+    on_columns : whether `make` makes one of our models.
+    numbers : whether numbered categories are treated as numbers, and therefore perturbed.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class WellKnown:
 
 
 def matrix(X: Columns, schema: Schema) -> NDArray[np.float64]:
-    """Numbers scaled by their public bounds and not clipped, categories one-hot; missing ones as the schema says."""
+    """Numbers scaled by their public bounds, not clipped; categories one-hot; missing values as the schema says."""
     parts = []
     for column in schema.columns:
         if isinstance(column, Numeric):
@@ -117,7 +117,7 @@ def _binned_naive_bayes(schema: Schema, seed: int) -> Any:
 
 
 class Counterpart(NamedTuple):
-    """What stands for a classifier of Weka; no factory where scikit-learn and we have nothing like it."""
+    """What replaces a classifier of Weka; no factory if neither scikit-learn nor we have anything like it."""
 
     description: str
     factory: partial[WellKnown] | None

@@ -1,4 +1,4 @@
-"""What is said of numbers of rules, F, the noise on Iris and the honest loss (Zorarpacı 2019, Tables 5.2 to 5.24)."""
+"""Sections on numbers of rules, F, the noise on Iris and the true loss (Zorarpacı 2019, Tables 5.2 to 5.24)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from discreet.errors import DiscreetError
 from discreet.records.encoding import class_codes
 from discreet.research.papers.zorarpaci2019_input import Zorarpaci2019InputPerturbation
 from discreet.research.report import Paragraph, Part, ReportTable, Section
+from discreet.research.reproduce.accuracies import INDEPENDENT
 from discreet.research.reproduce.study import Context
 from discreet.research.reproduce.zorarpaci2019 import rules_iris as noise
 from discreet.research.reproduce.zorarpaci2019 import rules_pictures as pictures
 from discreet.research.reproduce.zorarpaci2019 import rules_prose as prose
 from discreet.research.reproduce.zorarpaci2019 import rules_tables as tables
-from discreet.research.reproduce.zorarpaci2019.caveats import INDEPENDENT
 from discreet.research.reproduce.zorarpaci2019.rules_models import DATA, Rules, as_numbers
 from discreet.research.reproduce.zorarpaci2019.rules_tables import EPSILONS, Means
 
@@ -27,7 +27,7 @@ SEQUENTIAL = "Seq. cov. wLap ABC"
 
 
 def rule_numbers(context: Context) -> Section:
-    """Tables 5.2, 5.4, 5.6 and 5.8: sequential covering is fitted here, the other learner has its number set."""
+    """Tables 5.2, 5.4, 5.6 and 5.8: sequential covering finds its number of rules; the other learner is given it."""
     folds, data = (2, DATA) if context.full else (1, ("iris",))
     counted = count_rules(data, folds, context.directory)
     more = sum(
@@ -43,7 +43,7 @@ def rule_numbers(context: Context) -> Section:
 
 
 def count_rules(data: tuple[str, ...], folds: int, directory: str | None) -> dict[tuple[str, str], float]:
-    """The mean number of rules of sequential covering, by data set and epsilon, without data that are not there."""
+    """The mean number of rules of sequential covering, by data set that was found and epsilon."""
     counted = {}
     for name in data:
         try:
@@ -98,12 +98,12 @@ def iris(context: Context) -> Section:
     """Tables 5.12 to 5.15."""
     try:
         found = noise.averages(context.directory)
-        ratios, share = noise.variance_ratios(context.directory), noise.recovered(context.directory)
+        ratios, revealed = noise.variance_ratios(context.directory), noise.recovered(context.directory)
     except DiscreetError:
         return Section("What the noise does (Tables 5.12 to 5.15)", [Paragraph("Iris is not there.")])
     shown = ", ".join(f"{ratio:.2f}" for ratio in ratios)
     parts: list[Part] = [
-        *(noise.attribute_table(place, found, context.origin) for place in noise.ATTRIBUTES),
+        *(noise.column_table(place, found, context.origin) for place in noise.ATTRIBUTES),
         Paragraph(
             f"The printed variances of the noise at ε = 1 are {shown} squared ranges of the attribute: range / ε is "
             "the scale of the Laplace noise (2 squared ranges), not its standard deviation (1), which the text "
@@ -111,7 +111,7 @@ def iris(context: Context) -> Section:
         ),
         Paragraph(
             f"{noise.one_draw_sentence()} Whoever sees two such tables sees everything: from x + z and x + z/2 "
-            f"follows x. With our reproduction and one seed at ε = 1 and 2 this gives back {share:.0%} of the "
+            f"follows x. With our reproduction and one seed at ε = 1 and 2 this gives back {revealed:.0%} of the "
             "numbers to nine digits. Nobody says that the tables are to be published together; noise has to be "
             "drawn anew each time."
         ),

@@ -15,7 +15,8 @@ from discreet.perturbation.local_perturbation import LocalPerturbation
 from discreet.records.encoding import as_floats
 from discreet.research.papers.zorarpaci2019_input import Zorarpaci2019InputPerturbation
 from discreet.research.report import ReportTable
-from discreet.research.reproduce.zorarpaci2019.rules_tables import NOTHING, theirs
+from discreet.research.reproduce.accuracies import MISSING
+from discreet.research.reproduce.zorarpaci2019.rules_tables import theirs
 from discreet.schema import Schema
 
 ATTRIBUTES = {
@@ -27,21 +28,21 @@ ATTRIBUTES = {
 PROPERTIES = ("Mean", "Std. dev.", "Variance", "Covariance", "Correlation")
 EPSILONS = ("1", "2", "3")
 DRAWS = 100
-"""Draws of the noise that are averaged; the thesis shows one."""
+"""Number of draws of the noise that are averaged; the thesis shows one draw."""
 
 Numbers = NDArray[np.float64]
 Properties = dict[str, float]
 
 
 def training_records(directory: str | None) -> tuple[dict[str, Numbers], NDArray[np.object_], Schema]:
-    """Nine tenths of Iris: what a learner is trained on in the first fold."""
+    """Nine tenths of Iris: the training records of the first fold."""
     X, y, schema = datasets.load("iris", directory)
     train, _ = next(StratifiedKFold(10, shuffle=True, random_state=0).split(np.zeros((len(y), 1)), y.astype(str)))
     return {name: as_floats(values)[train] for name, values in X.items()}, y[train], schema
 
 
 def properties(original: Numbers, perturbed: Numbers) -> Properties:
-    """The five of the tables, of the perturbed numbers."""
+    """The five properties in the tables, of the perturbed numbers."""
     covariance = float(np.cov(original, perturbed)[0, 1])
     deviation = float(np.std(perturbed, ddof=1))
     correlation = covariance / (float(np.std(original, ddof=1)) * deviation)
@@ -51,10 +52,10 @@ def properties(original: Numbers, perturbed: Numbers) -> Properties:
 
 
 def averages(directory: str | None, draws: int | None = None) -> dict[str, dict[str, dict[str, Properties]]]:
-    """By attribute, by "original", "published" and "rigorous", by epsilon: the properties, averaged over draws.
+    """The properties averaged over draws, by column, by "original", "published" and "rigorous", and by epsilon.
 
     The published noise keeps the order of the rows. Ours keeps it only without labels (`transform`), at the share of
-    epsilon that an attribute has beside the label.
+    epsilon that a column has beside the label.
     """
     X, y, schema = training_records(directory)
     local = schema.replace(adjacency="replace-one")
@@ -75,9 +76,7 @@ def averages(directory: str | None, draws: int | None = None) -> dict[str, dict[
     return found
 
 
-def attribute_table(
-    place: str, found: Mapping[str, Mapping[str, Mapping[str, Properties]]], origin: str
-) -> ReportTable:
+def column_table(place: str, found: Mapping[str, Mapping[str, Mapping[str, Properties]]], origin: str) -> ReportTable:
     """One of the four tables, ours beside theirs."""
     name, known = ATTRIBUTES[place], theirs(place)
     heads = ["property", "original: thesis", "original: ours"]
@@ -90,13 +89,13 @@ def attribute_table(
         for epsilon in EPSILONS:
             cells.append(known["iris", key, epsilon].value)
             cells += [found[name][how][epsilon][key] if name in found else None for how in ("published", "rigorous")]
-        rows.append([key, *(NOTHING if each is None else f"{each:.3f}" for each in cells)])
+        rows.append([key, *(MISSING if each is None else f"{each:.3f}" for each in cells)])
     caption = f"{place}: {name.replace('_', ' ')} of Iris, 135 records of one fold; ours averages {DRAWS} draws"
     return ReportTable(caption, heads, rows, origin)
 
 
 def noise_of(place: str) -> dict[str, list[float]]:
-    """What the printed numbers say of the noise z that ε divides: its mean, and its covariance with the attribute."""
+    """Mean of the noise z before it is divided by ε, and its covariance with the column, from the printed numbers."""
     known = {key[1:]: each.value for key, each in theirs(place).items()}
     return {
         "mean": [(known["Mean", each] - known["Mean", "inf"]) * int(each) for each in EPSILONS],
@@ -105,7 +104,7 @@ def noise_of(place: str) -> dict[str, list[float]]:
 
 
 def is_one_draw(place: str) -> bool:
-    """Whether one draw of noise, divided by ε, explains all printed means and covariances but for rounding.
+    """Whether one draw of noise, divided by ε, explains all printed means and covariances up to rounding.
 
     Two numbers of three digits are off by at most 0.001 together, at ε = 3 by 0.003 after the multiplication.
     """
@@ -117,7 +116,7 @@ def is_one_draw(place: str) -> bool:
 
 
 def variance_ratios(directory: str | None) -> list[float]:
-    """The variance of the printed noise at ε = 1 by the squared range: 2 for the scale range/ε, 1 for the deviation."""
+    """The printed noise's variance at ε = 1 over the squared range: 2 if range/ε is the scale, 1 if the deviation."""
     X, _, _ = training_records(directory)
     ratios = []
     for place, name in ATTRIBUTES.items():
@@ -129,7 +128,7 @@ def variance_ratios(directory: str | None) -> list[float]:
 
 
 def recovered(directory: str | None, seed: int = 0) -> float:
-    """The share of numbers that two tables with one draw of noise, at ε = 1 and 2, give away to nine digits."""
+    """The fraction of numbers that two tables with one draw of noise, at ε = 1 and 2, reveal to nine digits."""
     X, y, schema = training_records(directory)
     noisy = partial(Zorarpaci2019InputPerturbation, schema, random_state=seed)
     first, second = (noisy(epsilon=epsilon).fit_resample(X, y)[0] for epsilon in (1, 2))
@@ -138,7 +137,7 @@ def recovered(directory: str | None, seed: int = 0) -> float:
 
 
 def one_draw_sentence(places: Sequence[str] = tuple(ATTRIBUTES)) -> str:
-    """What the four tables say of the noise, for people."""
+    """A sentence on what the four tables reveal about the noise."""
     shown = sum(map(is_one_draw, places))
     return (
         f"In {shown} of {len(places)} tables the printed means and covariances are those of one draw of noise "

@@ -20,22 +20,22 @@ from discreet.schema.columns import Categorical, Column, Numeric
 PAPER = "zorarpaci2019_rules"
 DATA = ("breast-w", "ecoli", "heart-statlog", "iris", "sonar")
 ATTRIBUTES = {9: "breast-w", 7: "ecoli", 13: "heart-statlog", 4: "iris", 60: "sonar"}
-"""The data set of a schema, by its number of attributes: settings depend on it, and a model is told no more."""
+"""The data set of a schema by its number of columns: settings depend on it, and a model is given only the schema."""
 LEARNERS = {"1-rule ABC": "one-rule", "wLapMS ABC": "wlapms", "Seq. cov. wLap ABC": "sequential"}
-"""The learners as the thesis and as `BeeRules` name them."""
+"""The learners' names in the thesis, and in `BeeRules`."""
 
 Columns = Mapping[str, NDArray[Any]]
 
 
 class Settings(NamedTuple):
-    """What the thesis sets for one data set, learner and epsilon; unsaid values are those of Table 5.10."""
+    """The thesis's settings for one data set, learner and epsilon; values that it does not state are in Table 5.10."""
 
     n_rules: int
     alpha: float
 
 
 def settings(schema: Schema, learner: str, epsilon: float) -> Settings:
-    """Table 5.9 and the text around it; for a data set that the thesis has not, the defaults of `BeeRules`."""
+    """The settings of Table 5.9 and its text; for a data set that is not in the thesis, the defaults of `BeeRules`."""
     data = ATTRIBUTES.get(len(schema.columns), "")
     loss = f"{epsilon:g}"
     weights = printed(PAPER, "Table 5.9") + printed(PAPER, "Section 5.2.2, alpha")
@@ -45,7 +45,7 @@ def settings(schema: Schema, learner: str, epsilon: float) -> Settings:
 
 
 def as_numbers(schema: Schema) -> Schema:
-    """The schema with numbered categories as numbers, as Weka's files have them; bounds from the public categories."""
+    """The schema with numbered categories as numbers, as in Weka's files; bounds come from the public categories."""
     columns: list[Column] = []
     for column in schema.columns:
         numbers = as_floats(np.array(column.categories, dtype=object)) if isinstance(column, Categorical) else None
@@ -57,7 +57,7 @@ def as_numbers(schema: Schema) -> Schema:
 
 
 def published_noise(schema: Schema, X: Columns, y: Any, epsilon: float, seed: int) -> tuple[Schema, Columns, Any]:
-    """Training records with the thesis's noise, and a schema whose bounds are wide enough for them."""
+    """Training records with the thesis's noise, and a schema with bounds that are wide enough for them."""
     if epsilon == math.inf:
         return schema, X, y
     noisy, labels = Zorarpaci2019InputPerturbation(schema, epsilon=epsilon, random_state=seed).fit_resample(X, y)
@@ -66,20 +66,20 @@ def published_noise(schema: Schema, X: Columns, y: Any, epsilon: float, seed: in
 
 
 def local_noise(schema: Schema, X: Columns, y: Any, epsilon: float, seed: int) -> tuple[Schema, Columns, Any]:
-    """Training records perturbed one by one, epsilon for the whole record, its label included."""
+    """Training records perturbed one by one; epsilon is for the whole record with its label."""
     if epsilon == math.inf:
         return schema, X, y
     return schema, *LocalPerturbation(schema, epsilon=epsilon, random_state=seed).fit_resample(X, y)
 
 
 def _widened(column: Numeric, numbers: NDArray[Any]) -> Numeric:
-    """Bounds read off the noise: nobody calls this private."""
+    """The column with bounds read off the noisy numbers, which is not private."""
     lower, upper = min(float(column.lower), float(numbers.min())), max(float(column.upper), float(numbers.max()))
     return Numeric(column.name, lower, upper, fill=column.missing_value)
 
 
 class Rules:
-    """Rules found by bees on perturbed training records, tested on clear ones; without noise at epsilon infinity.
+    """Rules found by bees on perturbed training records and tested on clear ones; no noise at epsilon infinity.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the cells on perturbed records say (Zorarpacı 2019, Tables 5.3, 5.5 and 5.7): all of it computed."""
+"""Sentences about the cells on perturbed records (Zorarpacı 2019, Tables 5.3, 5.5 and 5.7), all computed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from discreet.research.reproduce.zorarpaci2019.rules_counterparts import COUNTER
 from discreet.research.reproduce.zorarpaci2019.rules_models import DATA, LEARNERS
 from discreet.research.reproduce.zorarpaci2019.rules_tables import CENTRAL, EPSILONS, LOCAL, NEAR, Means
 
-Scores = Mapping[tuple[str, str, str], float]
+ByPlace = Mapping[tuple[str, str, str], float]
 """Accuracies by data set, model and epsilon."""
 NOISY = EPSILONS[1:]
 
 
 def sentences(means: Means) -> Iterator[str]:
-    """The well-known classifiers, the learners of rules, what noise gains, and what local privacy leaves."""
+    """Sentences on the well-known classifiers, the rule learners, gains by noise, and accuracy under local privacy."""
     yield well_known_sentence(means)
     yield learners_sentence(means)
     yield gains_sentence(means)
@@ -26,14 +26,14 @@ def sentences(means: Means) -> Iterator[str]:
 
 
 def _gaps(means: Means, models: Iterable[str], epsilons: Iterable[str], data: Iterable[str] = DATA) -> list[float]:
-    """Ours less the thesis's, of all cells that have both."""
+    """Our accuracy minus the thesis's, for all cells that have both."""
     scores = tables.printed_scores()
     keys = [(name, model, epsilon) for name in data for model in models for epsilon in epsilons]
     return [means[key].mean - scores[key] for key in keys if key in means]
 
 
 def well_known_sentence(means: Means) -> str:
-    """Whether the well-known classifiers bear out that noise, training and test are as in the thesis."""
+    """Whether the well-known classifiers suggest that noise, training and test are as in the thesis."""
     gaps, clear = (_gaps(means, COUNTERPARTS, epsilons) for epsilons in (NOISY, EPSILONS[:1]))
     if not gaps:
         return "The well-known classifiers were not run on perturbed records."
@@ -52,7 +52,7 @@ def well_known_sentence(means: Means) -> str:
 
 
 def learners_sentence(means: Means) -> str:
-    """By how much the learners of rules of the thesis are above ours, by data set."""
+    """The thesis's rule learners minus ours, by data set."""
     gaps = {data: -mean(found) for data in DATA if (found := _gaps(means, LEARNERS, NOISY, [data]))}
     if not gaps:
         return "The learners of rules were not run on perturbed records."
@@ -61,8 +61,8 @@ def learners_sentence(means: Means) -> str:
     return f"The learners of rules of the thesis less ours on the same noise, on average over ε and learners: {said}."
 
 
-def _gains(scores: Scores, data: Iterable[str] = DATA) -> dict[tuple[str, str, str], float]:
-    """Accuracies of the learners of rules on noise less those on clear records."""
+def _gains(scores: ByPlace, data: Iterable[str] = DATA) -> dict[tuple[str, str, str], float]:
+    """Accuracies of the rule learners on noisy records minus those on clear records."""
     keys = [(name, model, epsilon) for name in data for model in LEARNERS for epsilon in NOISY]
     return {
         key: scores[key] - scores[key[0], key[1], "inf"]
@@ -72,9 +72,9 @@ def _gains(scores: Scores, data: Iterable[str] = DATA) -> dict[tuple[str, str, s
 
 
 def gains_sentence(means: Means) -> str:
-    """Where the thesis's learners pass on sonar what they reach without noise, and the largest gain of theirs and ours.
+    """Where the thesis's learners are better with noise than without on sonar; the largest gains of theirs and ours.
 
-    Sonar, as it has most attributes, and so most noise.
+    Sonar has the most columns, and therefore the most noise.
     """
     scores = tables.printed_scores()
     sonar = _gains(scores, ["sonar"])
@@ -90,7 +90,7 @@ def gains_sentence(means: Means) -> str:
 
 
 def local_sentence(means: Means) -> str:
-    """How far the learners of rules are above the largest class under local privacy."""
+    """The distance of the rule learners from the largest class under local privacy."""
     said = []
     for epsilon in NOISY:
         above = [
@@ -106,7 +106,7 @@ def local_sentence(means: Means) -> str:
 
 
 def central_sentence(means: Means) -> str:
-    """What noisy counts reach beside local noise, at equal epsilon and at half of it, which is no less privacy."""
+    """Noisy counts beside local noise, at equal epsilon and at half of it, which is at least as much privacy."""
     said = [text for epsilon in NOISY for text in _central(means, epsilon, epsilon)]
     fair = "".join(_central(means, "1", "2"))
     return (
@@ -117,7 +117,7 @@ def central_sentence(means: Means) -> str:
 
 
 def _central(means: Means, central_epsilon: str, local_epsilon: str) -> Iterator[str]:
-    """One phrase if there is a data set that has both; the thesis's table is the one at the epsilon of the counts."""
+    """One phrase if a data set has both; the thesis's table is the one at the epsilon of the counts."""
     pairs = []
     for data in DATA:
         central = [cell.mean for name in CENTRAL if (cell := means.get((data, name, central_epsilon)))]

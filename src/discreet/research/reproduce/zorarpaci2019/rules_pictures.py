@@ -7,7 +7,7 @@ from typing import Any
 from discreet.pictures.figure import COLOURS, MARKERS, new_figure
 from discreet.research.comparison.grid import MAJORITY
 from discreet.research.report import Picture
-from discreet.research.reproduce.zorarpaci2019.caveats import INDEPENDENT
+from discreet.research.reproduce.accuracies import INDEPENDENT
 from discreet.research.reproduce.zorarpaci2019.rules_models import DATA, LEARNERS
 from discreet.research.reproduce.zorarpaci2019.rules_tables import (
     CENTRAL,
@@ -22,8 +22,7 @@ Line = tuple[str, list[float | None]]
 
 
 def accuracies(means: Means, origin: str) -> Picture:
-    """A panel for each data set: the three learners of the thesis and ours on its noise, under local privacy, and
-    our private naive Bayes."""
+    """A panel per data set: the thesis's learners, ours on its noise and under local privacy, and our naive Bayes."""
     figure, panels = _panels(len(DATA), 3)
     scores = printed_scores()
     for panel, data in zip(panels, DATA, strict=False):
@@ -55,14 +54,14 @@ def accuracies(means: Means, origin: str) -> Picture:
 
 
 def _draw(panel: Any, values: list[float | None], dashes: str, label: str, style: dict[str, Any]) -> None:
-    """Clear records stand at the right, as epsilon infinity."""
+    """Draw one line; clear records stand at the right, as epsilon infinity."""
     ordered = [*values[1:], values[0]]
     points = [(x, value) for x, value in enumerate(ordered) if value is not None]
     panel.plot([x for x, _ in points], [value for _, value in points], dashes, label=label, **style)
 
 
 def moves(means: Means, origin: str) -> Picture:
-    """A panel for each data set of Table 5.11: accuracy by F, with bars of two standard errors of ours."""
+    """A panel per data set of Table 5.11: accuracy by F, with error bars of two standard errors."""
     known = theirs("Table 5.11")
     names = list(dict.fromkeys(key[0] for key in known))
     figure, panels = _panels(len(names), 3)
@@ -113,7 +112,7 @@ def _panels(count: int, width: int) -> tuple[Any, Any]:
 
 
 def _legend(figure: Any, panels: Any) -> None:
-    """All lines of all panels once, also those that only some panels have."""
+    """A legend that names every line of every panel once."""
     lines: dict[str, Any] = {}
     for panel in panels:
         for line, label in zip(*panel.get_legend_handles_labels(), strict=True):

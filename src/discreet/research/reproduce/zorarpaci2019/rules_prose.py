@@ -1,4 +1,4 @@
-"""Why the figures of the first half of Zorarpacı 2019 agree or do not: words without numbers that could change."""
+"""Why the numbers of the first half of Zorarpacı 2019 agree or do not: texts without measured numbers."""
 
 from discreet.research.reproduce.zorarpaci2019.caveats import NOT_EQUAL_PRIVACY
 

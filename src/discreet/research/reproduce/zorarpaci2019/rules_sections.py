@@ -1,4 +1,4 @@
-"""What is said of Tables 5.1 to 5.7 of Zorarpacı 2019: every number from the cells and the printed tables."""
+"""Sections on Tables 5.1 to 5.7 of Zorarpacı 2019; every number comes from the cells and the printed tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from discreet.research.reproduce.zorarpaci2019.rules_tables import EPSILONS, LOC
 
 
 def choices(context: Context, means: Means) -> Section:
-    """What stands for Weka, what the thesis is silent on, and how often each was run."""
+    """What replaces Weka's classifiers, what the thesis leaves open, and how often each model was run."""
     rows = [[name, each.description] for name, each in COUNTERPARTS.items()]
     missing = [name for name, each in COUNTERPARTS.items() if each.factory is None]
     parts: list[Part] = [
@@ -36,7 +36,7 @@ def choices(context: Context, means: Means) -> Section:
 
 
 def runs_table(means: Means, origin: str) -> ReportTable:
-    """How many folds stand behind a cell of each model: the fewest, if its cells differ."""
+    """The number of folds behind the cells of each model; the smallest if its cells differ."""
     counted: dict[int, list[str]] = {}
     for model in dict.fromkeys(key[1] for key in means):
         runs = min(cell.runs for key, cell in means.items() if key[1] == model)
@@ -62,7 +62,7 @@ def clear(context: Context, means: Means) -> Section:
 
 
 def places_sentence(means: Means) -> str:
-    """How sequential covering stands among all, which the thesis says is first or second everywhere."""
+    """The rank of sequential covering among all; the thesis says that it is first or second everywhere."""
     known = [name for name, each in COUNTERPARTS.items() if each.factory is not None]
     theirs = tables.places(tables.printed_scores(), "Seq. cov. wLap ABC", "inf", (*COUNTERPARTS, *LEARNERS))
     ours = tables.places(
@@ -76,7 +76,7 @@ def places_sentence(means: Means) -> str:
 
 
 def deviations_sentence() -> str:
-    """Where a printed deviation is less than the luck of a fold allows, even if that luck is all there is."""
+    """Where a printed deviation is less than half of what random folds alone would cause."""
     sizes = {"breast-w": 699, "ecoli": 336, "heart-statlog": 270, "iris": 150, "sonar": 208}
     low = [
         f"{model} on {data} ({each.deviation:.2f} against {luck:.2f})"
@@ -112,7 +112,7 @@ def perturbed(context: Context, means: Means) -> Section:
 
 
 def heart_sentence(means: Means) -> str:
-    """Whether the thesis's heart has categories in the clear: which of the two comes closer to its figures."""
+    """Whether the thesis left the categories of heart clear: which of the two readings is closer to its numbers."""
     gaps: dict[str, list[float]] = {"": [], ", categories clear": []}
     for key, value in tables.printed_scores().items():
         data, model, epsilon = key
@@ -131,7 +131,7 @@ def heart_sentence(means: Means) -> str:
 
 
 def lead_sentences(means: Means) -> Iterator[str]:
-    """Two claims of the thesis: the learners of rules are ahead on noise; and what noise cannot do."""
+    """How often rule learners are ahead on noisy records, as the thesis claims, and how often noise helps."""
     known = [name for name, each in COUNTERPARTS.items() if each.factory is not None]
     measured = {key: cell.mean for key, cell in means.items()}
     for epsilon in EPSILONS[1:]:

@@ -9,28 +9,28 @@ from typing import NamedTuple
 from discreet.research.comparison.grid import MAJORITY
 from discreet.research.comparison.summary import Cell
 from discreet.research.report import ReportTable
+from discreet.research.reproduce.accuracies import MISSING
 from discreet.research.reproduce.printed import Printed, printed
 from discreet.research.reproduce.zorarpaci2019.rules_counterparts import COUNTERPARTS
 from discreet.research.reproduce.zorarpaci2019.rules_models import DATA, LEARNERS, PAPER
 
 NEAR = 0.03
-"""Accuracies that are no further apart than this are said to agree."""
-NOTHING = "–"
+"""Accuracies that differ by at most this are said to agree."""
 DEVIATIONS = "ours: of single folds; the thesis does not say"
 EPSILONS = ("inf", "1", "2", "3")
 ACCURACIES = dict(zip(EPSILONS, ("Table 5.1", "Table 5.3", "Table 5.5", "Table 5.7"), strict=True))
 NUMBERS = dict(zip(EPSILONS, ("Table 5.2", "Table 5.4", "Table 5.6", "Table 5.8"), strict=True))
 LOCAL = ", local"
-"""Added to the name of a learner that is trained on records perturbed under a guarantee."""
+"""Added to the name of a learner that is trained under local privacy."""
 CENTRAL = {"our naive Bayes": "naive-bayes", "our 1R": "one-rule"}
-"""What counts with noise instead: private models of ours, by the names of rows."""
+"""Our private models of noisy counts, by the names of their rows."""
 
 Means = Mapping[tuple[str, str, str], Cell]
 """Cells by data set, model and epsilon."""
 
 
 def by_name(found: Mapping[str, Sequence[Cell]]) -> Means:
-    """The cells of all experiments; of one that several have, the one with most runs."""
+    """The cells of all experiments; if several experiments have a cell, the one with most runs counts."""
     cells: dict[tuple[str, str, str], Cell] = {}
     for cell in (cell for each in found.values() for cell in each):
         before = cells.get(cell[:3])
@@ -45,7 +45,7 @@ def theirs(place: str) -> dict[tuple[str, str, str], Printed]:
 
 
 class Verdict(NamedTuple):
-    """In how many cells ours is near the thesis, above and below it, and by how much it differs on average."""
+    """Number of cells in which ours is near, above and below the thesis, and the mean difference."""
 
     near: int
     above: int
@@ -54,11 +54,11 @@ class Verdict(NamedTuple):
 
     @property
     def cells(self) -> int:
-        """How many have both."""
+        """Number of cells that both have."""
         return self.near + self.above + self.below
 
     def sentence(self, of: str) -> str:
-        """For people."""
+        """The verdict as a sentence."""
         if not self.cells:
             return f"{of}: nothing was run."
         return (
@@ -68,7 +68,7 @@ class Verdict(NamedTuple):
 
 
 def verdict(means: Means, place: str, models: Iterable[str], suffix: str = "") -> Verdict:
-    """Ours (by the names of the models with the suffix) against the thesis, cell by cell."""
+    """Ours (models whose names have the suffix) against the thesis, cell by cell."""
     chosen = set(models)
     gaps = [
         means[data, model + suffix, epsilon].mean - each.value
@@ -81,7 +81,7 @@ def verdict(means: Means, place: str, models: Iterable[str], suffix: str = "") -
 
 
 def accuracies(means: Means, epsilon: str, origin: str) -> ReportTable:
-    """One of Tables 5.1, 5.3, 5.5 and 5.7, and below it what the thesis has not."""
+    """One of Tables 5.1, 5.3, 5.5 and 5.7, and below it models that are not in the thesis."""
     place = ACCURACIES[epsilon]
     known = theirs(place)
     rows = [_row(model, model, known, means, epsilon) for model in (*COUNTERPARTS, *LEARNERS)]
@@ -107,16 +107,16 @@ def _row(name: str, model: str, known: Mapping[tuple[str, str, str], Printed], m
 
 def _printed(each: Printed | None) -> str:
     if each is None:
-        return NOTHING
+        return MISSING
     return f"{each.value:.3f}" + (f" ± {each.deviation:.2f}" if each.deviation is not None else "")
 
 
 def _measured(cell: Cell | None) -> str:
-    return NOTHING if cell is None else f"{cell.mean:.3f} ± {cell.deviation:.2f}"
+    return MISSING if cell is None else f"{cell.mean:.3f} ± {cell.deviation:.2f}"
 
 
 def ahead(scores: Mapping[tuple[str, str, str], float], epsilon: str, rivals: Iterable[str]) -> list[float]:
-    """By how much the best of the learners is above the best of the rivals, for each data set that has both."""
+    """The best of the learners minus the best of the rivals, for each data set that has both."""
     leads, rivals = [], set(rivals)
     for data in DATA:
         ours = [value for key, value in scores.items() if key in {(data, each, epsilon) for each in LEARNERS}]
@@ -127,7 +127,7 @@ def ahead(scores: Mapping[tuple[str, str, str], float], epsilon: str, rivals: It
 
 
 def places(scores: Mapping[tuple[str, str, str], float], model: str, epsilon: str, models: Iterable[str]) -> list[int]:
-    """The place of a model among others, 1 for the best, for each data set that it was run on."""
+    """The rank of a model among others, 1 for the best, for each data set that it was run on."""
     chosen, found = set(models), []
     for data in DATA:
         own = scores.get((data, model, epsilon))
@@ -137,7 +137,7 @@ def places(scores: Mapping[tuple[str, str, str], float], model: str, epsilon: st
 
 
 def helped(scores: Mapping[tuple[str, str, str], float], models: Iterable[str]) -> tuple[int, int]:
-    """How many accuracies on perturbed records are above those on clear ones, and of how many."""
+    """Number of accuracies on perturbed records that are above those on clear records, and number of all."""
     chosen = set(models)
     pairs = [
         (value, scores[data, model, "inf"])
@@ -161,7 +161,7 @@ def numbers_of_rules(counted: Mapping[tuple[str, str], float], origin: str) -> R
         for data in DATA:
             ours = counted.get((data, epsilon))
             shown = [f"{known[data, model, epsilon].value:g}" for model in heads[2:6]]
-            rows.append([data, epsilon, *shown, NOTHING if ours is None else f"{ours:.1f}"])
+            rows.append([data, epsilon, *shown, MISSING if ours is None else f"{ours:.1f}"])
     return ReportTable("Tables 5.2, 5.4, 5.6 and 5.8: number of rules (inf: clear records)", heads, rows, origin)
 
 
@@ -198,7 +198,7 @@ def disagreements() -> dict[str, tuple[float, float]]:
 
 
 def spread(means: Means) -> tuple[float, float] | None:
-    """Over F, the largest mean less the smallest, averaged over data sets; and the mean standard error of one cell."""
+    """The largest mean over F minus the smallest, averaged over data sets; and the mean standard error of one cell."""
     spreads, errors = [], []
     for data in DATA:
         cells = [cell for (name, model, _), cell in means.items() if name == data and model.startswith("F=")]

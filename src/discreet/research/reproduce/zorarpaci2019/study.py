@@ -1,4 +1,4 @@
-"""Zorarpacı 2019, both halves of the thesis: rule learners on perturbed records, and learners by noisy counts."""
+"""Zorarpacı 2019, both halves of the thesis: rule learners on perturbed records, and models of noisy counts."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Zorarpaci2019(Study):
         return [each for half in HALVES for each in half.experiments(full, directory)]
 
     def sections(self, context: Context) -> Sequence[Section]:
-        """Those of each half, under its part."""
+        """The sections of each half; titles begin with the number of the part."""
         found = []
         for part, half in enumerate(HALVES, 1):
             found += [replace(each, title=f"Part {part}: {each.title}") for each in half.sections(context)]
         return found
 
     def checks(self, context: Context) -> Mapping[str, bool]:
-        """Those of both."""
+        """The checks of both halves."""
         return {words: holds for half in HALVES for words, holds in half.checks(context).items()}

@@ -1,4 +1,4 @@
-"""Curves in panels: the pictures of the two studies of naive Bayes with noisy means and deviations."""
+"""Curves in panels: pictures that several studies share."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any, NamedTuple
 
 from discreet.pictures.figure import COLOURS, MARKERS, new_figure
 
-PUBLISHED, RIGOROUS = "--", "-"
+DASHED, SOLID = "--", "-"
 """Lines: dashed for what the papers publish, solid for ours."""
 
 
 class Curve(NamedTuple):
-    """Points with a name; those that were not measured are left out.
+    """Points with a name; points that were not measured are left out.
 
     Parameters
     ----------
-    label : in the legend; the same label in several panels is shown once.
+    label : text in the legend; a label that occurs in several panels is shown once.
     points : x and y.
-    line : a dash of matplotlib.
-    colour : the place in the list of colours and markers; negative for a thin grey line without markers.
-    errors : of each point, drawn as a band; none if empty.
+    line : line style of matplotlib, such as `DASHED`.
+    colour : place in the list of colours and markers; negative for a thin grey line without markers.
+    errors : one error per point, drawn as a band; no band if empty.
     """
 
     label: str
@@ -32,7 +32,7 @@ class Curve(NamedTuple):
 
 
 def draw(panels: Mapping[str, Sequence[Curve]], x: str, y: str = "accuracy", *, logarithmic_y: bool = False) -> Any:
-    """A matplotlib figure with one panel a title; x is logarithmic unless it is a share."""
+    """A matplotlib figure with one panel per title; x is logarithmic unless its label begins with "share"."""
     width = 2 if len(panels) == 4 else min(3, max(1, len(panels)))
     height = max(1, math.ceil(len(panels) / width))
     figure = new_figure(figsize=(4.4 * width, 3.3 * height + 1.0))
@@ -65,7 +65,7 @@ def _draw_curve(place: Any, curve: Curve) -> None:
         place.plot(x, y, color="0.45", linewidth=1, linestyle=(0, (1, 2)), label=curve.label)
         return
     colour, marker = COLOURS[curve.colour % len(COLOURS)], MARKERS[curve.colour % len(MARKERS)]
-    filling = colour if curve.line == RIGOROUS else "white"
+    filling = colour if curve.line == SOLID else "white"
     style = {"color": colour, "marker": marker, "markersize": 4, "markerfacecolor": filling}
     place.plot(x, y, linestyle=curve.line, label=curve.label, **style)
     low, high = ([at + sign * width for at, width in zip(y, widths, strict=True)] for sign in (-1, 1))
