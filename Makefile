@@ -1,5 +1,6 @@
 # make demo   trains, explains and plots on built-in data      make check  style and types
 # make test   all tests                                        make bench  benchmarks (needs DISCREET_DATA)
+# make coverage   lines and branches of the fast tests: what no test runs
 # make test-flower   federated training carried by Flower, in an environment of its own
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FLOWER := .venv-flower
 
-.PHONY: demo test test-fast test-flower check bench clean
+.PHONY: demo test test-fast coverage test-flower check bench clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +24,12 @@ test: $(READY)
 
 test-fast: $(READY)
 	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+coverage: $(READY)
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2 -m "not slow"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 test-flower: $(FLOWER)/.ready
 	$(FLOWER)/bin/python -m pytest tests/federated/test_flower.py tests/federated/test_flower_refusals.py
@@ -44,4 +51,4 @@ bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf $(VENV) $(FLOWER) .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo
+	rm -rf $(VENV) $(FLOWER) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage discreet-demo

@@ -1,5 +1,11 @@
 """What tests share: a small mixed table with everything awkward in it, its schema, and hypothesis' settings."""
 
+import os
+
+# The matrices are small and the workers of xdist share the processors: threads would only wait for one another.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ.get("OPENBLAS_NUM_THREADS", "1")
+os.environ["OMP_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import HealthCheck, settings
 

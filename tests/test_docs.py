@@ -2,17 +2,15 @@
 
 import doctest
 import importlib
-import os
 import pkgutil
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import discreet
 from discreet.errors import MissingExtra
+from support.command import run_script
 
 ROOT = Path(__file__).parents[1]
 MODULES = [
@@ -43,20 +41,11 @@ def test_python_example_of_the_readme(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.slow
-def test_commands_of_the_readme(tmp_path: Path) -> None:
+def test_commands_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All commands, in order, in a folder of their own, after the demo."""
+    monkeypatch.chdir(tmp_path)
     commands = "\n".join(text for text in blocks("README.md", "") if "discreet " in text)
-    source = str(Path(discreet.__file__).parents[1])
-    script = f'discreet() {{ "{sys.executable}" -m discreet.cli "$@"; }}\nset -e\ndiscreet demo\n{commands}'
-    done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": source},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    run_script(f"discreet demo\n{commands}")
     assert {"model.png", "rules.json", "joint.json"} <= {path.name for path in tmp_path.iterdir()}
 
 
@@ -89,19 +78,14 @@ def test_the_code_that_documents_name_exists() -> None:
 
 
 @pytest.mark.slow
-def test_commands_of_the_document_on_comparing(tmp_path: Path) -> None:
+def test_commands_of_the_document_on_comparing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first commands for compare, reproduce and advise."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DISCREET_DATA", "")
     texts = blocks("docs/comparing.md", "sh")
     commands = [line for text in texts for line in text.splitlines() if line.startswith("discreet ")]
     assert {line.split()[1] for line in commands} == {"compare", "reproduce", "advise"}
-    quick = "\n".join(line for line in commands if "--full" not in line)
-    script = f'discreet() {{ "{sys.executable}" -m discreet.cli "$@"; }}\nset -e\ndiscreet demo\n{quick}'
-    source = str(Path(discreet.__file__).parents[1])
-    environment = {**os.environ, "PYTHONPATH": source, "DISCREET_DATA": ""}
-    done = subprocess.run(
-        ["bash", "-c", script], cwd=tmp_path, env=environment, check=False, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    run_script("\n".join(["discreet demo", *(line for line in commands if "--full" not in line)]))
     assert (tmp_path / "comparison" / "report.html").exists()
     assert (tmp_path / "vaidya" / "report.html").exists()
     assert (tmp_path / "advice.png").exists()

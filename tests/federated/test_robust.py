@@ -56,17 +56,18 @@ def test_hostile_parties_change_little(clinics, attack):
 @pytest.mark.skipif(not FULL, reason="DISCREET_DATA is not set")
 @pytest.mark.parametrize("name", ["mushroom", "adult"])
 @pytest.mark.parametrize("division", [("equal", None), ("exponential", 1.0)], ids=["alike", "unlike"])
-@pytest.mark.parametrize("rule", ["trimmed-mean", "median"])
-def test_hostile_parties_change_little_on_large_data(name, division, rule):
+def test_hostile_parties_change_little_on_large_data(name, division):
     """ε = 1: every attack within .03 of the honest sum, on average over three partitions and draws of the noise."""
-    lost = {attack: [] for attack in ATTACKS}
+    lost = {(rule, attack): [] for rule in ("trimmed-mean", "median") for attack in ATTACKS}
     for repeat in range(3):
         each = Consortium(datasets.load(name), 1, repeat, *division)
-        for attack, make in ATTACKS.items():
-            robust = combine(each.invitation, each.attacked(make), rule=rule)
-            lost[attack].append(honest(each) - each.accuracy(robust.statistics))
-    worst = max(lost, key=lambda attack: np.mean(lost[attack]))
-    assert np.mean(lost[worst]) <= 0.03, worst
+        unharmed = honest(each)
+        sent = {attack: each.attacked(make) for attack, make in ATTACKS.items()}
+        for (rule, attack), gaps in lost.items():
+            robust = combine(each.invitation, sent[attack], rule=rule)
+            gaps.append(unharmed - each.accuracy(robust.statistics))
+    means = {case: np.mean(gaps) for case, gaps in lost.items()}
+    assert max(means.values()) <= 0.03, means
 
 
 def test_without_defence_the_same_parties_ruin_the_model(clinics):

@@ -1,6 +1,8 @@
 """The command line, run in this process."""
 
 import csv
+import shlex
+from pathlib import Path
 
 from typer.testing import CliRunner
 
@@ -16,3 +18,18 @@ def run(*arguments, status=0):
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code == status, (result.exit_code, result.stdout, result.stderr, result.exception)
     return result
+
+
+def run_script(text):
+    """The commands of a document, in order: quotes, comments, continued lines and `>` as the shell has them.
+
+    What else a shell knows is handed to the command as it is, which refuses it.
+    """
+    for line in text.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        if words:
+            command, target = (words[:-2], words[-1]) if words[-2:-1] == [">"] else (words, None)
+            assert command[0] == "discreet", line
+            result = run(*command[1:])
+            if target is not None:
+                Path(target).write_text(result.stdout, encoding="utf-8")

@@ -213,7 +213,7 @@ def test_the_mutant_that_pays_once_for_all_classes_is_caught(monkeypatch):
         LinearSVM(schema(), epsilon=1.0).fit([], ledger=Ledger(1))
 
 
-def scores_of_fits(rows, adjacency, epsilon, seed, runs=2000):
+def scores_of_fits(rows, adjacency, epsilon, seed, runs):
     """How much the model speaks for the record in question, over many fits."""
     public = ALONE.replace(adjacency=adjacency)
     fits = (LinearSVM(public, epsilon=epsilon, random_state=seed + run).fit(rows) for run in range(runs))
@@ -222,13 +222,15 @@ def scores_of_fits(rows, adjacency, epsilon, seed, runs=2000):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize(("factor", "least", "most"), [(1, 0.3, 1.0), (4, 1.0, 4.0)])
-def test_black_box_finds_no_more_than_epsilon(adjacency, factor, least, most):
-    """Samples alone: a bound below the stated loss, and above it if the fit gets four times the epsilon it states."""
+@pytest.mark.parametrize(("factor", "least", "most", "runs"), [(1, 0.3, 1.0, 2000), (4, 1.0, 4.0, 500)])
+def test_black_box_finds_no_more_than_epsilon(adjacency, factor, least, most, runs):
+    """Samples alone: a bound below the stated loss, and above it if the fit gets four times the epsilon it states;
+    that takes a quarter of the runs."""
     record = {"a": "x", "label": "y"}
     other = [] if adjacency == "add-remove" else [{**record, "label": "n"}]
     pair = ([record], other)
-    bound = lower_bound(*(scores_of_fits(rows, adjacency, factor, 10**6 * place) for place, rows in enumerate(pair)))
+    scores = [scores_of_fits(rows, adjacency, factor, 10**6 * place, runs) for place, rows in enumerate(pair)]
+    bound = lower_bound(*scores)
     assert least < bound.epsilon <= most, bound
 
 

@@ -12,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.randomness import SeededRandomness
+from discreet.records.encoding import category_codes
 from discreet.research.papers.marchioro2022 import Marchioro2022NaiveBayes
 from discreet.research.papers.marchioro2022_exchange import FLOOR
 from discreet.schema import Schema
@@ -255,12 +256,28 @@ def load(name):
     return schema, X_train, train[schema.target].to_numpy(), X_test, test[schema.target].to_numpy()
 
 
+def numbered(schema, *tables):
+    """The schema and tables with the number of a category in its place: the same cells, and numbers are read faster."""
+    columns = [
+        c
+        if isinstance(c, Numeric)
+        else Categorical(c.name, range(len(c.categories)), unlisted=c.size > len(c.categories))
+        for c in schema.columns
+    ]
+    codes = [
+        {c.name: X[c.name] if isinstance(c, Numeric) else category_codes(X[c.name], c) for c in schema.columns}
+        for X in tables
+    ]
+    return schema.replace(columns=columns), *codes
+
+
 def differences(name, reference, runs):
     """Ours minus theirs in combined standard errors, a row a number of nodes.
 
     Where twenty runs of theirs are all alike, the deviation of ours stands in: theirs cannot be 0.
     """
     schema, X, y, X_test, y_test = load(name)
+    schema, X, X_test = numbered(schema, X, X_test)
     rows = []
     for nodes, text in reference.items():
         means, deviations = np.array(text.split(), dtype=float).reshape(-1, 2).T / 1e4
@@ -269,7 +286,8 @@ def differences(name, reference, runs):
                 schema, epsilon=epsilon, nodes=nodes or 1, federated=nodes is not None, skip_empty=True
             )
             seeds = range(1000 * len(rows), 1000 * len(rows) + runs)
-            scores = [model.set_params(random_state=seed).fit(X, y).score(X_test, y_test) for seed in seeds]
+            fits = (model.set_params(random_state=seed).fit(X, y) for seed in seeds)
+            scores = [np.mean(each.predict(X_test) == y_test) for each in fits]
             error = math.hypot((deviation or np.std(scores)) / math.sqrt(20), np.std(scores) / math.sqrt(runs))
             rows.append((np.mean(scores) - mean) / error)
     return np.array(rows)
