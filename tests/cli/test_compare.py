@@ -204,7 +204,12 @@ def test_runs_of_others_are_shown_beside():
     refused(*GRID[:4], "--epsilons", "2", "--folds", "2", "--data", "wine", "--beside", "rivals.csv", words=["pair"])
     refused(*GRID, "--beside", "none.csv", words=["none.csv"])
     refused(*GRID, "--beside", "out", words=["out is a folder"])
-    refused(*GRID, "--beside", "out/runs.csv", words=["have names of models that this comparison runs itself", "(naive-bayes, one-rule)"])
+    refused(
+        *GRID,
+        "--beside",
+        "out/runs.csv",
+        words=["have names of models that this comparison runs itself", "(naive-bayes, one-rule)"],
+    )
     for text in ("", rows.splitlines()[0] + "\n"):
         Path("empty.csv").write_text(text)
         refused(*GRID, "--beside", "empty.csv", words=["empty.csv is empty"])
