@@ -20,16 +20,17 @@ def run(*arguments, status=0):
     return result
 
 
-def run_script(text):
-    """The commands of a document, in order: quotes, comments, continued lines and `>` as the shell has them.
+SHELL = {"|", "||", "&", "&&", ";", "<", ">", ">>", "2>"}
 
-    What else a shell knows is handed to the command as it is, which refuses it.
-    """
+
+def run_script(text):
+    """The commands of a document, in order: quotes, comments, continued lines and `>` as the shell has them."""
     for line in text.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         if words:
             command, target = (words[:-2], words[-1]) if words[-2:-1] == [">"] else (words, None)
             assert command[0] == "discreet", line
+            assert SHELL.isdisjoint(command), f"only a shell can run this: {line}"
             result = run(*command[1:])
             if target is not None:
                 Path(target).write_text(result.stdout, encoding="utf-8")
