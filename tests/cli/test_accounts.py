@@ -15,7 +15,7 @@ from discreet import Ledger
 from discreet.cli import perturb
 from discreet.errors import FileError, MissingExtra
 from discreet.privacy.receipt import Charge
-from discreet.sources.marked import MarkedSource
+from discreet.sources.predictions import MarkedSource
 from support.paying import CANARY, PAYING, PAYING_ADD_REMOVE, paying, prepare_folder, refused, run
 
 

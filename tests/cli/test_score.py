@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.cli import score
 from discreet.cli.application import CarefulGroup
-from discreet.sources.marked import MarkedSource
+from discreet.sources.predictions import MarkedSource
 
 CANARY = "CANARY-7731"
 CANARY_NUMBER = "77.311977"

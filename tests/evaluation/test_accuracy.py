@@ -28,8 +28,8 @@ from discreet.evaluation.accuracy import (
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.randomness import as_rng
 from discreet.records import files
-from discreet.sources import marked
-from discreet.sources.marked import MarkedSource
+from discreet.sources import predictions as marked
+from discreet.sources.predictions import MarkedSource
 from support.estimators import PRIVATE
 from support.neighbours import ADJACENCIES, BASE, EDGES, ODD, neighbours, schema
 from support.records import split_target

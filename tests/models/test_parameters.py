@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.models.parameters import check_integer, check_one_of
+from discreet.models.parameter_checks import check_integer, check_one_of
 
 
 @pytest.mark.parametrize("value", [1, 3, np.int64(2)])

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from discreet.privacy.draws import MARGIN
 from discreet.privacy.exponential_coins import bounds, decide, toss
 from discreet.privacy.randomness import SecureRandomness
+from discreet.privacy.sampling import MARGIN
 
 GAMMAS = st.fractions(min_value=0, max_value=200)
 

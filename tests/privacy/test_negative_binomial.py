@@ -12,7 +12,6 @@ from scipy import stats
 
 from discreet.errors import ParameterError
 from discreet.privacy import negative_binomial
-from discreet.privacy.draws import MARGIN
 from discreet.privacy.negative_binomial import (
     LISTED,
     WHOLE,
@@ -23,6 +22,7 @@ from discreet.privacy.negative_binomial import (
     weight,
     weight_bounds,
 )
+from discreet.privacy.sampling import MARGIN
 
 EXACT = Context(prec=400)
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")

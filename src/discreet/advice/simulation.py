@@ -18,7 +18,7 @@ from discreet.advice.facts import Facts
 from discreet.advice.twins import twins
 from discreet.advice.worlds import WORLDS, Sample, drawn, numbered
 from discreet.models import MODELS as FAMILIES
-from discreet.models.settings import configured
+from discreet.models.parameter_texts import configured
 from discreet.privacy.epsilon import MOST_EPSILON, as_epsilon
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Column

@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from discreet.advice.advisor import Advice, Choice, Strange, Useful
 from discreet.advice.record import track_record
-from discreet.models.settings import split_names
+from discreet.models.parameter_texts import split_names
 
 NAMES = {
     "naive-bayes": "naive Bayes",

@@ -1,4 +1,4 @@
-"""The command line: one module per command."""
+"""The command line: a module for each command or group of commands, and what they share."""
 
 from discreet.cli.application import app, main
 

@@ -55,7 +55,7 @@ def compare(
       discreet compare --data iris --models "naive-bayes,naive-bayes(select=auto)" --epsilons 1 --out comparison
       discreet compare grid.toml --jobs 2 --out comparison
     """
-    from discreet.models.settings import configured, split_names
+    from discreet.models.parameter_texts import configured, split_names
     from discreet.research.comparison import ResultsFile, summary
     from discreet.research.comparison import compare as run_grid
 

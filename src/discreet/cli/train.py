@@ -134,7 +134,7 @@ def _train_rules(
 def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -> Any:
     """The model with its parameters, which are checked."""
     from discreet.models import MODELS
-    from discreet.models.settings import read_settings
+    from discreet.models.parameter_texts import read_settings
 
     if name not in MODELS:
         raise ParameterError(f"--model={name!r}; need one of: {', '.join(MODELS)}")

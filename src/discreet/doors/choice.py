@@ -8,7 +8,7 @@ from typing import get_args
 
 import numpy as np
 
-from discreet.doors.passage import Account, passage
+from discreet.doors.passage import Payer, passage
 from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
@@ -57,7 +57,7 @@ def select(
     candidates: Sequence[ColumnScore],
     wanted: int,
     epsilon: Epsilon,
-    ledger: Account,
+    ledger: Payer,
     rng: Randomness,
     purpose: str = "selection",
 ) -> Selection:

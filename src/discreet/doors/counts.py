@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias, get_args
 
-from discreet.doors.passage import Account, passage
+from discreet.doors.passage import Payer, passage
 from discreet.errors import ParameterError
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.polya import PolyaShare
@@ -25,7 +25,7 @@ def release(
     source: Source,
     schema: Schema,
     plan: Sequence[CountStep],
-    ledger: Account,
+    ledger: Payer,
     rng: Randomness,
     purpose: str = "release",
     *,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.doors.gathering import gather
-from discreet.doors.passage import Account, passage
+from discreet.doors.passage import Payer, passage
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
@@ -74,7 +74,7 @@ def separate(
     epsilon: Epsilon,
     huber: float,
     strength: float,
-    ledger: Account,
+    ledger: Payer,
     rng: Randomness,
     purpose: str = "hyperplanes",
 ) -> NoisyStatistics:

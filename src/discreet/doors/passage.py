@@ -49,7 +49,7 @@ class Spending:
         return reduce(add, self._receipts)
 
 
-Account = Ledger | Spending
+Payer = Ledger | Spending
 """What a door can charge."""
 
 
@@ -82,7 +82,7 @@ def passage(
     source: Source,
     schema: Schema,
     steps: Sequence[AnyStep | Lot],
-    ledger: Account,
+    ledger: Payer,
     rng: Randomness,
     purpose: str,
     *,
@@ -108,7 +108,7 @@ def passage(
 def pay(
     schema: Schema,
     steps: Sequence[AnyStep | Lot],
-    ledger: Account,
+    ledger: Payer,
     rng: Randomness,
     purpose: str,
     *,

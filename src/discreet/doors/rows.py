@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.doors.gathering import gather
-from discreet.doors.passage import Account, passage
+from discreet.doors.passage import Payer, passage
 from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
@@ -99,7 +99,7 @@ def perturb_rows(
     columns: Sequence[RowStep],
     label: RowStep | None,
     drawn: int | None,
-    ledger: Account,
+    ledger: Payer,
     rng: Randomness,
     purpose: str,
 ) -> tuple[NoisyCodes, Receipt]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.doors.counts import check_counted
-from discreet.doors.passage import Account, passage
+from discreet.doors.passage import Payer, passage
 from discreet.errors import ParameterError
 from discreet.privacy.mechanisms.polya import PolyaShare
 from discreet.privacy.randomness import Randomness
@@ -25,7 +25,7 @@ def share(
     schema: Schema,
     plan: Sequence[Step[TableQuery, PolyaShare]],
     mask: NDArray[np.uint64],
-    ledger: Account,
+    ledger: Payer,
     rng: Randomness,
     purpose: str,
 ) -> tuple[list[NDArray[np.uint64]], Receipt]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from discreet.doors.gathering import gather
-from discreet.doors.passage import Account, passage
+from discreet.doors.passage import Payer, passage
 from discreet.doors.tree_plans import PLANS, Plan
 from discreet.doors.tree_rows import TreeRows
 from discreet.errors import ParameterError
@@ -21,7 +21,7 @@ def grow(
     source: Source,
     schema: Schema,
     plans: Sequence[Plan],
-    ledger: Account,
+    ledger: Payer,
     rng: Randomness,
     purpose: str = "tree",
     *,

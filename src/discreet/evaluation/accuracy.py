@@ -23,7 +23,7 @@ from discreet.privacy.steps import laplace_steps
 from discreet.queries.tables import ClassCounts
 from discreet.records import files
 from discreet.schema import Schema
-from discreet.sources.marked import Examples, MarkedSource, marks
+from discreet.sources.predictions import Examples, MarkedSource, marks
 
 UNIT = "one record of the test data"
 ASKED = "Predictions(right, wrong)"

@@ -1,4 +1,4 @@
-"""The models that users fit, one family per package, each made of published answers only."""
+"""The models that users fit, in families that do not know each other, made of published answers only."""
 
 from discreet.models.families import MODELS, BeeRules, DecisionTree, LinearSVM, NaiveBayes, OneRule, RandomForest
 

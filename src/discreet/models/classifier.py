@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.passage import Spending
 from discreet.models import saving
-from discreet.models.public import (
+from discreet.models.public_data import (
     accept_any_table,
     check_schema_parameter,
     checked_public,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.models.public import accept_any_table, checked_public
+from discreet.models.public_data import accept_any_table, checked_public
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.receipt import Receipt
 from discreet.records.tables import Table, as_frame, as_matrix, check_records

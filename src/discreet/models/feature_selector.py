@@ -7,8 +7,8 @@ from typing import Any, Self
 from discreet.doors.choice import select
 from discreet.errors import ParameterError
 from discreet.models.column_selector import ColumnSelector
-from discreet.models.parameters import check_integer
-from discreet.models.public import check_schema_parameter, schema_for_source, with_schema
+from discreet.models.parameter_checks import check_integer
+from discreet.models.public_data import check_schema_parameter, schema_for_source, with_schema
 from discreet.privacy.epsilon import as_epsilon, as_release_epsilon
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger, as_ledger

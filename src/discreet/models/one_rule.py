@@ -18,7 +18,7 @@ from discreet.errors import ParameterError
 from discreet.models import explanation
 from discreet.models.classifier import PrivateClassifier
 from discreet.models.explanation import Evidence
-from discreet.models.parameters import check_integer
+from discreet.models.parameter_checks import check_integer
 from discreet.models.tabular import LEAST_PSEUDO_RECORDS, ColumnScores, Model, normalised, sorted_classes
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness

@@ -12,8 +12,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.privacy.directed import digits_for, exp_above, exp_below
-from discreet.privacy.draws import MARGIN, Words, is_below
+from discreet.privacy.directed_rounding import digits_for, exp_above, exp_below
+from discreet.privacy.sampling import MARGIN, Words, is_below
 
 
 def toss(gaps: NDArray[np.int64], scale: float, words: Words, margin: float = MARGIN) -> NDArray[np.bool_]:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.privacy.directed import digits_for, exp_above, exp_below, log_above, log_below
-from discreet.privacy.draws import LARGEST_SCALE, MARGIN, Words, is_below
+from discreet.privacy.directed_rounding import digits_for, exp_above, exp_below, log_above, log_below
+from discreet.privacy.sampling import LARGEST_SCALE, MARGIN, Words, is_below
 
 MOST_PARTIES = 10**9
 """The most parties that may divide the noise: far more than any sum has, and tested up to here."""

@@ -10,7 +10,7 @@ from scipy import stats
 
 from discreet import Categorical, LinearSVM, Numeric, Schema
 from discreet.errors import ParameterError
-from discreet.privacy.directed import log_above
+from discreet.privacy.directed_rounding import log_above
 from discreet.privacy.mechanisms import minimiser
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.minimiser import SURE, ExactGradient, fast_bits, minimise

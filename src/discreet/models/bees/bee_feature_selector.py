@@ -15,7 +15,7 @@ from discreet.models.bees.fitness import NoisyAccuracy, NoisyHistogram, TreeAccu
 from discreet.models.bees.reading import admit, labelled, promised
 from discreet.models.bees.selection import Bits, SubsetSearch
 from discreet.models.column_selector import ColumnSelector
-from discreet.models.public import check_schema_parameter, with_schema
+from discreet.models.public_data import check_schema_parameter, with_schema
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.receipt import Receipt

@@ -22,8 +22,8 @@ from discreet.models.bees.reading import admit, labelled, promised, restored
 from discreet.models.bees.rules import Rule, encode, rules_from_dict, rules_to_dict
 from discreet.models.bees.search import STRATEGIES, RuleSearch
 from discreet.models.classifier import Classifier
-from discreet.models.parameters import check_integer, check_one_of
-from discreet.models.public import with_schema
+from discreet.models.parameter_checks import check_integer, check_one_of
+from discreet.models.public_data import with_schema
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.receipt import Receipt

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.models.parameters import check_integer
+from discreet.models.parameter_checks import check_integer
 from discreet.privacy.randomness import search_generator
 
 Vector: TypeAlias = NDArray[np.float64]

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.models.bees.colony import Box, Optimum, Uniform, Vector, checked_box, stream
-from discreet.models.parameters import check_integer
+from discreet.models.parameter_checks import check_integer
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from discreet.errors import ParameterError
 from discreet.models.bees.colony import Uniform, proportions
-from discreet.models.parameters import check_integer
+from discreet.models.parameter_checks import check_integer
 
 Bits: TypeAlias = tuple[bool, ...]
 """For each column, whether it is chosen."""

@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 from discreet.models.classifier import PrivateClassifier
 from discreet.models.linear import weights
 from discreet.models.linear.weights import Weight
-from discreet.models.parameters import check_integer
+from discreet.models.parameter_checks import check_integer
 from discreet.models.tabular import ColumnScores, Model
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness

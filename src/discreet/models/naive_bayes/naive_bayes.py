@@ -20,7 +20,7 @@ from discreet.models.classifier import PrivateClassifier
 from discreet.models.explanation import Evidence
 from discreet.models.naive_bayes import plan as planning
 from discreet.models.naive_bayes import selection, tables
-from discreet.models.parameters import check_integer, check_one_of
+from discreet.models.parameter_checks import check_integer, check_one_of
 from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness

@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.models.parameters import check_integer, check_one_of
+from discreet.models.parameter_checks import check_integer, check_one_of
 from discreet.models.trees.plan import MOST_DEPTH
 from discreet.queries.trees import MOST_BINS, SCORES
 

@@ -14,7 +14,7 @@ from discreet.doors.passage import Spending
 from discreet.doors.tree_plans import Plan
 from discreet.errors import ParameterError
 from discreet.models.classifier import PrivateClassifier
-from discreet.models.parameters import check_integer
+from discreet.models.parameter_checks import check_integer
 from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text

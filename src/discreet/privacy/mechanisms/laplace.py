@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import ParameterError
-from discreet.privacy.draws import LARGEST_SCALE
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
+from discreet.privacy.sampling import LARGEST_SCALE
 from discreet.queries.arrays import Integers
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.privacy.directed import log_above
-from discreet.privacy.draws import LARGEST_SCALE
+from discreet.privacy.directed_rounding import log_above
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.minimiser import minimise
 from discreet.privacy.mechanisms.problem import SLACK, Problem
 from discreet.privacy.randomness import Randomness
+from discreet.privacy.sampling import LARGEST_SCALE
 
 WORD = 62
 """Bits of a uniform integer, the most that `Randomness.integers` draws; two of them make a uniform number."""

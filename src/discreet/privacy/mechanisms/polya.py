@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.errors import ParameterError
-from discreet.privacy.draws import LARGEST_SCALE
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.negative_binomial import MOST_PARTIES
 from discreet.privacy.randomness import Randomness
+from discreet.privacy.sampling import LARGEST_SCALE
 from discreet.queries.arrays import Integers
 from discreet.schema.columns import is_integer
 

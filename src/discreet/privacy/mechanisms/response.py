@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.privacy.directed import exp_below, log_above
+from discreet.privacy.directed_rounding import exp_below, log_above
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from discreet.errors import FileError, ParameterError
-from discreet.models.settings import canonical
+from discreet.models.parameter_texts import canonical
 from discreet.privacy.epsilon import as_epsilon
 from discreet.schema import Adjacency
 

@@ -5,7 +5,8 @@ import doctest
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.models import MODELS, settings
+from discreet.models import MODELS
+from discreet.models import parameter_texts as settings
 from discreet.research.papers import Zorarpaci2019Pipeline
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.privacy.directed import digits_for, exp_above, exp_below, log_above, log_below
+from discreet.privacy.directed_rounding import digits_for, exp_above, exp_below, log_above, log_below
 
 SMALL = Fraction(1, 10**50)
 ARGUMENTS = st.fractions(0, 40, max_denominator=10**9)

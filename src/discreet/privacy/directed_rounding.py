@@ -2,7 +2,7 @@
 
 Proof      the quotient is rounded to the wanted side. `Decimal.exp` and `Decimal.ln` are correctly rounded, and both
            functions grow with their argument, so the neighbouring decimal on that side is a bound.
-Test       tests/privacy/test_directed.py
+Test       tests/privacy/test_directed_rounding.py
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.privacy.draws import is_below
+from discreet.privacy.sampling import is_below
 
 WORD = st.integers(0, 2**64 - 1)
 
