@@ -1,4 +1,4 @@
-# make demo   trains, explains and plots on built-in data      make check  style and types
+# make demo   trains, explains and plots on built-in data      make check  style, types, imports
 # make test   all tests                                        make bench  benchmarks (needs DISCREET_DATA)
 # make coverage   lines and branches of the fast tests: what no test runs
 # make test-flower   federated training carried by Flower, in an environment of its own
