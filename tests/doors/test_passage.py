@@ -573,3 +573,7 @@ def test_every_mechanism_has_a_loss_and_says_whether_it_is_experimental():
         assert isinstance(kind.loss, FunctionType), kind
         assert isinstance(kind.experimental, bool), kind
     assert [kind for kind in MECHANISMS if kind.experimental] == [SmoothCauchy]
+
+
+def test_a_reading_shows_no_values() -> None:
+    assert repr(passage.Reading(MemorySource([BASE]), schema())) == "Reading(values hidden)"

@@ -211,3 +211,14 @@ def test_a_file_of_the_command_line_can_be_vouched_for(tmp_path):
     assert len(table.y) == 50
     model = BeeRules(table.schema, max_iter=5).fit(table.X, table.y, source_guarantee=table.guarantee)
     assert model.guarantee_.holds
+
+
+def test_a_table_whose_labels_are_clear_gets_no_receipt(tmp_path):
+    perturbation = LocalPerturbation(SCHEMA, epsilon=4)
+    perturbation.fit_transform(
+        {name: values for name, values in draw_records(20, seed=1).items() if name in SCHEMA.names}
+    )
+    (tmp_path / "t.csv").write_text("a\n", encoding="utf-8")
+    with pytest.raises(ParameterError, match="labels were not perturbed"):
+        save_receipt(perturbation, tmp_path / "t.csv")
+    assert not receipt_path(tmp_path / "t.csv").exists()

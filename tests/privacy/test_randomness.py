@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from discreet.errors import ParameterError
-from discreet.privacy.randomness import SecureRandomness, SeededRandomness, as_rng
+from discreet.privacy.randomness import SecureRandomness, SeededRandomness, as_rng, search_generator
 
 
 def chi_squared(draws, scale, cells=None):
@@ -175,3 +175,14 @@ def test_integers_near_the_largest_range_are_not_folded():
     below = 3 * 2**60
     draws = as_rng(None).integers(below, (20_000,))
     assert abs((draws < below // 3).mean() - 1 / 3) < 0.02
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState, int, np.int64])
+def test_a_seed_of_any_kind_makes_a_search_repeatable(make):
+    first, second = (search_generator(make(5)).integers(10**9, size=4).tolist() for _ in range(2))
+    assert first == second
+
+
+def test_a_generator_given_to_a_search_is_the_one_that_draws():
+    given = np.random.default_rng(0)
+    assert search_generator(given) is given

@@ -227,3 +227,13 @@ def test_parquet_needs_an_engine(parquet: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match="discreet\\[duckdb\\]"):
         files.read_columns(parquet)
+
+
+def test_two_parquet_columns_of_one_name_are_refused_without_duckdb(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    twice = pa.Table.from_arrays([pa.array([1]), pa.array([2]), pa.array(["yes"])], names=["number", "number", "label"])
+    parquet.write_table(twice, tmp_path / "t.parquet")
+    monkeypatch.setattr(files, "connect_duckdb", lambda: None)
+    with pytest.raises(FileError, match="two columns of one name; rename one"):
+        list(files.read_blocks(tmp_path / "t.parquet"))

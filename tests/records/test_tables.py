@@ -296,3 +296,9 @@ def test_mistakes_in_new_records_are_named(wrong):
     with pytest.raises(DataError, match="schema"):
         model.predict(wrong)
     assert len(model.predict([{"a": 1, "b": 1, "c": 1}, {"a": 2}])) == 2
+
+
+def test_several_columns_that_no_schema_knows_are_named_at_once():
+    table = {"a": [1], "b": [0], "c": [1], "x": [0], "z": [0]}
+    with pytest.raises(DataError, match="columns 'x', 'z' are not in the schema; drop them"):
+        MemorySource(table, ["no"]).check(NUMBERS)

@@ -35,13 +35,13 @@ GOLDEN = (
 )
 
 
-def golden():
+def golden(text=GOLDEN):
     """The golden file, with hashes computed here from the description of the format alone."""
-    header, one, two = (json.loads(line) for line in GOLDEN.splitlines())
+    header, one, two = (json.loads(line) for line in text.splitlines())
     hashes = [digest("", {name: header[name] for name in ("adjacency", "limit", "made")})]
     for entry in (one, two):
         hashes.append(digest(hashes[-1], {name: entry[name] for name in entry if name != "hash"}))
-    return GOLDEN.replace(b"ONE", hashes[1].encode()).replace(b"HEAD", hashes[2].encode())
+    return text.replace(b"ONE", hashes[1].encode()).replace(b"HEAD", hashes[2].encode())
 
 
 def digest(previous, content):
@@ -639,3 +639,33 @@ def test_a_wrong_name_writes_nothing(tmp_path):
     with pytest.raises(ParameterError):
         pay(Ledger.open(path), b"bytes")
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("written", "forged", "message"),
+    [
+        (b'"adjacency":"replace-one"', b'"adjacency":null', "it has no adjacency"),
+        (b'"name":"naive-bayes for ill"', b'"name":7', "entry 1 is not as it was written"),
+        (b'"made":"2025-07-01T08:00:00.000000+00:00"', b'"made":20250701', "its first line is not as it was written"),
+    ],
+)
+def test_a_forgery_whose_hashes_fit_is_refused(tmp_path, written, forged, message):
+    """Whoever can compute hashes can still not leave the adjacency out, nor put a number where a text belongs."""
+    assert written in GOLDEN
+    path = tmp_path / "ledger.jsonl"
+    one_adjacency = GOLDEN.replace(b"add-remove", b"replace-one")
+    path.write_bytes(golden(one_adjacency.replace(written, forged)))
+    with pytest.raises(FileError, match=message):
+        Ledger.open(path)
+
+
+def test_a_disk_that_fails_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "ledger.jsonl"
+    path.write_bytes(golden())
+
+    def broken(*arguments):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(ledger_file.os, "fdopen", broken)
+    with pytest.raises(FileError, match="Input/output error; check the disk"):
+        Ledger.open(path)

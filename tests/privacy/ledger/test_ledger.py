@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from discreet.errors import BudgetError, ParameterError
 from discreet.privacy.epsilon import as_epsilon, shown_above, shown_below, total
-from discreet.privacy.ledger import Ledger
+from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.ledger.account import Account
 from discreet.privacy.receipt import Charge
 from discreet.schema import Adjacency
@@ -322,3 +322,16 @@ def test_huge_amounts_and_infinity_go_together():
     assert ledger.spent == math.inf
     with pytest.raises(BudgetError, match="costs epsilon=inf"):
         Ledger(Fraction(10**399)).charge("b", charges(math.inf), ADD_REMOVE)
+
+
+def test_a_charge_of_nothing_is_refused():
+    ledger = Ledger(1)
+    with pytest.raises(BudgetError, match="without a charge"):
+        ledger.charge("a", [], ADD_REMOVE)
+    assert ledger.entries == []
+
+
+@pytest.mark.parametrize("wrong", [2, "ledger.jsonl", {"limit": 1}])
+def test_what_is_not_a_ledger_is_refused_before_anything_is_read(wrong):
+    with pytest.raises(ParameterError, match="need a Ledger"):
+        as_ledger(wrong, Fraction(1))
