@@ -15,10 +15,10 @@ MARKERS, DASHES = "osD^vPX", ("-", "--", "-.", ":")
 def new_figure(**options: Any) -> Any:
     """An empty matplotlib figure; MissingExtra if matplotlib is not installed."""
     try:
-        from matplotlib import figure
+        import matplotlib.figure
     except ImportError:
         raise MissingExtra("plot") from None
-    return figure.Figure(**{"layout": "constrained", **options})
+    return matplotlib.figure.Figure(**{"layout": "constrained", **options})
 
 
 def colours_of(name: str, places: Any) -> Any:

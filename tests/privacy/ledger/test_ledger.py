@@ -326,7 +326,7 @@ def test_huge_amounts_and_infinity_go_together():
 
 def test_a_charge_of_nothing_is_refused():
     ledger = Ledger(1)
-    with pytest.raises(BudgetError, match="without a charge"):
+    with pytest.raises(BudgetError, match="has no charge"):
         ledger.charge("a", [], ADD_REMOVE)
     assert ledger.entries == []
 
