@@ -235,5 +235,5 @@ def test_two_parquet_columns_of_one_name_are_refused_without_duckdb(tmp_path, mo
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2]), pa.array(["yes"])], names=["number", "number", "label"])
     parquet.write_table(twice, tmp_path / "t.parquet")
     monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
-    with pytest.raises(FileError, match="two columns of one name; rename one"):
+    with pytest.raises(FileError, match="two columns with the same name; rename one"):
         list(files.read_blocks(tmp_path / "t.parquet"))
