@@ -342,3 +342,20 @@ def test_a_loss_is_counted_under_another_adjacency():
     assert replace_one.counted(Fraction(1, 3), add_remove) == Fraction(2, 3)
     assert add_remove.counted(Fraction(1, 3), replace_one) == math.inf
     assert replace_one.counted(math.inf, add_remove) == math.inf
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda text: Schema([Numeric(text, 0, 1)], "y", ["a"]),
+        lambda text: Schema([Numeric("n", 0, 1)], text, ["a"]),
+        lambda text: Schema([Numeric("n", 0, 1)], "y", ["a"], ignore=[text]),
+        lambda text: Schema([Numeric("n", 0, 1)], "y", [text]),
+        lambda text: Schema([Categorical("c", ["a", text])], "y", ["a"]),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_refused(make):
+    """No file could hold it: a model would be paid for and could not be saved."""
+    assert make("\U0001f600").hash
+    with pytest.raises(SchemaError, match="valid Unicode"):
+        make("a\ud83d")

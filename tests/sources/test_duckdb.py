@@ -335,7 +335,9 @@ def test_huge_integers_are_rounded_once():
 
 def test_labels_that_no_text_of_an_engine_can_equal_are_no_error(tmp_path):
     pq.write_table(pa.table(COLUMNS), tmp_path / "t.parquet")
-    schema = Schema([Categorical("c", ["\ud800", "a\x00b", "a"]), Numeric("n", 0, 1)], "y", ["\udfff", "no", "a\x00"])
+    schema = Schema(
+        [Categorical("c", ["\ufffd", "a\x00b", "a"]), Numeric("n", 0, 1)], "y", ["\U0001f600", "no", "a\x00"]
+    )
     cells = [Cells("c"), Cells("n")]
     expected = MemorySource(COLUMNS).count(cells, schema).counts
     got = DuckDBSource(tmp_path / "t.parquet").count(cells, schema).counts

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.errors import DataError, DiscreetError, FileError, MissingExtra, SchemaError
 from discreet.queries.tables import ClassCounts, Counts, Moments, SoftCounts, SplineCounts, Total
-from discreet.schema.columns import NUMBER, text_of
-from discreet.sources import sql
+from discreet.schema.columns import NUMBER, is_utf8, text_of
 from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.memory import MemorySource
 from support.records import draw_records
@@ -333,7 +332,7 @@ VALUES = {
     "decimal": (pa.decimal128(38, 10), st.decimals(-(10**27), 10**27, places=10, allow_nan=False)),
     "money": (pa.decimal128(18, 2), st.decimals(-(10**15), 10**15, places=2, allow_nan=False)),
     "bytes": (pa.binary(), st.binary(max_size=3)),
-    "list": (pa.list_(pa.string()), st.lists(st.text(max_size=3).filter(sql.is_utf8), max_size=2)),
+    "list": (pa.list_(pa.string()), st.lists(st.text(max_size=3).filter(is_utf8), max_size=2)),
     "struct": (pa.struct([("a", pa.int8())]), st.fixed_dictionaries({"a": st.integers(0, 3)})),
     "uuid": (pa.uuid(), st.integers(0, 3).map(lambda number: uuid.UUID(int=number).bytes)),
     "nothing": (pa.null(), st.none()),

@@ -18,11 +18,11 @@ from discreet.records.sql_types import (
     TEXT_TYPES,
     base_type,
     identifier,
-    is_utf8,
     literal,
     may_fail,
 )
 from discreet.records.values import Columns, objects
+from discreet.schema.columns import is_utf8
 
 
 def parquet_structure(path: Path) -> Columns:

@@ -35,12 +35,3 @@ def identifier(name: str) -> str:
 def literal(text: str) -> str:
     """A quoted text."""
     return "'" + text.replace("'", "''") + "'"
-
-
-def is_utf8(text: str) -> bool:
-    """Whether a text can be written into a statement; a text that cannot be equals no text in a database."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -158,6 +158,15 @@ class Categorical:
 Column: TypeAlias = Numeric | Categorical
 
 
+def is_utf8(text: str) -> bool:
+    """Whether a text can be written to a file or into a statement: half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def checked_labels(labels: Sequence[Label], where: str, word: str) -> tuple[Label, ...]:
     """The list of categories or classes; SchemaError unless it is of texts and finite numbers, each once."""
     if isinstance(labels, str) or not isinstance(labels, Iterable):
@@ -174,6 +183,8 @@ def checked_labels(labels: Sequence[Label], where: str, word: str) -> tuple[Labe
                 f"{where}: {word} {label!r} spells infinity or a number of 2**53 or more, which columns of numbers and "
                 "of text would read differently; write it in another way"
             )
+        if isinstance(label, str) and not is_utf8(label):
+            raise SchemaError(f"{where}: {word} {label!r} is not valid Unicode and fits into no file; correct the text")
         if not text_of(label):
             raise SchemaError(f"{where}: an empty text is not a {word}; empty values count as missing")
         if text_of(label) in seen:

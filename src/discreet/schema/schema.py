@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.errors import SchemaError
 from discreet.schema.adjacency import Adjacency, Paid
-from discreet.schema.columns import Categorical, Column, Label, Numeric, checked_labels, is_integer
+from discreet.schema.columns import Categorical, Column, Label, Numeric, checked_labels, is_integer, is_utf8
 from discreet.storage.envelope import Envelope, content_hash, read_json
 
 FILE = Envelope("discreet/schema", 1, "a schema of discreet", "`discreet schema` or Schema.save", seal=None, indent=1)
@@ -86,8 +86,8 @@ class Schema:
         if not names:
             raise SchemaError("the schema has no columns; need at least one column besides the target")
         for name in [*names, self.target, *self.ignore]:
-            if not isinstance(name, str) or not name:
-                raise SchemaError(f"column name {name!r}; need a non-empty text")
+            if not isinstance(name, str) or not name or not is_utf8(name):
+                raise SchemaError(f"column name {name!r}; need a non-empty text of valid Unicode")
             if [*names, self.target, *self.ignore].count(name) > 1:
                 raise SchemaError(f"column {name!r} is named twice; name each column once, including the target")
         if self.records is not None and (not is_integer(self.records) or self.records < 1):

@@ -22,7 +22,6 @@ from discreet.records.sql_types import (
     UNCHECKED,
     base_type,
     identifier,
-    is_utf8,
     literal,
     may_fail,
 )
@@ -147,7 +146,7 @@ def _label_conditions(name: str, labels: Sequence[Label], kind: str) -> list[str
 def _text_conditions(column: str, texts: Sequence[str], kind: str) -> list[str]:
     """A text is a label if both are spelled alike, are the same number, or stand for the same truth value."""
     text = _trimmed(column, kind)
-    conditions = [f"({text} = {literal(each)}" if is_utf8(each) else "(FALSE" for each in texts]
+    conditions = [f"({text} = {literal(each)}" for each in texts]
     for place, each in enumerate(texts):
         if is_canonical_number(each):
             number = double(float(each))
@@ -155,7 +154,7 @@ def _text_conditions(column: str, texts: Sequence[str], kind: str) -> list[str]:
     for word in ("true", "false"):
         code = boolean_code(word == "true", texts)
         if code is not None:
-            listed = ", ".join(literal(each) for each in texts if is_utf8(each))
+            listed = ", ".join(literal(each) for each in texts)
             conditions[code] += f" OR (LOWER({text}) {BYTEWISE} = '{word}' AND {text} NOT IN ({listed}))"
     return [f"{condition})" for condition in conditions]
 
