@@ -13,8 +13,16 @@ from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.memory import MemorySource
 
-COUNTS = ExactStatistics({Cells("a"): np.array([[4711, 1]])})
-ROWS = ExactRows({Cells("a"): np.array([4711], dtype=np.uint16)}, np.array([4711], dtype=np.uint16))
+
+def counts():
+    """Exact counts, made anew for each test: another test looks for any that outlive a fit."""
+    return ExactStatistics({Cells("a"): np.array([[4711, 1]])})
+
+
+def rows():
+    return ExactRows({Cells("a"): np.array([4711], dtype=np.uint16)}, np.array([4711], dtype=np.uint16))
+
+
 SOURCES = [
     MemorySource({"a": [4711]}, [4711]),
     CsvSource("4711.csv"),
@@ -24,20 +32,21 @@ SOURCES = [
 ]
 
 
-@pytest.mark.parametrize("private", [COUNTS, ROWS, *SOURCES], ids=lambda each: type(each).__name__)
-def test_nothing_private_is_shown(private):
+@pytest.mark.parametrize("make", [counts, rows, *(lambda each=each: each for each in SOURCES)])
+def test_nothing_private_is_shown(make):
+    private = make()
     assert "hidden" in repr(private)
     assert "4711" not in f"{private} {private!r}"
 
 
-@pytest.mark.parametrize("private", [COUNTS, ROWS], ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("make", [counts, rows])
 @pytest.mark.parametrize("leave", [pickle.dumps, copy.copy, copy.deepcopy])
-def test_exact_answers_cannot_be_copied_out(private, leave):
+def test_exact_answers_cannot_be_copied_out(make, leave):
     with pytest.raises(TypeError, match="private and cannot be pickled"):
-        leave(private)
+        leave(make())
 
 
 def test_counts_of_different_cells_are_not_added():
-    assert (COUNTS + COUNTS).counts[Cells("a")].tolist() == [[9422, 2]]
+    assert (counts() + counts()).counts[Cells("a")].tolist() == [[9422, 2]]
     with pytest.raises(ValueError, match="different cells"):
-        COUNTS + ExactStatistics({Cells("b"): np.array([[1, 1]])})
+        counts() + ExactStatistics({Cells("b"): np.array([[1, 1]])})
