@@ -13,6 +13,7 @@ import pytest
 
 from discreet import Ledger
 from discreet.cli import perturb
+from discreet.cli.outputs import notes
 from discreet.errors import FileError, MissingExtra
 from discreet.privacy.receipt import Charge
 from discreet.sources.predictions import MarkedSource
@@ -257,6 +258,48 @@ def test_a_table_without_its_receipt_is_said_to_be_one(here, monkeypatch):
     result = paying("perturb", "replace-one", "--limit", "3", status=1)
     assert "the table is in p.csv, without its receipt; ledger l.jsonl was charged 1" in result.stderr
     assert Path("p.csv").exists()
+
+
+@pytest.mark.parametrize("ledger", [["--ledger", "l.jsonl", "--limit", "3"], []], ids=["ledger", "none"])
+def test_a_receipt_that_cannot_be_written_leaves_a_table_that_is_named(ledger, here, monkeypatch):
+    replace = os.replace
+
+    def broken(source, target):
+        if Path(target).name == "p.csv.receipt.json":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", broken)
+    result = run(*PAYING["perturb"], "--adjacency", "replace-one", *ledger, status=2)
+    refused(result, "cannot write p.csv.receipt.json", "; the table is in p.csv, without its receipt")
+    assert ("; ledger l.jsonl was charged 1" in result.stderr) == bool(ledger)
+    assert Path("p.csv").exists()
+
+
+def test_an_accuracy_in_json_is_said_to_be_shown(here, monkeypatch):
+    def setting(payment, name, value):
+        object.__setattr__(payment, name, value)
+        if value == "the accuracy was shown":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("discreet.cli.accounts.Payment.__setattr__", setting)
+    result = paying("score", "replace-one", "--limit", "3", "--json", status=130)
+    assert "interrupted; the accuracy was shown; ledger l.jsonl was charged 1" in result.stderr
+
+
+def test_an_interruption_while_rich_draws_is_told(here, monkeypatch):
+    """Rich then keeps everything that it is given later in its buffer."""
+
+    def drawing(*_, **__):
+        notes._enter_buffer()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("discreet.sources.csv.CsvSource.count", drawing)
+    try:
+        result = paying("train", "add-remove", "--limit", "3", status=130)
+    finally:
+        notes._exit_buffer()
+    assert "interrupted; no model was written; ledger l.jsonl was charged 1" in result.stderr
 
 
 def test_a_ledger_that_breaks_meanwhile_is_not_said_to_be_free(here, monkeypatch):

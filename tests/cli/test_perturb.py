@@ -262,6 +262,7 @@ def test_mistakes(here):
         ({"out": "s.json"}, ["overwrite"]),
         ({"out": "l.jsonl"}, ["overwrite"]),
         ({"out": "absent/p.csv"}, ["does not exist"]),
+        ({"out": "."}, ["is a folder"]),
         ({"public": "absent.json"}, ["absent.json"]),
     ):
         refused(*ledger, words=words, **given)

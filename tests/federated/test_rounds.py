@@ -20,6 +20,7 @@ from discreet.errors import BudgetError, DataError, DiscreetError, FileError, Pa
 from discreet.federated import Aggregator, Invitation, KeyPair, Message, Party, invite
 from discreet.privacy.randomness import as_rng
 from discreet.sources.memory import MemorySource
+from discreet.storage.envelope import content_hash
 from support.clinic import CLINIC, ill
 from support.neighbours import ADJACENCIES, BASE, ODD, neighbours, schema
 from support.replay import replay
@@ -175,6 +176,12 @@ def test_a_state_of_another_round_or_damaged_is_refused(tmp_path):
     text = (tmp_path / "s.json").read_text()
     (tmp_path / "s.json").write_text(text.replace('"north"', '"south"'))
     with pytest.raises(FileError, match="damaged"):
+        Aggregator(first, tmp_path / "s.json")
+    content = json.loads(text)
+    content["sums"][0][0][0] = str(2**63)  # no sum of answers is as large
+    content["hash"] = content_hash({key: value for key, value in content.items() if key != "hash"})
+    (tmp_path / "s.json").write_text(json.dumps(content))
+    with pytest.raises(FileError, match="does not fit the invitation"):
         Aggregator(first, tmp_path / "s.json")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from discreet.cli.outputs import advise, say
+from discreet.cli.outputs import printable, say
 from discreet.errors import BudgetError, DiscreetError, FileError, ParameterError
 from discreet.privacy.epsilon import Epsilon, as_epsilon, shown_above, shown_below, total
 from discreet.privacy.ledger import Ledger
@@ -132,16 +132,22 @@ def paying(path: Path | None, outcome: str) -> Iterator[Payment]:
     try:
         yield payment
     except KeyboardInterrupt:
-        advise(f"interrupted; {payment.outcome}{payment.state()}")
+        _tell(f"interrupted; {payment.outcome}{payment.state()}")
         raise typer.Exit(130) from None
     except DiscreetError as error:
-        if payment.ledger is None:
+        made = "" if payment.outcome == outcome else f"; {payment.outcome}"
+        if payment.ledger is None and not made:
             raise
-        raise DiscreetError(f"{error}{payment.state()}") from None
+        raise DiscreetError(f"{error}{made}{payment.state()}") from None
     except BaseException:  # a defect, or a terminal that nobody reads any more
-        if payment.ledger is not None:
-            advise(f"{payment.outcome}{payment.state()}")
+        if payment.ledger is not None or payment.outcome != outcome:
+            _tell(f"{payment.outcome}{payment.state()}")
         raise
+
+
+def _tell(text: str) -> None:
+    """Print to standard error, but not by rich: interrupted while it draws, it would keep all later text to itself."""
+    typer.echo(printable(text), err=True)
 
 
 def in_words(ledger: Ledger, path: Path | None) -> str:

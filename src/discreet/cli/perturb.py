@@ -66,8 +66,8 @@ def perturb(
         public = public_schema(schema, adjacency, draft_ok)
         perturbation = LocalPerturbation(public, epsilon=loss, components=components, random_state=seed)
         perturbation.check_parameters()
-        for path in (out, receipt_path(out)):
-            check_out(path, data, inputs.schema_file(schema), ledger, force=force)
+        check_out(out, data, inputs.schema_file(schema), ledger, force=force)
+        check_out(receipt_path(out), data, inputs.schema_file(schema), ledger, force=force)
         if not is_text(out):
             raise FileError(f"{out}: the table is written as CSV; need a name that ends in {', '.join(TEXT_FILES)}")
         inputs.check_labelled(data, public)

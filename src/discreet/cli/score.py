@@ -16,6 +16,8 @@ from discreet.schema import Schema
 VAGUE = 0.2
 """An interval that is wider than this says little; then a remark says what would narrow it."""
 
+SHOWN = "the accuracy was shown"
+
 
 def score(
     model: options.Model,
@@ -57,6 +59,7 @@ def score(
             found = evaluate_file(trained, data, ledger=payment.ledger, **given)
         if as_json:
             emit({**found.to_dict(), "ledger": as_dict(payment.ledger)})
+            payment.outcome = SHOWN
         else:
             _show(found, payment)
 
@@ -64,7 +67,7 @@ def score(
 def _show(found: Any, payment: Payment) -> None:
     bounds = f"between {found.lower:.3f} and {found.upper:.3f}"
     say(f"Accuracy {found.value:.3f}, {bounds} (confidence {found.confidence:g}).")
-    payment.outcome = "the accuracy was shown"
+    payment.outcome = SHOWN
     say(
         f"Noisy numbers: {found.right} right, {found.wrong} wrong, both within {found.margin} of the truth with that "
         "confidence. The interval is for the accuracy on these records; it says nothing about other records."

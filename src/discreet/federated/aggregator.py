@@ -194,6 +194,8 @@ class Aggregator:
         except (KeyError, TypeError, ValueError):
             raise FileError(f"{path} was damaged; remove it and add all answers again") from None
         fits = [table.shape for table in sums] == [table.shape for table in self._sums]
+        if self.invitation.trust == "nobody":
+            fits = fits and all(abs(value) <= LARGEST for table in sums for value in table.flat)
         if not fits or len(set(answered)) != len(answered):
             raise FileError(f"{path} does not fit the invitation; remove it and add all answers again")
         self._sums, self.answered, self.seeded = sums, answered, seeded

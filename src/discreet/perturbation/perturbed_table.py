@@ -74,7 +74,8 @@ def save_receipt(perturbation: LocalPerturbation, table: str | Path) -> Path:
     if not perturbation.guarantee_.labels:
         raise ParameterError("labels were not perturbed: the table has no guarantee; use fit_resample, not transform")
     schema, found = perturbation.schema_, file_hash(Path(table))
-    if _table_digest(Path(table), schema) != perturbation.table_digest_:
+    digest = _table_digest(Path(table), schema)
+    if digest is None or digest != perturbation.table_digest_:  # that one is None too if perturbing failed
         raise ParameterError(
             f"{table} is not the table that was perturbed last; save the receipt of each table before the next is "
             "perturbed, and write the table as it is: every column, rows in the order they came in"
