@@ -302,6 +302,20 @@ def test_an_interruption_while_rich_draws_is_told(here, monkeypatch):
     assert "interrupted; no model was written; ledger l.jsonl was charged 1" in result.stderr
 
 
+def test_what_another_process_charges_is_not_said_to_be_ours(here, monkeypatch):
+    charge = Ledger.charge
+
+    def late(ledger, *given, **more):
+        monkeypatch.setattr(Ledger, "charge", charge)
+        entry(Ledger.open("l.jsonl"), "of another process", 3, "add-remove")
+        charge(ledger, *given, **more)
+
+    Ledger(3, "l.jsonl", adjacency="add-remove")
+    monkeypatch.setattr(Ledger, "charge", late)
+    result = paying("train", "add-remove", status=2)
+    refused(result, "the ledger has 0 of 3 left", "; ledger l.jsonl was not charged (3 of 3 spent)")
+
+
 def test_a_ledger_that_breaks_meanwhile_is_not_said_to_be_free(here, monkeypatch):
     def breaking(*_):
         Path("l.jsonl").write_bytes(b"")

@@ -89,16 +89,14 @@ class Payment:
     def __init__(self, path: Path | None, outcome: str) -> None:
         self.ledger: Ledger | None = None
         self.outcome = outcome
-        self._path, self._before = path, 0
+        self._path = path
 
     def open(
         self, limit: str | None, epsilon: Epsilon, adjacency: Adjacency, cost: str = COST, remedy: str = REMEDY
     ) -> Ledger | None:
         """Open the ledger, if one was named and `epsilon` fits in it. Everything that costs nothing comes before."""
-        ledger = open_ledger(self._path, limit, epsilon, adjacency, cost, remedy)
-        self._before = 0 if ledger is None else len(ledger.entries)
-        self.ledger = ledger
-        return ledger
+        self.ledger = open_ledger(self._path, limit, epsilon, adjacency, cost, remedy)
+        return self.ledger
 
     def say_state(self) -> None:
         """Print what is spent and left, if there is a ledger."""
@@ -106,7 +104,7 @@ class Payment:
             say(in_words(self.ledger, self._path))
 
     def state(self) -> str:
-        """What the ledger was charged since it was opened, as the rest of a sentence."""
+        """What this command has charged to the ledger, as the rest of a sentence."""
         if self._path is None:
             return ""
         if self.ledger is None:
@@ -115,7 +113,7 @@ class Payment:
             account = self.ledger.account
         except DiscreetError:
             return f"; ledger {self._path} cannot be read now, and may have been charged"
-        charged = [epsilon for _, epsilon in account.losses[self._before :]]
+        charged = self.ledger.charged_here(account)
         if not charged:
             return f"; ledger {self._path} was not charged ({_spent(account)})"
         return f"; ledger {self._path} was charged {shown_above(total(charged))} and keeps it ({_spent(account)})"

@@ -53,6 +53,7 @@ class Ledger:
     def __init__(self, limit: object, path: str | Path | None = None, *, adjacency: object = None) -> None:
         account = Account(as_epsilon(limit), None if adjacency is None else as_adjacency(adjacency))
         self._limit, self._lock = account.limit, threading.Lock()
+        self._meant: list[Entry] = []
         self._store: _Memory | LedgerFile
         if path is None:
             self._store = _Memory(account)
@@ -66,7 +67,7 @@ class Ledger:
         """The ledger in an existing file, with the limit and the adjacency of that file."""
         ledger = cls.__new__(cls)
         ledger._lock, ledger._store = threading.Lock(), LedgerFile(path)
-        ledger._limit = ledger.account.limit
+        ledger._limit, ledger._meant = ledger.account.limit, []
         return ledger
 
     @classmethod
@@ -146,7 +147,12 @@ class Ledger:
             after = held.account.with_entry(entry)
             if once and any(name == entered.name for entered in held.account.entries):
                 raise BudgetError(f"{name} is in the ledger already; it can be paid for and answered only once")
+            self._meant.append(entry)  # before it is entered: an interruption in between must not hide it
             held.enter(after)
+
+    def charged_here(self, account: Account) -> list[Epsilon]:
+        """The losses in `account` that were charged by this object, and not by another process with the same file."""
+        return [account.counted(entry) for entry in account.entries if entry in self._meant]
 
     @contextlib.contextmanager
     def _held(self, *, spending: bool) -> Iterator[_Memory | OpenLedger]:
