@@ -545,3 +545,9 @@ def test_the_records_of_a_party_appear_nowhere():
     party = Party("north", MemorySource([BASE, {**ODD, "open": "canary-7731"}]), Ledger(1))
     assert b"canary" not in party.answer(invitation).to_bytes()
     assert "canary" not in repr(party)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**600), "1e-300", Fraction(1, 2**60)])
+def test_an_epsilon_that_no_noise_fits_is_refused_at_once(epsilon):
+    with pytest.raises(ParameterError, match="too small; use a larger epsilon"):
+        invite(CLINIC, epsilon, ["north", "south"])

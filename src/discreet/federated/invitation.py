@@ -229,6 +229,7 @@ def invite(
     price = as_epsilon(epsilon)
     if price == math.inf:
         raise ParameterError("epsilon=inf; a round without noise is not private: use a finite epsilon")
+    DiscreteLaplace.calibrated(price, 1)  # raises if even one table could not be answered at this epsilon
     if schema.records is None:
         raise ParameterError(
             'the schema declares no number of records; add "records", roughly, of all parties together'
