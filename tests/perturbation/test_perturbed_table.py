@@ -104,7 +104,9 @@ def test_no_receipt_is_written_for_an_earlier_table(tmp_path):
 FAILED = "a failed perturbation since"
 
 
-@pytest.mark.parametrize("change", ["sorted", "edited", "cut", "a column less", FAILED, f"a column less and {FAILED}"])
+@pytest.mark.parametrize(
+    "change", ["sorted", "edited", "cut", "a column less", "a column more", FAILED, f"a column less and {FAILED}"]
+)
 def test_no_receipt_is_written_for_a_changed_table(tmp_path, change):
     perturbation, columns, labels = write(tmp_path / "p.csv")
     rows = slice(0, -1) if change == "cut" else np.argsort(columns["age"]) if change == "sorted" else slice(None)
@@ -113,6 +115,8 @@ def test_no_receipt_is_written_for_a_changed_table(tmp_path, change):
         labels[0] = "no" if labels[0] == "yes" else "yes"
     if "a column less" in change:
         del columns["sex"]
+    if change == "a column more":
+        columns["name"] = np.array([f"person {place}" for place in range(len(labels))], dtype=object)
     if FAILED in change:
         with pytest.raises(KeyError):
             perturbation.resample_blocks({}[0] for _ in range(1))

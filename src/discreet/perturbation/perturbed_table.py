@@ -66,8 +66,8 @@ def receipt_path(table: str | Path) -> Path:
 def save_receipt(perturbation: LocalPerturbation, table: str | Path) -> Path:
     """Write the receipt of the table that `perturbation` made last, beside the file that holds it; returns its path.
 
-    The file is read first. Raises ParameterError if it holds any other table, such as an earlier one, which may have
-    cost another epsilon.
+    The file is read first. Raises ParameterError if it holds any other table: an earlier one, which may have cost
+    another epsilon, or one with a column beside those of the schema, which nothing perturbed.
     """
     if not hasattr(perturbation, "guarantee_"):
         raise ParameterError("nothing was perturbed yet; call fit_resample, write its table, then save the receipt")
@@ -78,7 +78,7 @@ def save_receipt(perturbation: LocalPerturbation, table: str | Path) -> Path:
     if digest is None or digest != perturbation.table_digest_:  # that one is None too if perturbing failed
         raise ParameterError(
             f"{table} is not the table that was perturbed last; save the receipt of each table before the next is "
-            "perturbed, and write the table as it is: every column, rows in the order they came in"
+            "perturbed, and write the table as it is: every column and no other, rows in the order they came in"
         )
     content = {
         "table_sha256": found,
@@ -133,7 +133,7 @@ def _checked_receipt(content: Mapping[str, Any]) -> tuple[Schema, Receipt, str]:
 
 
 def _table_digest(path: Path, schema: Schema) -> str | None:
-    """The digest of the table in a file; None if the file lacks a column of the schema."""
-    if not set(schema.all_names) <= set(structure(path)):
+    """The digest of the table in a file; None unless its columns are exactly those of the schema."""
+    if set(structure(path)) != set(schema.all_names):
         return None
     return digest_of_values(read_blocks(path, names=schema.all_names), schema)
