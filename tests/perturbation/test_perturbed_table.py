@@ -229,3 +229,13 @@ def test_a_table_whose_labels_are_clear_gets_no_receipt(tmp_path):
     with pytest.raises(ParameterError, match="labels were not perturbed"):
         save_receipt(perturbation, tmp_path / "t.csv")
     assert not receipt_path(tmp_path / "t.csv").exists()
+
+
+def test_a_class_that_ends_with_nul_is_published_whole(tmp_path):
+    schema = Schema([Categorical("sex", ["F", "M"])], "y", ["no", "yes\0"], adjacency="replace-one")
+    perturbation = LocalPerturbation(schema, epsilon=40)
+    columns, labels = perturbation.fit_resample([{"sex": "F"}] * 9, ["yes\0"] * 9)
+    assert labels.tolist() == ["yes\0"] * 9
+    write_table(tmp_path / "p.csv", columns, labels)
+    save_receipt(perturbation, tmp_path / "p.csv")
+    assert read_perturbed(tmp_path / "p.csv").y.tolist() == ["yes\0"] * 9

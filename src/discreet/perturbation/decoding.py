@@ -33,9 +33,13 @@ def decoded(codes: NDArray[np.uint16], column: Column) -> NDArray[Any]:
 
 
 def as_labels(classes: Sequence[Label]) -> NDArray[Any]:
-    """The classes as an array of their own type, or of objects if they have several types."""
+    """The classes as an array of their own type; of objects if they have several types, or a text ends with NUL.
+
+    numpy would cut such a text, and the label that is published would be no class.
+    """
     same_type = len({type(label) for label in classes}) == 1
-    return np.array(classes, dtype=None if same_type else object)
+    is_cut = any(isinstance(label, str) and label.endswith("\0") for label in classes)
+    return np.array(classes, dtype=None if same_type and not is_cut else object)
 
 
 def as_texts(values: NDArray[Any]) -> list[str]:
