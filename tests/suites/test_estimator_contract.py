@@ -17,7 +17,17 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from discreet import DecisionTree, Ledger, LinearSVM, NaiveBayes, OneRule, RandomForest
+from discreet import (
+    Categorical,
+    DecisionTree,
+    Ledger,
+    LinearSVM,
+    NaiveBayes,
+    OneRule,
+    RandomForest,
+    Schema,
+    load,
+)
 from discreet.errors import BudgetError
 from support.estimators import PRIVATE
 from support.records import draw_records, split_target
@@ -188,3 +198,16 @@ def test_names_and_numbers_of_features_are_known_after_fitting(make, schema, dat
     assert model.n_features_in_ == 4
     assert model.feature_names_in_.tolist() == ["age", "dose", "sex", "site"]
     assert model.classes_.tolist() == ["ill", "unknown", "well"]
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_a_class_that_ends_with_nul_is_predicted_as_it_is(name, tmp_path):
+    """numpy cuts such a text, so that two classes could become one."""
+    schema = Schema([Categorical(name, ["a", "b"]) for name in "cd"], "y", ["yes", "yes\0"], records=400)
+    rows = [{"c": "a", "d": "a", "y": "yes"}, {"c": "b", "d": "a", "y": "yes\0"}] * 200
+    model = PRIVATE[name](schema, epsilon=float("inf")).fit(rows)
+    model.save(tmp_path / "m.json")
+    for each in (model, load(tmp_path / "m.json")):
+        assert each.classes_.tolist() == ["yes", "yes\0"]
+        assert set(each.predict(rows).tolist()) <= {"yes", "yes\0"}
+    assert model.score(rows, [row["y"] for row in rows]) in (0.5, 1.0)

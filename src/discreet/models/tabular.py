@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.models.explanation import Evidence
-from discreet.records.encoding import Cells
+from discreet.records.encoding import Cells, label_array
 from discreet.records.tables import Table, check_records
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, text_of
@@ -93,8 +93,7 @@ def sorted_classes(schema: Schema) -> tuple[NDArray[Any], list[int]]:
         places = sorted(range(len(labels)), key=labels.__getitem__)
     except TypeError:  # texts and numbers together have no order: sort by spelling
         places = sorted(range(len(labels)), key=lambda place: text_of(labels[place]))
-    kind = None if len({type(label) for label in labels}) == 1 else object
-    return np.array([labels[place] for place in places], dtype=kind), places
+    return label_array([labels[place] for place in places]), places
 
 
 def normalised(joint: Matrix) -> Matrix:

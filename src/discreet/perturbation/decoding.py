@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from discreet.doors.rows import NOT_RELEASED, NoisyCodes
 from discreet.records.encoding import Cells, class_codes
 from discreet.records.files import ROWS
 from discreet.schema import Schema
-from discreet.schema.columns import Column, Label, Numeric, text_of
+from discreet.schema.columns import Column, Numeric, text_of
 
 UNLISTED = "(unlisted)"
 """How a value outside the listed categories is written."""
@@ -30,16 +30,6 @@ def decoded(codes: NDArray[np.uint16], column: Column) -> NDArray[Any]:
     values = np.empty(column.size + 1, dtype=object)
     values[: column.size] = [*column.categories, UNLISTED][: column.size]
     return np.asarray(values[np.where(absent, column.size, codes)])
-
-
-def as_labels(classes: Sequence[Label]) -> NDArray[Any]:
-    """The classes as an array of their own type; of objects if they have several types, or a text ends with NUL.
-
-    numpy would cut such a text, and the label that is published would be no class.
-    """
-    same_type = len({type(label) for label in classes}) == 1
-    is_cut = any(isinstance(label, str) and label.endswith("\0") for label in classes)
-    return np.array(classes, dtype=None if same_type and not is_cut else object)
 
 
 def as_texts(values: NDArray[Any]) -> list[str]:

@@ -18,13 +18,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from discreet.doors.passage import Spending
 from discreet.doors.rows import NoisyCodes, RowStep, column_step, label_step, perturb_rows
 from discreet.errors import ParameterError
-from discreet.perturbation.decoding import as_labels, decoded, digest_of_codes
+from discreet.perturbation.decoding import decoded, digest_of_codes
 from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon, shown_above
 from discreet.privacy.guarantee import EXPERIMENTAL, NEIGHBOURS, Guarantee, factor
 from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import Randomness, as_rng
 from discreet.privacy.receipt import Receipt
 from discreet.privacy.steps import split_by_weight, split_evenly
+from discreet.records.encoding import label_array
 from discreet.records.files import ROWS
 from discreet.records.tables import Table
 from discreet.records.values import Columns
@@ -268,7 +269,7 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self, source: Source, ledger: Ledger | None, most: int | None
     ) -> Iterator[tuple[Columns, NDArray[Any]]]:
         """Perturb all records and draw their order; then decode at most `most` of them at a time."""
-        rng, classes = as_rng(self.random_state), as_labels(self.schema.classes)
+        rng, classes = as_rng(self.random_state), label_array(self.schema.classes)
         codes = self._perturbed(source, ledger, rng)
         order = random_order(len(codes[-1]), rng)
         self.table_digest_ = digest_of_codes(codes, order, self.schema_)

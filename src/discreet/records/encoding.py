@@ -284,3 +284,13 @@ def _is_missing(value: Any) -> bool:
     """Whether this is NaT or pandas' NA: a value that differs from itself, or whose comparison gives itself."""
     different = value != value
     return different is value or (isinstance(different, bool | np.bool_) and bool(different))
+
+
+def label_array(labels: Sequence[Label]) -> NDArray[Any]:
+    """Labels as an array of their own type; of objects if they have several types, or if a text ends with NUL.
+
+    numpy would cut such a text, and the label would be none of the schema's any more.
+    """
+    same_type = len({type(label) for label in labels}) == 1
+    is_cut = any(isinstance(label, str) and label.endswith("\0") for label in labels)
+    return np.array(labels, dtype=None if same_type and not is_cut else object)
