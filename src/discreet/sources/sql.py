@@ -1,4 +1,4 @@
-"""SELECTs in DuckDB's SQL that count records by class and cell, or encode them, for every engine that speaks SQL.
+"""SELECTs in DuckDB's SQL that count records by class and cell, or encode them.
 
 Counting takes two SELECTs. The first computes cells by the arithmetic of records/encoding.py, operation by operation in
 double precision. Codes outside the cells are clipped after counting, which changes no count. Values without a code that
