@@ -18,6 +18,7 @@ from discreet.errors import SchemaError
 from discreet.perturbation.decoding import UNLISTED
 from discreet.perturbation.perturbed_table import read_perturbed
 from discreet.records.files import read_columns
+from support import command
 
 CANARY = "CANARY-7731"
 CANARY_NUMBER = "77.311977"
@@ -47,23 +48,11 @@ def here(tmp_path, monkeypatch):
 
 def run(*extra, status=0, data="data.csv", public="s.json", epsilon="2", out="p.csv"):
     arguments = ["perturb", data, "--schema", public, "--epsilon", epsilon, "--out", out, "--force", *extra]
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == status, (result.exit_code, result.stdout, result.stderr, result.exception)
-    return result
+    return command.run(*arguments, status=status)
 
 
-def refused(*extra, words=(), **given):
-    """One line on standard error that has the words and no data; nothing on standard output; no table, no rest."""
-    before = {path.name for path in Path().iterdir()}
-    result = run(*extra, status=2, **given)
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    for secret in (CANARY, CANARY_NUMBER, "Traceback"):
-        assert secret not in result.stderr
-    for word in words:
-        assert word in result.stderr, result.stderr
-    assert {path.name for path in Path().iterdir()} == before
+def refused(*extra, **given):
+    command.refused(run, *extra, secrets=(CANARY, CANARY_NUMBER), **given)
 
 
 def table(path="p.csv"):

@@ -15,6 +15,7 @@ from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.cli import score
 from discreet.cli.application import CarefulGroup
 from discreet.sources.predictions import MarkedSource
+from support import command
 
 CANARY = "CANARY-7731"
 CANARY_NUMBER = "77.311977"
@@ -51,23 +52,11 @@ def here(tmp_path, monkeypatch):
 
 def run(*extra, status=0, model="m.json", data="data.csv", epsilon="1"):
     arguments = ["score", model, data, "--epsilon", epsilon, *extra]
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == status, (result.exit_code, result.stdout, result.stderr, result.exception)
-    return result
+    return command.run(*arguments, status=status)
 
 
-def refused(*extra, words=(), **given):
-    """One line on standard error that has the words and no data; nothing on standard output; no file made."""
-    before = {path.name for path in Path().iterdir()}
-    result = run(*extra, status=2, **given)
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    for secret in (CANARY, CANARY_NUMBER, "Traceback"):
-        assert secret not in result.stderr
-    for word in words:
-        assert word in result.stderr, result.stderr
-    assert {path.name for path in Path().iterdir()} == before
+def refused(*extra, **given):
+    command.refused(run, *extra, secrets=(CANARY, CANARY_NUMBER), **given)
 
 
 def test_an_accuracy_to_publish(here):

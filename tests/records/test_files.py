@@ -237,3 +237,14 @@ def test_two_parquet_columns_of_one_name_are_refused_without_duckdb(tmp_path, mo
     monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
     with pytest.raises(FileError, match="two columns with the same name; rename one"):
         list(files.read_blocks(tmp_path / "t.parquet"))
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "pyarrow"])
+def test_a_parquet_file_with_none_of_the_wanted_columns_has_none(tmp_path, monkeypatch, engine):
+    """A file that was replaced after its columns were checked: the next check names what is missing."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"a": [1, 2]}), tmp_path / "t.parquet")
+    if engine == "pyarrow":
+        monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
+    assert list(files.read_blocks(tmp_path / "t.parquet", names=["b"])) == [{}]

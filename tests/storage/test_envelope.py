@@ -216,3 +216,11 @@ def test_an_entry_that_has_to_be_a_text_is_one():
 def test_the_hash_knows_neither_the_order_nor_the_spelling_of_entries():
     assert content_hash({"a": 1, "b": [2, "é"]}) == content_hash(json.loads('{"b":[2,"\\u00e9"],  "a":1}'))
     assert content_hash({"a": [1, 2]}) != content_hash({"a": [2, 1]})
+
+
+@pytest.mark.parametrize("entry", ["format", "version", "hash"])
+def test_content_cannot_take_the_place_of_the_envelope(entry):
+    """Such a file would be written, and then refused by its reader."""
+    with pytest.raises(ValueError, match="entries of the envelope"):
+        SEALED.wrap({"text": "a", entry: 1})
+    assert OPEN.wrap({"hash": 1})["hash"] == 1

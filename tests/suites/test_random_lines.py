@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from discreet.cli import app
 from discreet.errors import FileError
 from discreet.perturbation.local_perturbation import LocalPerturbation
 from discreet.records import csv_columns, csv_lines, files
@@ -22,6 +20,7 @@ from discreet.sources.csv import CsvSource
 from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.file import FileSource, open_file
 from discreet.sources.memory import MemorySource
+from support.command import run
 from support.reference_csv import (
     GOOD,
     HEADER,
@@ -125,12 +124,6 @@ def test_files_of_such_lines_only_are_read_alike(lines, delimiter, arrow):
 
 
 # Commands
-
-
-def run(*arguments: Any) -> Any:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, (result.stdout, result.stderr, result.exception)
-    return result
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,20 @@ def run(*arguments, status=0):
     return result
 
 
+def refused(command, *extra, words=(), secrets=(), **given):
+    """One line on standard error that has the words and no data; nothing on standard output; no file made or lost."""
+    before = {path.name for path in Path().iterdir()}
+    result = command(*extra, status=2, **given)
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    for secret in (*secrets, "Traceback"):
+        assert secret not in result.stderr
+    for word in words:
+        assert word in result.stderr, result.stderr
+    assert {path.name for path in Path().iterdir()} == before
+
+
 SHELL = {"|", "||", "&", "&&", ";", "<", ">", ">>", "2>"}
 
 

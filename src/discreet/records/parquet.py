@@ -33,6 +33,9 @@ def parquet_structure(path: Path) -> Columns:
 def parquet_blocks(path: Path, rows: int, wanted: Sequence[str] | None) -> Iterator[Columns]:
     """The columns, or the wanted ones among them, at most `rows` records at a time; at least one block."""
     kinds = {name: kind for name, kind in _kinds(path).items() if wanted is None or name in wanted}
+    if not kinds:
+        yield {}
+        return
     for number, lists in enumerate(_lists(path, kinds, rows)):
         if lists[0] or number == 0:
             yield {name: _array(values, kind) for (name, kind), values in zip(kinds.items(), lists, strict=True)}

@@ -49,6 +49,8 @@ class Envelope:
 
     def wrap(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """The whole content of a file: head, the given entries, and hash."""
+        if not content.keys().isdisjoint({*self.head, self.seal}):
+            raise ValueError("format, version and hash are entries of the envelope; give the content other names")
         body = {**self.head, **content}
         return body if self.seal is None else {**body, self.seal: content_hash(body)}
 
