@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from discreet import advice, audit, datasets, evaluation, federated
     from discreet.errors import DiscreetError
     from discreet.evaluation import evaluate
+    from discreet.models.auto.auto import Auto
     from discreet.models.bees.bee_feature_selector import BeeFeatureSelector
     from discreet.models.bees.bee_rules import BeeRules
     from discreet.models.feature_selector import FeatureSelector
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Adjacency",
+    "Auto",
     "BeeFeatureSelector",
     "BeeRules",
     "Categorical",
@@ -52,6 +54,7 @@ __all__ = [
 
 _HOMES = {
     "Adjacency": "discreet.schema",
+    "Auto": "discreet.models.auto.auto",
     "BeeFeatureSelector": "discreet.models.bees.bee_feature_selector",
     "BeeRules": "discreet.models.bees.bee_rules",
     "Categorical": "discreet.schema",

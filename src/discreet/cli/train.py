@@ -16,7 +16,7 @@ from discreet.privacy.ledger import Ledger
 from discreet.schema import Schema
 from discreet.sources.file import open_file
 
-KINDS = ("naive-bayes", "one-rule", "decision-tree", "random-forest", "svm", "bee-rules")
+KINDS = ("auto", "naive-bayes", "one-rule", "decision-tree", "random-forest", "svm", "bee-rules")
 """The names of the models, written here so that --help does not load them."""
 
 
@@ -25,7 +25,7 @@ def train(
     out: options.ModelOut,
     schema: options.OptionalSchema = None,
     epsilon: options.OptionalEpsilon = None,
-    model: Annotated[str, typer.Option(help=f"The kind of model: {', '.join(KINDS)}.")] = "naive-bayes",
+    model: Annotated[str, typer.Option(help=f"The kind of model: {', '.join(KINDS)}.")] = "auto",
     adjacency: options.Adjacency = None,
     settings: Annotated[
         list[str] | None,

@@ -27,6 +27,8 @@ class Spending:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._receipts: list[Receipt] = []
+        self.records: int | None = None
+        """The number of records that was bought on this account, if any; it need not be bought again."""
 
     def charge(self, name: str, charges: Sequence[Charge], adjacency: Adjacency, *, once: bool = False) -> None:
         """As `Ledger.charge`."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import DiscreetError, FileError
+from discreet.models.auto.pick import Pick
 from discreet.models.families import MODELS
 from discreet.models.saving import FILE
 from discreet.released.statistics import NoisyStatistics
@@ -46,4 +47,7 @@ def _built(family: Any, content: Mapping[str, Any]) -> Any:
     parameters["epsilon"] = math.inf if epsilon == "inf" else epsilon
     model = family(schema, **parameters)
     model.check_parameters()
-    return model.fit_noisy(NoisyStatistics.from_dict(content["statistics"]))
+    statistics = NoisyStatistics.from_dict(content["statistics"])
+    if "picked" in content:
+        return model.fit_noisy(statistics, Pick.from_dict(content["picked"]))
+    return model.fit_noisy(statistics)

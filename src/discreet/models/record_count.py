@@ -39,16 +39,18 @@ def known_records(
     rng: Randomness,
     purpose: str,
 ) -> RecordCount:
-    """Return the declared number of records, which costs nothing, or buy a noisy one.
+    """Return the declared number of records, or the one that this fit has bought already, or buy a noisy one.
 
-    Before buying, `rehearse` makes the plans that may follow, at the ε that is left: if that ε is too small for them,
-    it raises ParameterError and nothing has been spent.
+    Only the last costs anything. Before buying, `rehearse` makes the plans that may follow, at the ε that is left: if
+    that ε is too small for them, it raises ParameterError and nothing has been spent.
     """
-    if schema.records is not None:
-        return RecordCount(schema.records, epsilon)
+    known = ledger.records if schema.records is None else schema.records
+    if known is not None:
+        return RecordCount(known, epsilon)
     counting, rest = split_by_weight(epsilon, [COUNTING, 1 - COUNTING])
     source.check(schema)
     rehearse(rest)
     noisy = release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng, purpose)
     records = min(max(1, int(noisy[Total()].values.item())), MOST_RECORDS)
+    ledger.records = records
     return RecordCount(records, rest, noisy.tables)

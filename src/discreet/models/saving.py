@@ -55,6 +55,8 @@ def to_dict(model: SavedModel) -> dict[str, Any]:
 
 def _learned(model: Any) -> dict[str, Any]:
     """The noisy tables that a model is built from, or what its `learned` returns."""
+    if hasattr(model, "picked_"):
+        return {"picked": model.picked_.to_dict(), "statistics": model.noisy_.to_dict()}
     if hasattr(model, "noisy_"):
         return {"statistics": model.noisy_.to_dict()}
     return {"learned": model.learned()}
@@ -66,8 +68,10 @@ def card(model: SavedModel) -> dict[str, Any]:
     noisy: NoisyStatistics | None = getattr(model, "noisy_", None)
     tables = noisy.tables if noisy is not None else ()
     asked = {name for query, _ in tables for name in _columns(query, schema)} if tables else set(schema.names)
+    picked = {"picked": model.picked_.to_dict()} if hasattr(model, "picked_") else {}
     return {
         "model": model.kind,
+        **picked,
         "target": schema.target,
         "classes": list(schema.classes),
         "attributes": [name for name in schema.names if name in asked],

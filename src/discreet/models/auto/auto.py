@@ -1,0 +1,128 @@
+"""The model to begin with: it picks one of the families by public facts, and is then that model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.doors.passage import Spending
+from discreet.models.auto.pick import Pick, pick, recognised
+from discreet.models.classifier import PrivateClassifier
+from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
+from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.ledger import Ledger
+from discreet.privacy.randomness import Randomness, as_rng
+from discreet.released.statistics import Answers, NoisyStatistics
+from discreet.schema import Schema
+from discreet.sources import Source
+from discreet.sources.memory import MemorySource
+
+Matrix = NDArray[np.float64]
+
+
+class Auto(PrivateClassifier):
+    """The ε-differentially private model that is expected to be the most accurate; picked without looking at the data.
+
+    Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: which model is picked, and with which
+    parameters, follows from the schema, ε and the number of records, which the schema declares or a share of ε buys
+    (`known_records`); the picked model is ε-DP at what is left of ε (proof there); the shares sum to ε.
+
+    Parameters
+    ----------
+    schema : Schema, or "from-data" to read bounds, categories and classes off the data, which voids the guarantee.
+    epsilon : privacy loss of the whole fit; infinity for a model without noise.
+    random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
+
+    Attributes
+    ----------
+    picked_ : which model was picked, with which parameters, and why.
+    model_ : the picked model itself, fitted.
+    guarantee_ : what is guaranteed, in words that name unit and adjacency.
+    receipt_ : every charge.
+
+    Examples
+    --------
+    >>> from discreet import Auto, Categorical, Schema
+    >>> schema = Schema([Categorical("smoker", ["no", "yes"])], target="ill", classes=["no", "yes"], records=1000)
+    >>> records = [{"smoker": "yes"}] * 500 + [{"smoker": "no"}] * 500
+    >>> model = Auto(schema, epsilon=1).fit(records, ["yes"] * 500 + ["no"] * 500)
+    >>> model.predict([{"smoker": "yes"}]).tolist(), model.picked_.model
+    (['yes'], 'decision-tree')
+    """
+
+    kind: ClassVar[str] = "auto"
+
+    def __init__(self, schema: Schema | str, *, epsilon: Any = 1.0, random_state: Any = None) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.random_state = random_state
+
+    def _learn(
+        self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
+    ) -> Answers:
+        def rehearse(rest: Epsilon) -> None:
+            """Fit what may be picked to a table without records: an ε that is too small for it is refused here."""
+            for records in (1, MOST_RECORDS):
+                picked = pick(schema, rest, records)
+                empty, account = _without_records(schema), Spending(Ledger(math.inf))
+                account.records = records
+                picked.made(schema, rest)._learn(empty, schema, rest, account, as_rng(0), purpose)
+
+        known = RecordCount(schema.records or 1, epsilon)
+        if epsilon != math.inf:
+            known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
+        self._picking = picked = pick(schema, known.rest, known.records)
+        model = picked.made(schema, known.rest)
+        named = f"{self.kind} ({picked.model}) for {schema.target}"
+        answers: Answers = model._learn(source, schema, known.rest, ledger, rng, named)
+        return known.answers + answers
+
+    def fit_noisy(self, noisy: NoisyStatistics, picked: Pick | None = None) -> Self:
+        """Build the model from noisy statistics: post-processing, which reads no data and costs nothing.
+
+        `picked` tells which model they belong to, as a model file does; without it, the statistics tell.
+        """
+        self._picking = recognised(noisy) if picked is None else picked
+        return super().fit_noisy(noisy)
+
+    def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
+        picked = self.__dict__.pop("_picking")
+        self.model_ = picked.made(schema, noisy.receipt.epsilon).fit_noisy(noisy)
+        self.picked_: Pick = picked
+
+    def _scores(self, X: Any) -> Iterator[Matrix]:
+        scores: Iterator[Matrix] = self.model_._scores(X)
+        return scores
+
+    def explain(self, top: int | None = None) -> str:
+        """Return what was picked and why, and then what the picked model says of itself."""
+        check_is_fitted(self, "noisy_")
+        return f"{self.picked_.statement()}\n\n{self.model_.explain(**_shown(top))}"
+
+    def content(self, top: int | None = None) -> dict[str, Any]:
+        """Return the same as plain data."""
+        check_is_fitted(self, "noisy_")
+        return {"picked": self.picked_.to_dict(), **self.model_.content(**_shown(top))}
+
+    def plot(self, top: int | None = None) -> Any:
+        """Draw what the picked model draws."""
+        check_is_fitted(self, "noisy_")
+        return self.model_.plot(**_shown(top))
+
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
+        super().check_parameters()
+
+
+def _shown(top: int | None) -> dict[str, int]:
+    return {} if top is None else {"top": top}
+
+
+def _without_records(schema: Schema) -> MemorySource:
+    """A table of the schema's columns that has no rows."""
+    return MemorySource({name: np.empty(0, dtype=object) for name in schema.names}, np.empty(0, dtype=object))
