@@ -26,6 +26,8 @@ def card(
     promise = content["guarantee"]
     say(f"{model}: {content['model']} for {content['target']}", style="bold")
     say(promise["statement"], style="green" if promise["holds"] else "yellow")
+    if hasattr(trained, "picked_"):
+        say(trained.picked_.statement())
     say()
     to = f"everyone with {promise['unit']} in the table; several records multiply the loss"
     say(f"Promised to     {to if promise['holds'] else 'nobody'}")

@@ -88,6 +88,8 @@ def train(
 
 def _show(estimator: Any, out: Path, payment: Payment) -> None:
     say(estimator.guarantee_.statement(), style="bold")
+    if hasattr(estimator, "picked_"):
+        say(estimator.picked_.statement())
     tabulate_receipt(estimator.receipt_.charges)
     payment.say_state()
     say(f"Model written to {out}. Next: discreet card {out}")

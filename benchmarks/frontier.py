@@ -1,0 +1,275 @@
+"""One default model against every rival: `auto` in all cells, its regret to the best of our models, and the ceilings.
+
+Decides whether `auto` meets its bars. Writes results/frontier.csv, one line per cell, and results/frontier.md, which
+`python benchmarks/frontier.py --data DIR --rivals FILE --jobs 2` made; cells that the file has are not run again.
+FILE holds the rivals' accuracies (data set, model, privacy, epsilon, acc_mean), with privacy "none" for ceilings.
+
+Against fooling ourselves: the rule of `auto` was tuned on the data sets of keel.py alone, so that none of the cells
+here helped to choose its constants (the models behind it were developed with these data sets in sight). Data sets are
+reported in two halves, so that luck on one of them shows. Cells with a signal n ε below 120 get 200 draws.
+The data are public: the scores are exact functions of them and not private. Noise is seeded, so results repeat.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import time
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import folds
+from discreet import Schema
+from discreet.models import MODELS
+from discreet.models.parameter_texts import configured
+from discreet.records.encoding import as_floats
+
+RESULTS = Path(__file__).parent / "results"
+EPSILONS = (0.01, 0.1, 0.5, 1.0, 3.0)
+HALVES = {
+    "first": ("accelerometer", "breast-w", "ecoli", "house-votes-84", "mushroom", "optdigits", "skin"),
+    "second": ("adult", "credit-approval", "heart-statlog", "iris", "nursery", "seeds", "spect"),
+}
+AUTO = "auto"
+OURS = ("naive-bayes", "decision-tree", "svm", "one-rule")
+"""The models that `auto` is compared with, with their defaults."""
+SETTINGS = ("declared", "undeclared", "replace-one")
+"""The number of records in the schema; not in the schema; in the schema, under replace-one."""
+WEAK, DRAWS = 120.0, 200
+"""Cells with a signal below `WEAK` get this many draws: noise decides there."""
+BOX = 120.0
+"""Seconds after which a cell gets no further draws, if it has five."""
+
+
+class Cell(NamedTuple):
+    """A data set, a model, an epsilon and a setting."""
+
+    dataset: str
+    model: str
+    epsilon: float
+    setting: str
+
+
+class Result(NamedTuple):
+    """Number of draws, mean accuracy, its standard error, and seconds per fit."""
+
+    draws: int
+    mean: float
+    error: float
+    seconds: float
+
+
+@lru_cache(maxsize=2)
+def loaded(directory: str, name: str) -> tuple[dict[str, Any], Any, Schema, list[tuple[Any, Any]]]:
+    """Columns, labels, schema and folds of a data set."""
+    table = folds.load(directory, name)
+    numeric = {column["name"] for column in table.columns if column["kind"] == "numeric"}
+    X = {key: as_floats(values) if key in numeric else values for key, values in table.rows.items()}
+    schema = Schema.load(Path(directory) / "schemas.json", name).replace(classes=list(range(len(table.classes))))
+    planned = [each for repeat in range(folds.repeats(len(table.y))) for each in folds.folds(table.y, repeat)]
+    return X, table.y, schema, planned
+
+
+def drawn(cell: Cell, directory: str, draws: int | None) -> tuple[Cell, Result]:
+    """Fit and test again and again, on one fold after another."""
+    X, y, schema, planned = loaded(directory, cell.dataset)
+    train_rows = len(planned[0][0])
+    schema = schema.replace(records=None if cell.setting == "undeclared" else train_rows)
+    if cell.setting == "replace-one":
+        schema = schema.replace(adjacency="replace-one")
+    wanted = draws or (DRAWS if cell.epsilon * len(y) < WEAK else _usual(len(y)))
+    family, found, start = configured(cell.model, MODELS), [], time.perf_counter()
+    for draw in range(wanted):
+        train, test = planned[draw % len(planned)]
+        model = family(schema, epsilon=cell.epsilon, random_state=zlib.crc32(repr((cell, draw)).encode()))
+        model.fit({name: values[train] for name, values in X.items()}, y[train])
+        predicted = np.asarray(model.predict({name: values[test] for name, values in X.items()}))
+        found.append(float((predicted == y[test]).mean()))
+        if time.perf_counter() - start > BOX and draw >= 4:
+            break
+    error = float(np.std(found) / np.sqrt(len(found)))
+    return cell, Result(len(found), fmean(found), error, (time.perf_counter() - start) / len(found))
+
+
+def _usual(rows: int) -> int:
+    """Draws for cells with a strong signal: all folds of small data sets, few of large ones."""
+    return 50 if rows < 1000 else 20 if rows < 20_000 else 10
+
+
+def read(path: Path) -> dict[Cell, Result]:
+    """The cells that were measured before."""
+    if not path.exists():
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        _, *lines = csv.reader(file)
+    return {
+        Cell(name, model, float(epsilon), setting): Result(int(draws), *map(float, rest))
+        for name, model, epsilon, setting, draws, *rest in lines
+    }
+
+
+def write(path: Path, results: Mapping[Cell, Result]) -> None:
+    """All cells, sorted."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Cell._fields + Result._fields)
+        for cell, result in sorted(results.items()):
+            writer.writerow([*cell, result.draws, *(f"{value:.5f}" for value in result[1:])])
+
+
+def run(cells: Iterable[Cell], options: argparse.Namespace) -> Iterator[tuple[Cell, Result]]:
+    """Measure cells, by several processes if asked."""
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for waiting in [pool.submit(drawn, cell, options.data, options.draws) for cell in cells]:
+            yield waiting.result()
+
+
+class Rivals(NamedTuple):
+    """The best rival's accuracy and name for each cell, and the best accuracy without privacy of each data set."""
+
+    best: dict[tuple[str, float], tuple[float, str]]
+    ceilings: dict[str, float]
+
+
+def rivals_of(path: Path) -> Rivals:
+    """Read the rivals' file."""
+    best: dict[tuple[str, float], tuple[float, str]] = {}
+    ceilings: dict[str, float] = defaultdict(float)
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            accuracy = float(row["acc_mean"])
+            if row["privacy"] == "none":
+                ceilings[row["dataset"]] = max(ceilings[row["dataset"]], accuracy)
+            else:
+                key = row["dataset"], float(row["epsilon"])
+                best[key] = max(best.get(key, (0.0, "")), (accuracy, row["model"]))
+    return Rivals(best, dict(ceilings))
+
+
+def table_of(results: Mapping[Cell, Result], rivals: Rivals, setting: str) -> list[str]:
+    """One line per cell: auto, the best of ours, the best rival, and the ceiling."""
+    lines = [
+        "| data set | ε | auto | ± | best of ours | regret | best rival | ahead | ceiling |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name in sorted(sum(HALVES.values(), ())):
+        for epsilon in EPSILONS:
+            own = results.get(Cell(name, AUTO, epsilon, setting))
+            if own is None:
+                continue
+            accuracy, model = best_of_ours(results, name, epsilon, setting)
+            rival, rival_name = rivals.best[name, epsilon]
+            lines.append(
+                f"| {name} | {epsilon:g} | {own.mean:.3f} | {own.error:.3f} | {accuracy:.3f} {model} | "
+                f"{max(0.0, accuracy - own.mean):.3f} | {rival:.3f} {rival_name} | "
+                f"{'✓' if own.mean > rival else '✗'} | {rivals.ceilings.get(name, float('nan')):.3f} |"
+            )
+    return lines
+
+
+def best_of_ours(results: Mapping[Cell, Result], name: str, epsilon: float, setting: str) -> tuple[float, str]:
+    """The best of all our models, `auto` among them, picked afterwards."""
+    found = [
+        (results[cell].mean, model)
+        for model in (AUTO, *OURS)
+        if (cell := Cell(name, model, epsilon, setting)) in results
+    ]
+    return max(found)
+
+
+def summary(results: Mapping[Cell, Result], rivals: Rivals, setting: str, model: str) -> list[str]:
+    """Wins and regret of one model, of all data sets and of each half."""
+    parts = {"all": sum(HALVES.values(), ()), **HALVES}
+    lines = []
+    for part, names in parts.items():
+        cells = [Cell(name, model, epsilon, setting) for name in names for epsilon in EPSILONS]
+        cells = [cell for cell in cells if cell in results]
+        if not cells:
+            continue
+        wins = sum(results[cell].mean > rivals.best[cell.dataset, cell.epsilon][0] for cell in cells)
+        regret = [best_of_ours(results, cell.dataset, cell.epsilon, setting)[0] - results[cell].mean for cell in cells]
+        lines.append(
+            f"| {setting} | {model} | {part} | {wins} of {len(cells)} | {fmean(regret):.4f} | {max(regret):.3f} |"
+        )
+    return lines
+
+
+def report(results: Mapping[Cell, Result], rivals: Rivals) -> str:
+    """The results as Markdown."""
+    text = [
+        "# One default model against every rival",
+        "",
+        *(line.strip() for line in (__doc__ or "").split("\n\n")[1].splitlines()),
+        "",
+        *(line.strip() for line in (__doc__ or "").split("\n\n")[2].splitlines()),
+        "",
+        "| setting | model | data sets | ahead of every rival | mean regret | largest regret |",
+        "|---|---|---|---|---|---|",
+    ]
+    for setting in SETTINGS:
+        for model in (AUTO, *OURS) if setting == "declared" else (AUTO,):
+            text += summary(results, rivals, setting, model)
+    text += ["", *_undeclared(results)]
+    for setting in SETTINGS:
+        if any(cell.setting == setting for cell in results):
+            text += ["", f"## {setting.capitalize()}", "", *table_of(results, rivals, setting)]
+    return "\n".join(text) + "\n"
+
+
+def _undeclared(results: Mapping[Cell, Result]) -> list[str]:
+    """What it costs not to declare the number of records."""
+    costs = [
+        results[cell].mean - results[other].mean
+        for cell in results
+        if cell.model == AUTO
+        and cell.setting == "declared"
+        and (other := cell._replace(setting="undeclared")) in results
+    ]
+    if not costs:
+        return []
+    return [f"Not declaring the number of records costs {fmean(costs):.4f} on average, at most {max(costs):.3f}."]
+
+
+def main() -> None:
+    """Measure what is missing, then write the report."""
+    parser = folds.arguments(__doc__)
+    parser.set_defaults(out=RESULTS / "frontier.csv", epsilons=list(EPSILONS))
+    parser.add_argument("--rivals", type=Path, required=True, help="CSV file of the rivals' accuracies")
+    parser.add_argument("--models", nargs="+", default=[AUTO, *OURS])
+    parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=SETTINGS)
+    parser.add_argument("--draws", type=int, help="draws of each cell, instead of the rule")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--again", nargs="*", default=[], help="models whose cells are measured again")
+    parser.add_argument("--report", type=Path, default=RESULTS / "frontier.md")
+    options = folds.parse(parser)
+    known = set(json.loads((Path(options.data) / "schemas.json").read_text(encoding="utf-8")))
+    results = {cell: result for cell, result in read(options.out).items() if cell.model not in options.again}
+    cells = [
+        Cell(name, model, epsilon, setting)
+        for name in options.datasets
+        if name in known
+        for setting in options.settings
+        for model in (options.models if setting == "declared" else [AUTO])
+        for epsilon in options.epsilons
+    ]
+    missing = [cell for cell in cells if cell not in results]
+    for number, (cell, result) in enumerate(run(missing, options), 1):
+        results[cell] = result
+        write(options.out, results)
+        print(f"{number}/{len(missing)} {' '.join(map(str, cell))}: {result.mean:.4f} ± {result.error:.4f}", flush=True)
+    text = report(results, rivals_of(options.rivals))
+    options.report.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
