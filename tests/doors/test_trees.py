@@ -32,7 +32,7 @@ def plan_of(kind, epsilon=Fraction(1), depth=2):
     """A plan of each kind for the schema of the attacks, small enough for exact laws."""
     given_ = schema()
     if kind in ("max", "gini"):
-        return tree_plan.greedy(given_, ["near", "open"], epsilon, depth, 3, kind)
+        return tree_plan.greedy(candidates(given_, 3, ["near", "open"]), epsilon, depth, kind)
     if kind == "published":
         return tree_plan.published(given_, epsilon, depth)
     if kind == "labelled":
@@ -262,7 +262,7 @@ def test_published_accounting():
 
 
 def test_greedy_shares_are_geometric_and_sum_to_epsilon():
-    plan = tree_plan.greedy(schema(), ["near"], Fraction(1), 4, 16, "max")
+    plan = tree_plan.greedy(candidates(schema(), 16, ["near"]), Fraction(1), 4, "max")
     assert sum(plan.levels) + plan.leaves == 1
     assert float(plan.leaves) == pytest.approx(0.3, abs=1e-5)
     assert [float(low / high) for low, high in zip(plan.levels, plan.levels[1:], strict=False)] == pytest.approx(

@@ -77,7 +77,7 @@ class DecisionTree(PrivateClassifier):
         epsilon: Any = 1.0,
         structure: str = "auto",
         max_depth: int | None = None,
-        thresholds: int = 15,
+        thresholds: int | str = "auto",
         criterion: str = "auto",
         prune: float = 1.0,
         random_state: Any = None,
@@ -102,7 +102,7 @@ class DecisionTree(PrivateClassifier):
 
     def _plan(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> Plan:
         strength = planning.signal(epsilon, records)
-        chosen = self.structure, self.max_depth, int(self.thresholds), self.criterion
+        chosen = self.structure, self.max_depth, self.thresholds, self.criterion
         return planning.plan(schema, epsilon, strength, *chosen, rng)
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:

@@ -19,6 +19,7 @@ def check_tree_parameters(model: Any, structures: Sequence[str]) -> None:
     check_one_of("criterion", model.criterion, ("auto", *SCORES))
     if model.max_depth is not None:
         check_integer("max_depth", model.max_depth, 0, MOST_DEPTH, or_="None")
-    check_integer("thresholds", model.thresholds, 1, MOST_BINS - 1)
+    if model.thresholds != "auto":
+        check_integer("thresholds", model.thresholds, 1, MOST_BINS - 1, or_="'auto'")
     if isinstance(model.prune, bool) or not isinstance(model.prune, Real) or not 0 <= float(model.prune) < math.inf:
         raise ParameterError(f"prune={model.prune!r}; need a number of standard deviations, 0 or more")

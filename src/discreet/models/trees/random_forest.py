@@ -88,7 +88,7 @@ class RandomForest(PrivateClassifier):
         structure: str = "auto",
         max_columns: float = 0.7,
         max_depth: int | None = None,
-        thresholds: int = 15,
+        thresholds: int | str = "auto",
         criterion: str = "auto",
         prune: float = 1.0,
         random_state: Any = None,
@@ -117,11 +117,11 @@ class RandomForest(PrivateClassifier):
         whole, classes = planning.signal(epsilon, records), len(schema.classes)
         supported = min(DEFAULT_TREES, int(planning.of_a_class(whole, classes) / planning.STRONG))
         trees = max(1, supported) if self.n_trees == "auto" else int(self.n_trees)
-        strength, structure, bins = whole / trees, self.structure, int(self.thresholds)
+        strength, structure = whole / trees, self.structure
         if structure == "auto" and trees > 1:
             structure = "greedy" if planning.of_a_class(strength, classes) >= planning.FAIR else "random"
         shares = [epsilon] * trees if structure == "greedy" else split_evenly(epsilon, trees)
-        chosen = structure, self.max_depth, bins, self.criterion
+        chosen = structure, self.max_depth, self.thresholds, self.criterion
         some = trees > 1 and structure == "greedy"
         return [
             planning.plan(schema, share, strength, *chosen, rng, self._columns(schema, rng) if some else None)
