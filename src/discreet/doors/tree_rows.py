@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -16,7 +17,11 @@ from discreet.records.encoding import Cells
 from discreet.schema import Schema
 
 AT_ONCE = 2**20
-"""Counts that are held at a time: they fit a processor's cache, and memory stays far below that of the records."""
+"""Counts and scores that are held at a time, or as many as there are records, or those of one place: memory stays
+within a few times that of the records and of one place."""
+
+BLOCK = 2**15
+"""Records that go down at a time: few enough for the processor's cache."""
 
 Rows = slice | Places
 
@@ -46,8 +51,9 @@ class TreeRows:
 
     def on_the_left(self, candidates: Candidates, place: Places, places: int, schema: Schema) -> Integers:
         """Counts of the records that go left, by place, class and split."""
-        base = place * self.classes + self.labels
-        sides = [self._left(cells, codes, base, slice(None), schema, places) for cells, _, codes in candidates.groups]
+        counter = _Counter(place * self.classes + self.labels, places, self.classes)
+        groups = candidates.groups
+        sides = [counter.left(cells, self.codes[cells], codes, cells.size(schema)) for cells, _, codes in groups]
         return np.concatenate(sides, axis=2)
 
     def scores(
@@ -56,39 +62,57 @@ class TreeRows:
         """Yield the scores of all splits at each place in turn; some places are counted at a time, by column."""
         total = self.by_class(place, places)
         widest = max((len(codes) + 1 for _, _, codes in candidates.groups), default=1)
-        together = max(1, AT_ONCE // max(len(candidates.splits), widest * self.classes))
+        most = max(AT_ONCE, len(place))
+        together = max(1, most // max(len(candidates.splits), widest * self.classes))
         for first, rows in _in_parts(place, places, together):
             some = min(together, places - first)
-            base = (place[rows] - first) * self.classes + self.labels[rows]
+            counter = _Counter((place[rows] - first) * self.classes + self.labels[rows], some, self.classes)
             scores = np.empty((some, len(candidates.splits)), dtype=np.int64)
             for cells, part, codes in candidates.groups:
-                left = self._left(cells, codes, base, rows, schema, some)
+                left = counter.left(cells, self.codes[cells][rows], codes, cells.size(schema))
                 scores[:, part] = score.of(left, total[first : first + some])
             yield from scores
 
-    def _left(
-        self, cells: Cells, asked: Integers, base: Places, rows: Rows, schema: Schema, places: int
-    ) -> NDArray[np.int64]:
-        """Counts on the left of the splits of one column, for rows whose place and class are in `base`."""
-        codes, size = self.codes[cells][rows], cells.size(schema)
-        if cells.bins is not None:  # merge the cells between two thresholds
-            codes, size = np.searchsorted(asked, np.arange(size))[codes], len(asked) + 1
-        counts = np.bincount(base * size + codes, minlength=places * self.classes * size)
-        by_cell = counts.reshape(places, self.classes, size)
-        return np.asarray(by_cell[:, :, asked] if cells.bins is None else np.cumsum(by_cell, axis=2)[:, :, :-1])
-
     def below(self, chosen: Sequence[Node], place: Places) -> Places:
         """The place of each record one level down, after the split chosen for its place; below a leaf always left."""
-        asked = np.array([0 if split is None else split.code for split in chosen])
-        goes_right = np.zeros(len(place), dtype=np.intp)
         distinct = list(dict.fromkeys(split.cells for split in chosen if split is not None))
         number_of = {cells: number for number, cells in enumerate(distinct)}
-        column = np.array([-1 if split is None else number_of[split.cells] for split in chosen])[place]
-        for number, cells in enumerate(distinct):
-            rows = np.flatnonzero(column == number)
-            code, limit = self.codes[cells][rows], asked[place[rows]]
-            goes_right[rows] = code > limit if cells.bins is not None else code != limit
-        return 2 * place + goes_right
+        column_of = np.array([-1 if split is None else number_of[split.cells] for split in chosen])
+        asked = np.array([0 if split is None else split.code for split in chosen])
+        after = 2 * place
+        for start in range(0, len(place), BLOCK):
+            block = slice(start, start + BLOCK)
+            at, column = place[block], column_of[place[block]]
+            for number in range(len(distinct)):
+                rows, cells = np.flatnonzero(column == number), distinct[number]
+                code, limit = self.codes[cells][block][rows], asked[at[rows]]
+                after[block][rows] += code > limit if cells.bins is not None else code != limit
+        return after
+
+
+class _Counter:
+    """Counts the records at some places by class and cell, one column after another, in the same memory."""
+
+    def __init__(self, base: Places, places: int, classes: int) -> None:
+        self._base, self._shape = base, (places, classes)
+        self._size, self._scaled, self._flat = 1, base.copy(), np.empty_like(base)
+
+    def left(self, cells: Cells, codes: NDArray[Any], asked: Integers, size: int) -> Integers:
+        """Counts on the left of splits at the asked codes of one column, by place, class and split."""
+        if cells.bins is None:
+            return np.asarray(self._by_cell(codes, size)[:, :, asked])
+        if math.prod(self._shape) * size <= len(codes):
+            return np.asarray(np.cumsum(self._by_cell(codes, size), axis=2)[:, :, asked])
+        between = np.searchsorted(asked, np.arange(size)).astype(np.uint16)  # cells between two thresholds are one
+        return np.asarray(np.cumsum(self._by_cell(between[codes], len(asked) + 1), axis=2)[:, :, :-1])
+
+    def _by_cell(self, codes: NDArray[Any], size: int) -> Integers:
+        if size != self._size:
+            np.multiply(self._base, size, out=self._scaled)
+            self._size = size
+        np.add(self._scaled, codes, out=self._flat)
+        counts = np.bincount(self._flat, minlength=math.prod(self._shape) * size)
+        return counts.reshape(*self._shape, size)
 
 
 def _in_parts(place: Places, places: int, together: int) -> Iterator[tuple[int, Rows]]:
@@ -96,7 +120,7 @@ def _in_parts(place: Places, places: int, together: int) -> Iterator[tuple[int, 
     if together >= places:
         yield 0, slice(None)
         return
-    order = np.argsort(place, kind="stable")
+    order = np.argsort(place.astype(np.uint16), kind="stable")  # at most 2**12 places; sixteen bits sort fast
     firsts = np.arange(0, places, together)
     ends = np.searchsorted(place[order], [*firsts, places])
     for number, first in enumerate(firsts.tolist()):
