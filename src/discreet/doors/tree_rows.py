@@ -16,7 +16,7 @@ from discreet.queries.trees import Node, Places, SplitScore
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 
-AT_ONCE = 2**20
+AT_ONCE = 2**22
 """Counts and scores that are held at a time, or as many as there are records, or those of one place: memory stays
 within a few times that of the records and of one place."""
 

@@ -4,8 +4,8 @@ The rule looks at the signal, ε n, and at the signal per class, 2 ε n / K. Its
 sets; benchmarks/trees.py shows the accuracy with them. Privacy does not depend on the rule.
 
     signal per class below 6             a random tree, at most three questions deep; asks for the class of each leaf
-    signal of 150 or more, and           a greedy tree, one question deeper for every four times the signal; by the Gini
-    40 or more per class                 index if the signal per class is 2000 or more
+    signal of 150 or more, and           a greedy tree, three questions deeper for every sixteen times the signal, at
+    40 or more per class                 most 12; by the Gini index if the signal per class is 2000 or more
     in between                           a stump: one column in up to four parts, chosen together with their classes;
                                          with more than 8 classes (four parts name too few) a deeper random tree
 """
@@ -38,8 +38,10 @@ FEW_CLASSES = 8
 """Most classes for a stump, whose few parts can name only few classes (accuracy: benchmarks/trees.py)."""
 RANDOM_DEPTH = 6
 """Depth of the deepest random tree by default."""
-DRAWN_BINS = 16
-"""Parts of a numeric column between which random trees draw their thresholds, unless a number of these is asked for."""
+COARSE_BINS = 16
+"""Parts of a numeric column between which random trees draw their thresholds, as do greedy ones of very wide tables."""
+MOST_FINE = 1000
+"""Most numeric columns that are cut at fine thresholds: of more, these would be too many to list."""
 MOST_DEPTH = 12
 """Depth of the deepest tree: it has up to 4096 leaves, and every node costs time."""
 LEAVES = 0.3
@@ -52,6 +54,8 @@ MOST_LABELLED = 200_000
 """Most labelled stumps of two parts that are compared: this takes a second or two."""
 MOST_CHOICES = 20_000_000
 """Most candidates that are compared, over all nodes, unless a depth is asked for: this takes some seconds."""
+MOST_ASKED = 1_000_000_000
+"""Most candidates that are compared if a depth is asked for: this takes minutes."""
 
 
 def signal(epsilon: Epsilon, records: int) -> float:
@@ -91,7 +95,7 @@ def plan(
 ) -> Plan:
     """Plan one tree. Randomness is drawn only for a random tree, and before any data are read."""
     names, classes = schema.names if columns is None else columns, len(schema.classes)
-    bins = None if thresholds == "auto" else int(thresholds) + 1
+    bins = usual_bins(schema, names) if thresholds == "auto" else int(thresholds) + 1
     if structure == "auto":
         structure = rule(strength, classes)
         if structure == "stump" and classes**2 * len(names) > MOST_LABELLED:  # too many stumps to compare
@@ -103,11 +107,22 @@ def plan(
     if structure == "random":
         depth = random_depth(strength, classes) if max_depth is None else max_depth
         labels = of_a_class(strength, classes) < FAIR
-        return Fixed(drawn(schema, names, depth, DRAWN_BINS if bins is None else bins, rng), epsilon, labels)
+        return Fixed(drawn(schema, names, depth, bins or COARSE_BINS, rng), epsilon, labels)
     splits = candidates(schema, bins, names)
     depth = greedy_depth(strength, len(splits)) if max_depth is None else max_depth
+    if 2**depth * len(splits) > MOST_ASKED:
+        raise ParameterError(
+            f"max_depth={depth} on {len(names)} columns compares {2**depth * len(splits):,} splits; need at most "
+            f"{MOST_ASKED:,}: take a smaller max_depth or fewer thresholds or columns"
+        )
     score = best_score(strength, classes) if score == "auto" else score
     return greedy(splits, epsilon, depth, score)
+
+
+def usual_bins(schema: Schema, columns: Sequence[str]) -> int | None:
+    """None for fine thresholds of many scales; on very wide tables a number of equal parts."""
+    numeric = sum(not isinstance(schema[name], Categorical) for name in columns)
+    return None if numeric <= MOST_FINE else COARSE_BINS
 
 
 def greedy(splits: tuple[Split, ...], epsilon: Epsilon, depth: int, score: str) -> Greedy:
@@ -134,7 +149,8 @@ def published(schema: Schema, epsilon: Epsilon, max_depth: int | None) -> Publis
 
 
 def greedy_depth(strength: float, questions: int) -> int:
-    """Three levels more for sixteen times the signal; fewer on wide tables."""
+    """Three levels for every sixteen times the signal, less two and a half (accuracy: benchmarks/trees.py); fewer on
+    wide tables. No path can ask more questions than there are."""
     affordable = math.floor(math.log2(1 + MOST_CHOICES / max(questions, 1)))
     return max(1, min(MOST_DEPTH, affordable, questions, math.floor(0.75 * math.log2(max(strength, 1.0)) - 2.5)))
 

@@ -19,7 +19,7 @@ from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
 from discreet.models.trees.learning import plan_and_grow
-from discreet.models.trees.leaves import grown, log_probabilities
+from discreet.models.trees.leaves import GrownTree, grown, log_probabilities
 from discreet.models.trees.parameters import check_tree_parameters
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
@@ -90,7 +90,7 @@ class RandomForest(PrivateClassifier):
         max_depth: int | None = None,
         thresholds: int | str = "auto",
         criterion: str = "auto",
-        prune: float = 1.0,
+        prune: float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.schema = schema
@@ -140,7 +140,7 @@ class RandomForest(PrivateClassifier):
         if not answers:
             raise ParameterError("these statistics do not belong to a forest; need a table of leaves for each tree")
         self.trees_ = [query.tree for query, _ in answers]
-        self._grown = [grown(query, table, float(self.prune)).in_order(places) for query, table in answers]
+        self._grown = [grown(query, table, self.prune).in_order(places) for query, table in answers]
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return log_probabilities(self._grown, X, self.schema_)
@@ -157,23 +157,26 @@ class RandomForest(PrivateClassifier):
         return {name: amount / whole for name, amount in use.most_common()}
 
     def explain(self, top: int | None = None) -> str:
-        """Return how often each column is asked, then the first `top` trees (default: one), as text."""
+        """Return how often each column is asked, then the top of the first `top` trees (default: one), as text."""
         use = self.column_use()
         trees = len(self._grown)
         count = f"{trees} trees" if trees > 1 else "1 tree (ε and the number of records support no more)"
         lines = [f"{count}; how often each column is asked (each level down counts half as much):"]
         lines += [f"  {name}  {fraction:.0%}" for name, fraction in use.items()] or ["  (no questions: only leaves)"]
         for number, each in enumerate(self._grown[: 1 if top is None else top], 1):
-            lines += ["", f"Tree {number}:", tree_text.describe(each, self.schema_, self.classes_.tolist())]
+            lines += ["", f"Tree {number}:", self._described(each)]
         return "\n".join(lines)
 
+    def _described(self, each: GrownTree) -> str:
+        return tree_text.describe(each, self.schema_, self.classes_.tolist(), tree_text.SHOWN_DEPTH)
+
     def content(self, top: int | None = None) -> dict[str, Any]:
-        """Return the same as plain data, with the first `top` trees (default: all)."""
+        """Return the same as plain data, with the first `top` trees (default: all), each of them whole."""
         use, classes = self.column_use(), self.classes_.tolist()
         return {"columns": use, "trees": [tree_text.content(each, self.schema_, classes) for each in self._grown[:top]]}
 
-    def plot(self, top: int = tree_picture.SHOWN_DEPTH) -> Any:
-        """Draw the first tree with matplotlib, at most `top` questions deep."""
+    def plot(self, top: int | None = tree_text.SHOWN_DEPTH) -> Any:
+        """Draw the first `top` levels of the first tree with matplotlib, the rest folded; None for all of it."""
         check_is_fitted(self, "noisy_")
         title = f"{self.schema_.target}: tree 1 of {len(self._grown)} ({self.guarantee_.in_short()})"
         return tree_picture.draw(self._grown[0], self.schema_, self.classes_.tolist(), title, top)
