@@ -78,7 +78,9 @@ class Greedy:
                (Candidates.open_to); fewer candidates have the same sensitivity. A node without candidates is a leaf.
                So which nodes are asked, and about what, depends on published splits alone. Nodes without records are
                split like any other: the shape of the tree tells nothing.
-    Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it
+    Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it,
+               ::test_candidates_follow_from_the_published_splits_alone,
+               ::test_a_node_without_candidates_is_a_leaf_on_all_tables
     """
 
     splits: tuple[Split, ...]

@@ -104,7 +104,7 @@ class DecisionTree(PrivateClassifier):
         return plan_and_grow(source, schema, epsilon, plans, ledger, rng, purpose, needs_records=needed)
 
     def _plan(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> Plan:
-        strength = planning.signal(epsilon, records)
+        strength = planning.signal(schema, epsilon, records)
         chosen = self.structure, self.max_depth, self.thresholds, self.criterion
         return planning.plan(schema, epsilon, strength, *chosen, rng)
 

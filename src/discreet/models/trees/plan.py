@@ -1,11 +1,12 @@
 """How a tree is planned from public facts alone: ε, the number of records n, the number of classes K, the columns.
 
-The rule looks at the signal, ε n, and at the signal per class, 2 ε n / K. Its constants were chosen on public data
+The rule looks at the signal, ε n (under replace-one ε n / 2), and at the signal per class, twice the signal over K. Its
+constants were chosen on public data
 sets; benchmarks/trees.py shows the accuracy with them. Privacy does not depend on the rule.
 
     signal per class below 6             a random tree, at most three questions deep; asks for the class of each leaf
     signal of 150 or more, and           a greedy tree, three questions deeper for every sixteen times the signal, at
-    40 or more per class                 most 12; by the Gini index if the signal per class is 2000 or more
+    40 or more per class                 most 12; by the Gini index if the signal per class is 1000 K or more
     in between                           a stump: one column in up to four parts, chosen together with their classes;
                                          with more than 8 classes (four parts name too few) a deeper random tree
 """
@@ -58,9 +59,9 @@ MOST_ASKED = 1_000_000_000
 """Most candidates that are compared if a depth is asked for: this takes minutes."""
 
 
-def signal(epsilon: Epsilon, records: int) -> float:
-    """Epsilon times the number of records, both bounded."""
-    return min(float(epsilon), LARGE_EPSILON) * min(records, MANY_RECORDS)
+def signal(schema: Schema, epsilon: Epsilon, records: int) -> float:
+    """Epsilon times the number of records, both bounded; half of it under replace-one, where the noise is doubled."""
+    return min(float(epsilon), LARGE_EPSILON) * min(records, MANY_RECORDS) / schema.adjacency.distance
 
 
 def of_a_class(strength: float, classes: int) -> float:
@@ -156,8 +157,9 @@ def greedy_depth(strength: float, questions: int) -> int:
 
 
 def best_score(strength: float, classes: int) -> str:
-    """The criterion that "auto" chooses: Gini sees progress before the majority changes, but needs twice the noise."""
-    return "gini" if of_a_class(strength, classes) >= STRONG else "max"
+    """The criterion that "auto" chooses: Gini sees progress before the majority changes, but needs twice the noise; with
+    more classes it takes a stronger signal of each."""
+    return "gini" if of_a_class(strength, classes) >= STRONG * classes / 2 else "max"
 
 
 def random_depth(strength: float, classes: int) -> int:

@@ -114,7 +114,7 @@ class RandomForest(PrivateClassifier):
 
     def _plans(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> list[Plan]:
         """Plan greedy trees, each at all of epsilon on dealt records, or random trees, each at an equal share."""
-        whole, classes = planning.signal(epsilon, records), len(schema.classes)
+        whole, classes = planning.signal(schema, epsilon, records), len(schema.classes)
         supported = min(DEFAULT_TREES, int(planning.of_a_class(whole, classes) / planning.STRONG))
         trees = max(1, supported) if self.n_trees == "auto" else int(self.n_trees)
         strength, structure = whole / trees, self.structure

@@ -73,7 +73,8 @@ def _verdict(leaf: dict[str, Any], target: str, whole: float | None) -> str:
     )
     if not leaf["cut"]:
         return f"THEN {target} = {leaf['class']}" + (f"  ({told})" if told else "")
-    share = f" for {records / whole:.0%} of the records" if whole and records is not None else ""
+    percent = f"{records / whole:.0%}" if whole and records is not None else ""
+    share = f" for {'under 1%' if percent == '0%' else percent} of the records" if percent else ""
     return f"… {more_questions(leaf)} below{share}, mostly {target} = {leaf['class']}" + (f"  ({told})" if told else "")
 
 
