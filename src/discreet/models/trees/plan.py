@@ -157,8 +157,8 @@ def greedy_depth(strength: float, questions: int) -> int:
 
 
 def best_score(strength: float, classes: int) -> str:
-    """The criterion that "auto" chooses: Gini sees progress before the majority changes, but needs twice the noise; with
-    more classes it takes a stronger signal of each."""
+    """The criterion that "auto" chooses: Gini sees progress before the majority changes, but needs twice the noise, and
+    with more classes a stronger signal of each."""
     return "gini" if of_a_class(strength, classes) >= STRONG * classes / 2 else "max"
 
 
