@@ -46,12 +46,11 @@ class TreeRows:
 
     def by_class(self, place: Places, places: int) -> Integers:
         """Counts by place and class, of records that lie at `places` places."""
-        flat = np.bincount(place * self.classes + self.labels, minlength=places * self.classes)
-        return flat.reshape(places, self.classes).astype(np.int64)
+        return _Counter(self._bases(place, slice(None), 0), places, self.classes).total()
 
     def on_the_left(self, candidates: Candidates, place: Places, places: int, schema: Schema) -> Integers:
         """Counts of the records that go left, by place, class and split."""
-        counter = _Counter(place * self.classes + self.labels, places, self.classes)
+        counter = _Counter(self._bases(place, slice(None), 0), places, self.classes)
         groups = candidates.groups
         sides = [counter.left(cells, self.codes[cells], codes, cells.size(schema)) for cells, _, codes in groups]
         return np.concatenate(sides, axis=2)
@@ -60,18 +59,25 @@ class TreeRows:
         self, candidates: Candidates, score: SplitScore, place: Places, places: int, schema: Schema
     ) -> Iterator[Integers]:
         """Yield the scores of all splits at each place in turn; some places are counted at a time, by column."""
-        total = self.by_class(place, places)
         widest = max((len(codes) + 1 for _, _, codes in candidates.groups), default=1)
         most = max(AT_ONCE, len(place))
         together = max(1, most // max(len(candidates.splits), widest * self.classes))
         for first, rows in _in_parts(place, places, together):
             some = min(together, places - first)
-            counter = _Counter((place[rows] - first) * self.classes + self.labels[rows], some, self.classes)
+            counter = _Counter(self._bases(place, rows, first), some, self.classes)
+            total = counter.total()
             scores = np.empty((some, len(candidates.splits)), dtype=np.int64)
             for cells, part, codes in candidates.groups:
                 left = counter.left(cells, self.codes[cells][rows], codes, cells.size(schema))
-                scores[:, part] = score.of(left, total[first : first + some])
+                scores[:, part] = score.of(left, total)
             yield from scores
+
+    def _bases(self, place: Places, rows: Rows, first: int) -> Places:
+        """One number for place and class of each of some rows, counted from the first place."""
+        bases = place[rows] * self.classes
+        bases += self.labels[rows]
+        bases -= first * self.classes
+        return bases
 
     def below(self, chosen: Sequence[Node], place: Places) -> Places:
         """The place of each record one level down, after the split chosen for its place; below a leaf always left."""
@@ -95,7 +101,11 @@ class _Counter:
 
     def __init__(self, base: Places, places: int, classes: int) -> None:
         self._base, self._shape = base, (places, classes)
-        self._size, self._scaled, self._flat = 1, base.copy(), np.empty_like(base)
+        self._size, self._scaled, self._flat = 0, np.empty_like(base), np.empty_like(base)
+
+    def total(self) -> Integers:
+        """Counts by place and class."""
+        return np.bincount(self._base, minlength=math.prod(self._shape)).reshape(self._shape)
 
     def left(self, cells: Cells, codes: NDArray[Any], asked: Integers, size: int) -> Integers:
         """Counts on the left of splits at the asked codes of one column, by place, class and split."""
