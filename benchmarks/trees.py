@@ -117,8 +117,8 @@ HEADER = """# Trees and forests
 Commands: `python benchmarks/trees.py --data DIR --folds 10 --repeats 1 --draws 4 --datasets` with the first eight sets,
 then `python benchmarks/trees.py --data DIR --folds 5 --repeats 1 --draws 2`. Ten stratified folds (the first five of
 the other sets), each the mean over 4 draws of the noise (2 on mushroom, nursery and optdigits, one on the last three),
-then mean ± standard error over folds. Add-remove, defaults only; ✓ and ✗: whether the tree meets its bar. A forest that can
-feed only one tree is a DecisionTree. Public data: these scores are not themselves private.
+then mean ± standard error over folds. Add-remove, defaults only; ✓ and ✗: whether the tree meets its bar. A forest that
+can feed only one tree is a DecisionTree. Public data: these scores are not themselves private.
 """
 
 if __name__ == "__main__":

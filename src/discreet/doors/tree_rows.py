@@ -83,16 +83,17 @@ class TreeRows:
         """The place of each record one level down, after the split chosen for its place; below a leaf always left."""
         distinct = list(dict.fromkeys(split.cells for split in chosen if split is not None))
         number_of = {cells: number for number, cells in enumerate(distinct)}
-        column_of = np.array([-1 if split is None else number_of[split.cells] for split in chosen])
-        asked = np.array([0 if split is None else split.code for split in chosen])
+        column_of = np.array([-1 if split is None else number_of[split.cells] for split in chosen], dtype=np.int16)
+        asked = np.array([0 if split is None else split.code for split in chosen], dtype=np.uint16)
         after = 2 * place
         for start in range(0, len(place), BLOCK):
             block = slice(start, start + BLOCK)
-            at, column = place[block], column_of[place[block]]
-            for number in range(len(distinct)):
-                rows, cells = np.flatnonzero(column == number), distinct[number]
-                code, limit = self.codes[cells][block][rows], asked[at[rows]]
-                after[block][rows] += code > limit if cells.bins is not None else code != limit
+            at = place[block]
+            column, limit = column_of[at], asked[at]
+            for number, cells in enumerate(distinct):
+                code = self.codes[cells][block]
+                goes_right = code > limit if cells.bins is not None else code != limit
+                after[block] += goes_right & (column == number)
         return after
 
 
