@@ -1,7 +1,8 @@
 """Accuracy of DecisionTree and RandomForest by data set and epsilon, with defaults only.
 
 Decides whether the tree meets its bars with defaults only.
-`python benchmarks/trees.py --data DIR` made results/trees.csv and results/trees.md.
+`python benchmarks/trees.py --data DIR --folds 5 --repeats 1 --draws 2` made results/trees.csv and results/trees.md,
+after the same with `--folds 10 --repeats 1 --draws 4 --datasets` and the eight small sets.
 The data are public: the scores are exact functions of them and not private. Noise is seeded, so results repeat.
 """
 
@@ -25,15 +26,18 @@ from folds import Key, Score
 
 RESULTS = Path(__file__).parent / "results"
 TREE, UNDECLARED, FOREST = "DecisionTree", "DecisionTree, n not declared", "RandomForest"
-EPSILONS = (0.01, 0.1, 1.0)
+EPSILONS = (0.01, 0.1, 1.0, 3.0)
 BARS = {
     ("breast-w", 0.01): 0.81,
     ("iris", 0.1): 0.65,
     ("ecoli", 0.1): 0.49,
     ("seeds", 0.1): 0.61,
-    ("skin", 1.0): 0.96,
+    ("skin", 1.0): 0.994,
     ("mushroom", 1.0): 0.96,
     ("adult", 1.0): 0.825,
+    ("accelerometer", 1.0): 0.52,
+    ("nursery", 1.0): 0.90,
+    ("nursery", 3.0): 0.927,
 }
 """The accuracy that the tree has to attain."""
 
@@ -110,10 +114,11 @@ def main() -> None:
 
 HEADER = """# Trees and forests
 
-Command: `python benchmarks/trees.py --data DIR`. Stratified 10-fold (5 repeats below 1,000 rows, the first five folds
-of adult, skin and accelerometer), each fold the mean over 4 draws of the noise (one on the three large sets), then
-mean ± standard error over folds. Add-remove, defaults only; ✓ and ✗: whether the tree meets its bar. A forest that can
-feed only one tree is a DecisionTree. Public data: these scores are not themselves private.
+Commands: `python benchmarks/trees.py --data DIR --folds 10 --repeats 1 --draws 4 --datasets` with the first eight sets,
+then `python benchmarks/trees.py --data DIR --folds 5 --repeats 1 --draws 2`. Ten stratified folds (the first five of
+the other sets), each the mean over 4 draws of the noise (2 on mushroom, nursery and optdigits, one on the last three),
+then mean ± standard error over folds. Add-remove, defaults only; ✓ and ✗: whether the tree meets its bar. A forest that
+can feed only one tree is a DecisionTree. Public data: these scores are not themselves private.
 """
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ from discreet.queries.tables import (
     SplineCounts,
     Total,
 )
+from discreet.queries.trees import candidates
 from discreet.records.encoding import Cells
 from discreet.schema import Adjacency
 from discreet.sources.memory import MemorySource
@@ -262,9 +263,11 @@ DOORS: dict[str, Any] = {
     "share": _share,
     "select 1": _chosen(SCORES, 1),
     "select 2": _chosen(SCORES, 2),
-    "grow greedy": _grown(lambda given_: tree_plan.greedy(given_, ["near"], Fraction(1), 2, 4, "max")),
-    "grow gini": _grown(lambda given_: tree_plan.greedy(given_, ["near"], Fraction(1), 2, 4, "gini")),
-    "grow dealt": _grown(lambda given_: tree_plan.greedy(given_, ["near"], Fraction(1), 1, 4, "max"), dealt=True),
+    "grow greedy": _grown(lambda given_: tree_plan.greedy(candidates(given_, 4, ["near"]), Fraction(1), 2, "max")),
+    "grow gini": _grown(lambda given_: tree_plan.greedy(candidates(given_, 4, ["near"]), Fraction(1), 2, "gini")),
+    "grow dealt": _grown(
+        lambda given_: tree_plan.greedy(candidates(given_, 4, ["near"]), Fraction(1), 1, "max"), dealt=True
+    ),
     "grow published": _grown(lambda given_: tree_plan.published(given_, Fraction(1), 2)),
     "grow labelled": _grown(lambda given_: tree_plans.BestLabelled(tree_plan.stumps(given_, ["open"]), Fraction(1))),
     "grow labels": _grown(lambda _: tree_plans.Fixed(TREE, Fraction(1), labels=True)),

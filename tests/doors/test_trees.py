@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Ledger
+from discreet.doors import tree_rows
 from discreet.doors.tree_plans import Asked, BestLabelled, Fixed, Greedy, Published, labelings
 from discreet.doors.tree_rows import TreeRows
 from discreet.doors.trees import grow
@@ -19,7 +20,8 @@ from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import SeededRandomness, as_rng
 from discreet.privacy.steps import Step
-from discreet.queries.trees import LeafCounts, LeafLabels, Split, Tree, candidates
+from discreet.queries.tree_paths import Candidates, branches
+from discreet.queries.trees import SCORES, LeafCounts, LeafLabels, Split, Tree, candidates
 from discreet.sources.file import open_file
 from discreet.sources.memory import MemorySource
 from support.neighbours import ADJACENCIES, BASE, neighbours, schema
@@ -32,7 +34,7 @@ def plan_of(kind, epsilon=Fraction(1), depth=2):
     """A plan of each kind for the schema of the attacks, small enough for exact laws."""
     given_ = schema()
     if kind in ("max", "gini"):
-        return tree_plan.greedy(given_, ["near", "open"], epsilon, depth, 3, kind)
+        return tree_plan.greedy(candidates(given_, 3, ["near", "open"]), epsilon, depth, kind)
     if kind == "published":
         return tree_plan.published(given_, epsilon, depth)
     if kind == "labelled":
@@ -211,6 +213,79 @@ def test_trees_on_all_records_add_up_and_dealt_ones_cost_the_dearest():
     assert all("each of 2 trees" in line.query for line in dealt.receipt.charges)
 
 
+# Candidates that the path leaves open.
+
+
+def test_candidates_follow_from_the_published_splits_alone():
+    """All records in one cell or none at all: the candidates of a node are those that its path leaves, no fewer."""
+    splits = candidates(schema(), 4)
+    plan = Greedy(splits, "max", (Fraction(1, 4),) * 3, Fraction(1, 4))
+    for rows in ([], [BASE] * 50, MANY):
+        passages = []
+        with recorded(passages):
+            ((query, _),) = grow(MemorySource(rows), schema(), [plan], Ledger(1), as_rng(5)).tables
+        *choices, _ = passages
+        assert len(choices[0].entered) == len(splits) == 12
+        expected = [len(Candidates(splits).open_to(box)) for box in boxes_in_order(query.tree)]
+        assert [len(passage.entered) for passage in choices] == expected
+        assert max(expected[1:]) < 12
+
+
+def boxes_in_order(tree):
+    """What the path to each question leaves, level by level from left to right."""
+    left, right, depth = tree.links()
+    found, waiting = [], [(0, {})]
+    while waiting:
+        place, box = waiting.pop()
+        node = tree.nodes[place]
+        if node is not None:
+            found.append((depth[place], place, box))
+            yes, no = branches(box, node, schema())
+            waiting += [(left[place], yes), (right[place], no)]
+    return [box for _, _, box in sorted(found, key=lambda each: each[:2])]
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("depth", [2, 3, 5])
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_a_node_without_candidates_is_a_leaf_on_all_tables(adjacency, depth, data):
+    """Two columns with few questions: whichever records there are, the tree ends where the questions do."""
+    asked = candidates(schema(), 3, ["near", "closed"])
+
+    def fit(rows):
+        plan = tree_plan.greedy(asked, Fraction(1), depth, "max")
+        return grow(MemorySource(rows), schema(adjacency), [plan], Ledger(1), as_rng(7))
+
+    loss, one, other = replay(fit, *data.draw(neighbours(adjacency)))
+    assert loss <= 1 + 1e-9
+    assert one.to_dict() == other.to_dict()
+    ((query, table),) = one.tables
+    assert query.tree.depth <= min(depth, 4)  # two thresholds and two of three categories decide everything
+    assert table.values.shape == (3, query.tree.leaves)
+    if depth == 5:
+        assert query.tree.leaves == 9
+
+
+@pytest.mark.parametrize("score", SCORES.values(), ids=SCORES)
+@pytest.mark.parametrize("at_once", [1, 40, 10**6])
+def test_scores_do_not_depend_on_how_many_are_counted_together(score, at_once, monkeypatch):
+    """Against counting one record at a time; 5 places, of which one is empty."""
+    monkeypatch.setattr(tree_rows, "AT_ONCE", at_once)
+    rng, asked = np.random.default_rng(4), Candidates(candidates(schema(), None))
+    for records in (0, 30, 3000):
+        codes = {cells: rng.integers(0, cells.size(schema()), records) for cells, _, _ in asked.groups}
+        labels, place = rng.integers(0, 3, records), rng.choice([0, 1, 3, 4], records)
+        found = np.array(list(TreeRows(codes, labels, 3).scores(asked, score, place, 5, schema())))
+        left, total = np.zeros((5, 3, len(asked.splits)), dtype=int), np.zeros((5, 3), dtype=int)
+        np.add.at(total, (place, labels), 1)
+        for number, split in enumerate(asked.splits):
+            code = codes[split.cells]
+            goes_left = code <= split.code if split.bins else code == split.code
+            np.add.at(left[:, :, number], (place[goes_left], labels[goes_left]), 1)
+        assert np.array_equal(found, score.of(left, total))
+
+
 # Order, accounting, and what is left without noise.
 
 
@@ -262,7 +337,7 @@ def test_published_accounting():
 
 
 def test_greedy_shares_are_geometric_and_sum_to_epsilon():
-    plan = tree_plan.greedy(schema(), ["near"], Fraction(1), 4, 16, "max")
+    plan = tree_plan.greedy(candidates(schema(), 16, ["near"]), Fraction(1), 4, "max")
     assert sum(plan.levels) + plan.leaves == 1
     assert float(plan.leaves) == pytest.approx(0.3, abs=1e-5)
     assert [float(low / high) for low, high in zip(plan.levels, plan.levels[1:], strict=False)] == pytest.approx(

@@ -88,6 +88,32 @@ def test_candidates_are_all_questions_with_two_answers():
     assert candidates(wide, 4) == ()
 
 
+def test_fine_thresholds_have_many_scales():
+    """Steps of 1/256 and, near both bounds, 1/2048, 1/1024 and 1/512 of the range."""
+    public = Schema([Numeric("n", 0, 2048)], "y", ["0"])
+    splits = candidates(public, None)
+    edges = [split.code + 1 for split in splits]
+    assert edges == sorted({1, 2, 4, 2044, 2046, 2047, *range(8, 2048, 8)})
+    assert all(split.fits(public) for split in splits)
+    cells = Cells("n", 2048).codes(np.array([0.0, 0.99, 1.0, 7.9, 8.0, 2047.0, 2048.0]), public)
+    assert [code <= edge - 1 for code, edge in zip(cells, (1, 1, 1, 8, 8, 2047, 2047), strict=True)] == [
+        True, True, False, True, False, False, False
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("grid", [2, 3, 10, 255, 256, 300, 1024, 2047, 2048, 65_000])
+def test_fine_thresholds_divide_the_grid_points_each_in_another_way(grid):
+    """None is twice the same on the column's grid; a grid of few points is divided at each."""
+    public = Schema([Numeric("n", 0, 1, grid=grid)], "y", ["0"])
+    splits = candidates(public, None)
+    points = splits[0].cells.codes(np.arange(grid + 1) / grid, public)
+    on_the_left = [int((points <= split.code).sum()) for split in splits]
+    assert len(set(on_the_left)) == len(splits) == min(len(splits), 261)
+    assert 0 < min(on_the_left) <= max(on_the_left) <= grid
+    if grid < 256:
+        assert on_the_left == list(range(1, grid + 1))
+
+
 COUNTS = [np.array(counts, dtype=np.int64)[None] for counts in itertools.product(range(5), repeat=3)]
 
 

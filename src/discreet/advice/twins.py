@@ -16,7 +16,7 @@ def twins(schema: Schema, epsilon: Epsilon) -> dict[str, str]:
     """Each model that is the same as a simpler one, with that one; uses the number of records in the schema."""
     records, classes = schema.records or 1, len(schema.classes)
     found = {}
-    if tree_plan.of_a_class(tree_plan.signal(epsilon, records), classes) < 2 * tree_plan.STRONG:
+    if tree_plan.of_a_class(tree_plan.signal(schema, epsilon, records), classes) < 2 * tree_plan.STRONG:
         found["random-forest"] = "decision-tree"
     if selection.choice("auto", schema, epsilon, records, "histogram", "auto") is None:
         found["naive-bayes(select=auto)"] = "naive-bayes"

@@ -31,7 +31,7 @@ def gather(
         labels.append(block.labels[kept].astype(labels[0].dtype))
         for each, parts in codes.items():
             parts.append(block.codes[each][kept].astype(parts[0].dtype))
-    return {each: np.concatenate(parts) for each, parts in codes.items()}, np.concatenate(labels)
+    return {each: np.concatenate(codes.pop(each)) for each in cells}, np.concatenate(labels)  # pop: frees the parts
 
 
 def _kind(size: int, smallest: bool) -> np.dtype[Any]:

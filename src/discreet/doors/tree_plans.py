@@ -17,7 +17,8 @@ from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import AnyStep, Step
 from discreet.queries.arrays import Integers
-from discreet.queries.trees import SCORES, LeafCounts, LeafLabels, Places, Split, Tree, complete_tree
+from discreet.queries.tree_paths import Box, Candidates, branches
+from discreet.queries.trees import SCORES, LeafCounts, LeafLabels, Node, Places, Split, Tree, complete_tree
 from discreet.records.encoding import Cells
 from discreet.released.statistics import NoisyTable
 from discreet.schema import Schema
@@ -72,9 +73,14 @@ class Greedy:
                both records lie in one node, its scores change by at most the sensitivity in either direction, and the
                scale is doubled for this; if they lie in two nodes, there is one monotone change in each, at half of
                ε_l. Leaf counts cost `leaves` (LeafCounts, DiscreteLaplace). The losses of the levels add up, each
-               level chosen after the last (adaptive sequential composition). Nodes without records are split like any
-               other: the shape of the tree tells nothing.
-    Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it
+               level chosen after the last (adaptive sequential composition). A node's candidates are the splits that
+               its path leaves undecided: a function of the splits above it, which are published, and of the schema
+               (Candidates.open_to); fewer candidates have the same sensitivity. A node without candidates is a leaf.
+               So which nodes are asked, and about what, depends on published splits alone. Nodes without records are
+               split like any other: the shape of the tree tells nothing.
+    Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it,
+               ::test_candidates_follow_from_the_published_splits_alone,
+               ::test_a_node_without_candidates_is_a_leaf_on_all_tables
     """
 
     splits: tuple[Split, ...]
@@ -98,16 +104,20 @@ class Greedy:
     def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Grow, then count."""
         *choices, leaves = [step.mechanism for step in steps]
-        score = SCORES[self.score]
-        levels: list[list[Split]] = []
+        candidates, score = Candidates(self.splits), SCORES[self.score]
+        levels: list[list[Node]] = []
+        boxes: list[Box | None] = [{}]  # None: below a leaf, to the right, where no record goes
         place = np.zeros(len(records.labels), dtype=np.intp)
         for choice in choices:
-            places = 2 ** len(levels)
-            left = records.on_the_left(self.splits, place, places, schema)
-            scores = score.of(left, records.by_class(place, places))
-            levels.append([self.splits[choice.choose(row, rng)] for row in scores])
-            place = records.below(levels[-1], place)
-        return _counted(complete_tree(levels), place, records, leaves, rng)
+            chosen: list[Node] = []
+            for box, scores in zip(boxes, records.scores(candidates, score, place, len(boxes), schema), strict=True):
+                open_ = candidates.open_to(box)
+                chosen.append(self.splits[open_[choice.choose(scores[open_], rng)]] if len(open_) else None)
+            levels.append(chosen)
+            boxes = [half for box, node in zip(boxes, chosen, strict=True) for half in branches(box, node, schema)]
+            place = records.below(chosen, place)
+        leaf = np.cumsum([box is not None for box in boxes]) - 1
+        return _counted(complete_tree(levels), leaf[place], records, leaves, rng)
 
 
 @dataclass(frozen=True)
@@ -142,11 +152,12 @@ class Published:
     def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Grow on noisy tables, then count."""
         *noises, leaves = [step.mechanism for step in steps]
+        candidates = Candidates(self.splits)
         levels: list[list[Split]] = []
         place, used = np.zeros(len(records.labels), dtype=np.intp), np.zeros((1, 0), dtype=np.intp)
         for noise in noises:
             places = 2 ** len(levels)
-            left = records.on_the_left(self.splits, place, places, schema)
+            left = records.on_the_left(candidates, place, places, schema)
             right = records.by_class(place, places)[:, :, None] - left
             unused = np.stack([np.setdiff1d(np.arange(len(self.splits)), row) for row in used])
             tables = np.take_along_axis(np.stack([left, right]), unused[None, :, None, :], axis=3)

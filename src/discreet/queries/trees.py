@@ -7,6 +7,7 @@ its left and then its right branch (preorder); a leaf is None. Such a list canno
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.queries.arrays import Integers
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
-from discreet.schema.columns import Categorical, is_integer
+from discreet.schema.columns import Categorical, Numeric, is_integer
 
 Places = NDArray[np.intp]
 
@@ -25,8 +26,10 @@ MOST_DEPTH = 64
 """The greatest depth of a tree in a file. Trees that discreet grows are much shallower, so a deeper one is damaged."""
 MOST_CATEGORIES = 1000
 """Columns with more categories are never split on: each category is too rare to tell anything."""
-MOST_BINS = 128
-"""The most bins that a tree may cut a numeric column into: one more than its thresholds."""
+MOST_BINS = 2048
+"""The most bins that a tree may cut a numeric column into: the fine cells that thresholds of many scales lie on."""
+STEPS = 256
+"""Fine thresholds cut the range of a numeric column into this many equal steps, and the outermost steps further."""
 
 
 class Split(NamedTuple):
@@ -53,17 +56,33 @@ class Split(NamedTuple):
 Node = Split | None
 
 
-def candidates(schema: Schema, bins: int, columns: Sequence[str] | None = None) -> tuple[Split, ...]:
-    """Every split on the columns: at each inner edge of the bins, and on each category (of two only the first)."""
-    splits = []
+def candidates(schema: Schema, bins: int | None, columns: Sequence[str] | None = None) -> tuple[Split, ...]:
+    """Every split on the columns: at each inner edge of the bins (None: fine thresholds of many scales), and on each
+    category (of two only the first)."""
+    splits: list[Split] = []
     for name in schema.names if columns is None else columns:
         column = schema[name]
         if isinstance(column, Categorical):
             codes = range(column.size if column.size > 2 else column.size - 1)
             splits += [Split(name, None, code) for code in codes if column.size <= MOST_CATEGORIES]
+        elif bins is None:
+            splits += _fine(column)
         else:
             splits += [Split(name, bins, code) for code in range(bins - 1)]
     return tuple(splits)
+
+
+def _fine(column: Numeric) -> list[Split]:
+    """Thresholds in equal steps, and at 1/8, 1/4 and 1/2 of a step from both bounds, near which skewed columns have
+    their values. Of thresholds with the same grid points on their left one is kept; on a grid with fewer points than
+    steps it is the one half-way between two points."""
+    if column.grid < STEPS:
+        return [Split(column.name, 2 * column.grid, 2 * point) for point in range(column.grid)]
+    step = MOST_BINS // STEPS
+    near = [2**power for power in range(step.bit_length() - 1)]
+    edges = [*near, *range(step, MOST_BINS, step), *(MOST_BINS - edge for edge in reversed(near))]
+    distinct = {math.ceil(edge * column.grid / MOST_BINS): edge for edge in edges}
+    return [Split(column.name, MOST_BINS, edge - 1) for edge in distinct.values()]
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,7 +144,8 @@ class Tree:
         cells, places = self.cells, np.arange(len(self.nodes))
         matrix = np.stack([codes[each] for each in cells]).ravel()
         inner = [node is not None for node in self.nodes]
-        start = np.array([0 if node is None else cells.index(node.cells) * records for node in self.nodes])
+        row_of = {each: number * records for number, each in enumerate(cells)}
+        start = np.array([0 if node is None else row_of[node.cells] for node in self.nodes])
         code = np.array([0 if node is None else node.code for node in self.nodes])
         ordered = np.array([node is not None and node.bins is not None for node in self.nodes])
         yes, no = np.where(inner, left, places), np.where(inner, right, places)
@@ -141,14 +161,15 @@ class Tree:
         return all(node is None or node.fits(schema) for node in self.nodes)
 
 
-def complete_tree(levels: Sequence[Sequence[Split]]) -> Tree:
-    """The tree whose level l has the 2**l splits `levels[l]`, from left to right."""
+def complete_tree(levels: Sequence[Sequence[Node]]) -> Tree:
+    """The tree whose level l has the 2**l nodes `levels[l]`, from left to right; below a leaf nothing is looked at."""
     nodes: list[Node] = []
     waiting = [(0, 0)]
     while waiting:
         level, place = waiting.pop()
-        nodes.append(levels[level][place] if level < len(levels) else None)
-        if level < len(levels):
+        node = levels[level][place] if level < len(levels) else None
+        nodes.append(node)
+        if node is not None:
             waiting += [(level + 1, 2 * place + 1), (level + 1, 2 * place)]
     return Tree(tuple(nodes))
 

@@ -4,6 +4,7 @@ import copy
 import json
 import math
 import pickle
+import re
 import warnings
 from fractions import Fraction
 
@@ -102,9 +103,9 @@ def test_explain_content_and_picture(tmp_path):
     assert leaf["records"] == pytest.approx(300, abs=1)
     assert json.loads(json.dumps(first)) == first
     assert "THEN ill = " in model.explain()
-    assert model.explain(0).startswith("THEN ill = ")
-    assert "4 leaves merged here" in model.explain(0)
-    assert model.explain(1).count("THEN") == 2
+    assert model.explain(0).startswith("… 3 more questions below for 100% of the records, mostly ill = ")
+    assert model.explain(1).count("… 1 more question below for ") == 2
+    assert model.explain(None) == model.explain()  # it is not deep
     model.plot().savefig(tmp_path / "tree.png")
     model.plot(1).savefig(tmp_path / "cut.png")
     assert (tmp_path / "tree.png").stat().st_size > 1000
@@ -117,7 +118,33 @@ def test_a_deep_tree_is_cut_in_the_picture():
     labels = (np.floor(data["a"] * 8) + np.floor(data["b"] * 8)) % 2
     model = DecisionTree(public, epsilon=math.inf, max_depth=8, prune=0).fit(data, labels.astype(int))
     assert model.tree_.depth == 8
-    assert "merged" in model.plot().axes[0].get_title()
+    assert "folded" in model.plot().axes[0].get_title()
+    assert "folded" not in model.plot(None).axes[0].get_title()
+
+
+def test_a_deep_tree_shows_its_top_and_folds_the_rest():
+    """Every question is either shown or counted, and the folded shares and those of the leaves make up the whole."""
+    rng = np.random.default_rng(0)
+    data = {"a": rng.random(4000), "b": rng.random(4000)}
+    public = Schema([Numeric("a", 0, 1), Numeric("b", 0, 1)], "y", [0, 1], records=4000)
+    labels = ((np.floor(data["a"] * 8) + np.floor(data["b"] * 8)) % 2).astype(int)
+    model = DecisionTree(public, epsilon=math.inf, max_depth=9).fit(data, labels)
+    whole, shown = model.explain(None), model.explain()
+    folded = [int(text) for text in re.findall(r"… (\d+) more question", shown)]
+    assert folded
+    assert shown.count("IF ") + sum(folded) == whole.count("IF ") > 40
+    assert "…" not in whole
+    assert max(line.count("    ") for line in shown.splitlines()) == 3
+    assert all(part["cut"] - 1 in folded for part in leaves_of(model.content()) if part["cut"])
+    for top in (0, 2, 4, None):
+        assert sum(part["records"] for part in leaves_of(model.content(top))) == pytest.approx(4000)
+
+
+def leaves_of(branch):
+    """The leaves of a tree as plain data."""
+    if "left" not in branch:
+        return [branch]
+    return leaves_of(branch["left"]) + leaves_of(branch["right"])
 
 
 def test_unlisted_categories_and_missing_numbers_have_their_branch():
@@ -203,10 +230,11 @@ def test_pruning_merges_what_noise_alone_tells():
     }
     labels = rng.choice(["yes", "no"], 1000, p=[0.7, 0.3])
     options = {"epsilon": 0.5, "structure": "greedy", "max_depth": 4}
-    merged = [DecisionTree(ILLNESS, **options, random_state=i).fit(data, labels) for i in range(10)]
     whole = [DecisionTree(ILLNESS, **options, random_state=i, prune=0).fit(data, labels) for i in range(10)]
-    assert sum("IF" not in model.explain() for model in merged) >= 7
     assert sum("IF" not in model.explain() for model in whole) <= 2
+    for prune in ("auto", 1.0):
+        merged = [DecisionTree(ILLNESS, **options, random_state=i, prune=prune).fit(data, labels) for i in range(10)]
+        assert sum("IF" not in model.explain() for model in merged) >= 7
 
 
 # The rule.
@@ -219,10 +247,11 @@ def test_pruning_merges_what_noise_alone_tells():
         (0.01, 435, 2, Fixed, 2),
         (0.01, 699, 2, BestLabelled, None),
         (0.1, 150, 3, BestLabelled, None),
-        (1, 150, 3, Greedy, 3),
+        (1, 150, 3, Greedy, 2),
         (0.01, 5620, 10, Fixed, 6),
-        (0.1, 48842, 2, Greedy, 5),
-        (1, 48842, 2, Greedy, 6),
+        (0.1, 48842, 2, Greedy, 6),
+        (1, 48842, 2, Greedy, 9),
+        (1, 10**9, 2, Greedy, 12),
     ],
 )
 def test_the_rule_is_public_and_stable(epsilon, records, classes, expected, depth):
@@ -239,10 +268,29 @@ def test_the_rule_is_public_and_stable(epsilon, records, classes, expected, dept
     assert sum(step.epsilon for step in plan.steps(public)) == share
 
 
-def test_very_wide_tables_are_not_grown_deep():
-    wide = Schema([Numeric(f"x{i}", 0, 1) for i in range(2000)], "y", [0, 1], records=10**6)
+def numbers(columns, records):
+    return Schema([Numeric(f"x{i}", 0, 1) for i in range(columns)], "y", [0, 1], records=records)
+
+
+@pytest.mark.parametrize(
+    ("columns", "splits", "depth"), [(8, 261, 12), (1000, 261, 6), (1001, 15, 10), (10_000, 15, 7)]
+)
+def test_very_wide_tables_are_not_grown_deep(columns, splits, depth):
+    wide = numbers(columns, 10**6)
     plan = DecisionTree(wide)._plan(wide, Fraction(1), 10**6, as_rng(0))
-    assert len(plan.levels) == 2
+    assert (len(plan.splits), len(plan.levels)) == (splits * columns, depth)
+    assert 2**depth * len(plan.splits) <= tree_plan.MOST_CHOICES + len(plan.splits)
+
+
+def test_what_would_take_hours_is_refused_before_it_costs():
+    wide = numbers(2000, None)
+    ledger = Ledger(1)
+    with pytest.raises(ParameterError, match="smaller max_depth"):
+        DecisionTree(wide, max_depth=12, thresholds=127).fit(np.zeros((3, 2000)), [0, 1, 0], ledger=ledger)
+    assert ledger.spent == 0
+
+
+def test_too_many_classes_for_a_stump_cost_nothing():
     many = Schema([Numeric("x", 0, 1)], "y", list(range(500)), records=100)
     ledger = Ledger(1)
     with pytest.raises(ParameterError, match="classes"):
@@ -345,7 +393,7 @@ def test_whole_fit_stays_within_epsilon_and_leaks_nothing(structure, adjacency, 
     """A random tree, a stump, a greedy one, one whose signal is bought; small, so that exact laws are quickly had."""
 
     def fit(rows):
-        options = {"structure": structure, "thresholds": 2, "max_depth": 2}
+        options = {"structure": structure, "thresholds": 2 if records != 4000 else "auto", "max_depth": 2}
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             return DecisionTree(schema(adjacency, records), epsilon=1.0, random_state=3, **options).fit(rows)
@@ -395,7 +443,8 @@ def test_columns_with_one_value_and_schemas_with_one_class(structure):
         {"max_depth": 2.5},
         {"max_depth": True},
         {"thresholds": 0},
-        {"thresholds": 128},
+        {"thresholds": 2048},
+        {"thresholds": "many"},
         {"criterion": "entropy"},
         {"prune": -1},
         {"prune": math.nan},

@@ -44,11 +44,14 @@ class DecisionTree(PrivateClassifier):
         models/trees/plan.py). "greedy" chooses the best split of every node. "stump" chooses one column together with
         the class of each of its parts. "random" draws the tree and asks the data only about its leaves. "published" is
         the tree of Lopuhaä-Zwakenberg et al. 2021 with its accounting corrected.
-    max_depth : largest number of questions on a path; None lets the rule decide.
-    thresholds : number of equally spaced thresholds per numeric column.
+    max_depth : largest number of questions on a path, at most 12; None lets the rule decide.
+    thresholds : "auto" (default) compares about 260 thresholds of a numeric column: steps of 1/256 of its range, and
+        finer ones near both bounds; on a column with a grid of fewer steps, all that its grid can tell apart; on tables
+        of very many columns, fifteen. An integer: this many equally spaced ones.
     criterion : how greedy trees compare splits: "max" (records in the largest class), "gini" or "auto".
-    prune : two branches are merged unless they classify more records right than their union, by more than this many
-        standard deviations of the noise.
+    prune : "auto" (default) merges branches that noise alone may explain, and draws the probabilities of small leaves
+        towards those of the node above. A number: two branches are merged unless they classify more records right than
+        their union, by more than this many standard deviations of the noise.
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
@@ -77,9 +80,9 @@ class DecisionTree(PrivateClassifier):
         epsilon: Any = 1.0,
         structure: str = "auto",
         max_depth: int | None = None,
-        thresholds: int = 15,
+        thresholds: int | str = "auto",
         criterion: str = "auto",
-        prune: float = 1.0,
+        prune: float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.schema = schema
@@ -101,8 +104,8 @@ class DecisionTree(PrivateClassifier):
         return plan_and_grow(source, schema, epsilon, plans, ledger, rng, purpose, needs_records=needed)
 
     def _plan(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> Plan:
-        strength = planning.signal(epsilon, records)
-        chosen = self.structure, self.max_depth, int(self.thresholds), self.criterion
+        strength = planning.signal(schema, epsilon, records)
+        chosen = self.structure, self.max_depth, self.thresholds, self.criterion
         return planning.plan(schema, epsilon, strength, *chosen, rng)
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
@@ -110,23 +113,23 @@ class DecisionTree(PrivateClassifier):
         if len(answers) != 1:
             raise ParameterError("these statistics do not belong to one tree; need one table of leaves")
         self.tree_ = answers[0][0].tree
-        self._grown = grown(*answers[0], float(self.prune)).in_order(places)
+        self._grown = grown(*answers[0], self.prune).in_order(places)
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return log_probabilities([self._grown], X, self.schema_)
 
-    def explain(self, top: int | None = None) -> str:
-        """Return the tree as indented text, at most `top` questions deep."""
+    def explain(self, top: int | None = tree_text.SHOWN_DEPTH) -> str:
+        """Return the tree as indented text: its first `top` levels, the rest folded; None for all of it."""
         check_is_fitted(self, "noisy_")
         return tree_text.describe(self._grown, self.schema_, self.classes_.tolist(), top)
 
-    def content(self, top: int | None = None) -> dict[str, Any]:
-        """Return the tree as plain data, at most `top` questions deep."""
+    def content(self, top: int | None = tree_text.SHOWN_DEPTH) -> dict[str, Any]:
+        """Return the tree as plain data: its first `top` levels, the rest folded; None for all of it."""
         check_is_fitted(self, "noisy_")
         return tree_text.content(self._grown, self.schema_, self.classes_.tolist(), top)
 
-    def plot(self, top: int = tree_picture.SHOWN_DEPTH) -> Any:
-        """Draw the tree with matplotlib, at most `top` questions deep."""
+    def plot(self, top: int | None = tree_text.SHOWN_DEPTH) -> Any:
+        """Draw the first `top` levels of the tree with matplotlib, the rest folded; None for all of it."""
         check_is_fitted(self, "noisy_")
         title = f"{self.schema_.target} ({self.guarantee_.in_short()})"
         return tree_picture.draw(self._grown, self.schema_, self.classes_.tolist(), title, top)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.models.tabular import LEAST_PSEUDO_RECORDS
+from discreet.models.trees.smoothing import smoothed
 from discreet.queries.trees import LeafCounts, LeafLabels, Node, Places, Tree
 from discreet.records.tables import Table, check_records
 from discreet.released.statistics import NoisyTable
@@ -34,15 +35,18 @@ class GrownTree:
         return GrownTree(self.tree, self.probabilities[:, places], self.records)
 
 
-def grown(query: LeafCounts, table: NoisyTable, prune: float) -> GrownTree:
-    """Make the tree from one answer."""
+def grown(query: LeafCounts, table: NoisyTable, prune: float | str) -> GrownTree:
+    """Make the tree from one answer: by the rule of smoothing.py, or by hand at this many standard deviations."""
     if isinstance(query, LeafLabels):
         return _of_labels(query.tree, np.asarray(table.values))
     if not 0 <= table.variance < math.inf:
         raise ParameterError(
             "counts of leaves without the variance of their noise; need statistics made by growing a tree"
         )
-    return _of_counts(query.tree, np.asarray(table.values, dtype=np.float64).T, table.variance, prune)
+    counts = np.asarray(table.values, dtype=np.float64).T
+    if prune == "auto":
+        return GrownTree(*smoothed(query.tree, counts, table.variance))
+    return _of_counts(query.tree, counts, table.variance, float(prune))
 
 
 class _Branch(NamedTuple):

@@ -19,6 +19,8 @@ def check_tree_parameters(model: Any, structures: Sequence[str]) -> None:
     check_one_of("criterion", model.criterion, ("auto", *SCORES))
     if model.max_depth is not None:
         check_integer("max_depth", model.max_depth, 0, MOST_DEPTH, or_="None")
-    check_integer("thresholds", model.thresholds, 1, MOST_BINS - 1)
-    if isinstance(model.prune, bool) or not isinstance(model.prune, Real) or not 0 <= float(model.prune) < math.inf:
-        raise ParameterError(f"prune={model.prune!r}; need a number of standard deviations, 0 or more")
+    if model.thresholds != "auto":
+        check_integer("thresholds", model.thresholds, 1, MOST_BINS - 1, or_="'auto'")
+    is_number = isinstance(model.prune, Real) and not isinstance(model.prune, bool)
+    if model.prune != "auto" and not (is_number and 0 <= float(model.prune) < math.inf):
+        raise ParameterError(f"prune={model.prune!r}; need 'auto' or a number of standard deviations, 0 or more")

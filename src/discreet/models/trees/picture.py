@@ -8,13 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.models.trees.leaves import GrownTree
-from discreet.models.trees.text import content
+from discreet.models.trees.text import content, more_questions
 from discreet.pictures.figure import colours_of, new_figure
 from discreet.schema import Schema
 from discreet.schema.columns import Label
 
-SHOWN_DEPTH = 4
-"""Number of questions on a path that are drawn by default: sixteen leaves side by side can still be read."""
 LONGEST = 22
 """Number of letters that fit in a box; longer texts are cut."""
 
@@ -28,10 +26,10 @@ class _Box(NamedTuple):
     below: tuple[int, ...]
 
 
-def draw(grown: GrownTree, schema: Schema, classes: Sequence[Label], title: str, top: int = SHOWN_DEPTH) -> Any:
+def draw(grown: GrownTree, schema: Schema, classes: Sequence[Label], title: str, top: int | None) -> Any:
     """Draw questions above their branches (yes to the left), and leaves with their class and its probability.
 
-    A branch deeper than `top` questions is drawn as one leaf with the number of leaves that it stands for.
+    A branch deeper than `top` questions is drawn as one leaf with the number of questions that it stands for.
     """
     boxes = _placed(content(grown, schema, classes, top))
     leaves = sum(not box.below for box in boxes)
@@ -46,7 +44,7 @@ def draw(grown: GrownTree, schema: Schema, classes: Sequence[Label], title: str,
             middle = (box.x + child.x) / 2, -(box.level + child.level) / 2
             axis.text(*middle, word, fontsize=6, color="0.35", ha="center", va="center", backgroundcolor="white")
         _write(axis, box, classes, shades)
-    cut = " (lower levels merged)" if any(box.branch.get("cut") for box in boxes) else ""
+    cut = " (lower levels folded)" if any(box.branch.get("cut") for box in boxes) else ""
     axis.set_title(f"{title}{cut}", fontsize=10)
     axis.set_xlim(-0.7, leaves - 0.3)
     axis.set_ylim(-levels - 0.5, 0.5)
@@ -80,8 +78,8 @@ def _write(axis: Any, box: _Box, classes: Sequence[Label], shades: Any) -> None:
     else:
         number = list(classes).index(box.branch["class"])
         percent = "" if box.branch["records"] is None else f"\n{max(box.branch['shares'].values()):.0%}"
-        merged = f"\n({box.branch['cut']} leaves)" if box.branch["cut"] else ""
-        text, colour = f"{_cut(str(box.branch['class']))}{percent}{merged}", shades[number]
+        folded = f"\n… {more_questions(box.branch)}" if box.branch["cut"] else ""
+        text, colour = f"{_cut(str(box.branch['class']))}{percent}{folded}", shades[number]
         ink = "white" if float(np.dot(colour[:3], (0.299, 0.587, 0.114))) < 0.55 else "black"
     frame = {"boxstyle": "round,pad=0.35", "facecolor": colour, "edgecolor": "0.4", "linewidth": 0.8}
     axis.text(box.x, -box.level, text, fontsize=7, color=ink, ha="center", va="center", bbox=frame, zorder=2)

@@ -1,11 +1,12 @@
 """How a tree is planned from public facts alone: ε, the number of records n, the number of classes K, the columns.
 
-The rule looks at the signal, ε n, and at the signal per class, 2 ε n / K. Its constants were chosen on public data
+The rule looks at the signal, ε n (under replace-one ε n / 2), and at the signal per class, twice the signal over K. Its
+constants were chosen on public data
 sets; benchmarks/trees.py shows the accuracy with them. Privacy does not depend on the rule.
 
     signal per class below 6             a random tree, at most three questions deep; asks for the class of each leaf
-    signal of 150 or more, and           a greedy tree, one question deeper for every four times the signal; by the Gini
-    40 or more per class                 index if the signal per class is 2000 or more
+    signal of 150 or more, and           a greedy tree, three questions deeper for every sixteen times the signal, at
+    40 or more per class                 most 12; by the Gini index if the signal per class is 1000 K or more
     in between                           a stump: one column in up to four parts, chosen together with their classes;
                                          with more than 8 classes (four parts name too few) a deeper random tree
 """
@@ -36,23 +37,31 @@ WEAK, FAIR, STRONG = 6.0, 40.0, 2000.0
 (accuracy: benchmarks/trees.py)."""
 FEW_CLASSES = 8
 """Most classes for a stump, whose few parts can name only few classes (accuracy: benchmarks/trees.py)."""
-DEFAULT_DEPTH = 6
-"""Depth of the deepest tree by default: it can still be read, and grows in a fraction of a second."""
+RANDOM_DEPTH = 6
+"""Depth of the deepest random tree by default."""
+COARSE_BINS = 16
+"""Parts of a numeric column between which random trees draw their thresholds, as do greedy ones of very wide tables."""
+MOST_FINE = 1000
+"""Most numeric columns that are cut at fine thresholds: of more, these would be too many to list."""
 MOST_DEPTH = 12
-"""Depth of the deepest tree that may be asked for: it has up to 4096 leaves, and every node costs time."""
+"""Depth of the deepest tree: it has up to 4096 leaves, and every node costs time."""
 LEAVES = 0.3
 """Share of epsilon for the leaves of a greedy tree; the levels get the rest, each √2 times as much as the one above
 (accuracy: benchmarks/trees.py)."""
 MOST_STUMPS = 1000
 """Stumps have as many parts as keep the number of labelled stumps within this, but at least two: more would take
 longer to compare and cost more accuracy in the choice."""
-MOST_CHOICES = 200_000
-"""Most candidates that are compared, over all nodes, unless a depth is asked for: this takes a second or two."""
+MOST_LABELLED = 200_000
+"""Most labelled stumps of two parts that are compared: this takes a second or two."""
+MOST_CHOICES = 20_000_000
+"""Most candidates that are compared, over all nodes, unless a depth is asked for: this takes some seconds."""
+MOST_ASKED = 1_000_000_000
+"""Most candidates that are compared if a depth is asked for: this takes minutes."""
 
 
-def signal(epsilon: Epsilon, records: int) -> float:
-    """Epsilon times the number of records, both bounded."""
-    return min(float(epsilon), LARGE_EPSILON) * min(records, MANY_RECORDS)
+def signal(schema: Schema, epsilon: Epsilon, records: int) -> float:
+    """Epsilon times the number of records, both bounded; half of it under replace-one, where the noise is doubled."""
+    return min(float(epsilon), LARGE_EPSILON) * min(records, MANY_RECORDS) / schema.adjacency.distance
 
 
 def of_a_class(strength: float, classes: int) -> float:
@@ -80,16 +89,17 @@ def plan(
     strength: float,
     structure: str,
     max_depth: int | None,
-    thresholds: int,
+    thresholds: int | str,
     score: str,
     rng: Randomness,
     columns: Sequence[str] | None = None,
 ) -> Plan:
     """Plan one tree. Randomness is drawn only for a random tree, and before any data are read."""
     names, classes = schema.names if columns is None else columns, len(schema.classes)
+    bins = usual_bins(schema, names) if thresholds == "auto" else int(thresholds) + 1
     if structure == "auto":
         structure = rule(strength, classes)
-        if structure == "stump" and classes**2 * len(names) > MOST_CHOICES:  # too many stumps to compare
+        if structure == "stump" and classes**2 * len(names) > MOST_LABELLED:  # too many stumps to compare
             structure = "random"
     if structure == "published":
         return published(schema, epsilon, max_depth)
@@ -98,16 +108,26 @@ def plan(
     if structure == "random":
         depth = random_depth(strength, classes) if max_depth is None else max_depth
         labels = of_a_class(strength, classes) < FAIR
-        return Fixed(drawn(schema, names, depth, thresholds + 1, rng), epsilon, labels)
-    questions = len(candidates(schema, thresholds + 1, names))
-    depth = greedy_depth(strength, questions) if max_depth is None else max_depth
+        return Fixed(drawn(schema, names, depth, bins or COARSE_BINS, rng), epsilon, labels)
+    splits = candidates(schema, bins, names)
+    depth = greedy_depth(strength, len(splits)) if max_depth is None else max_depth
+    if 2**depth * len(splits) > MOST_ASKED:
+        raise ParameterError(
+            f"max_depth={depth} on {len(names)} columns compares {2**depth * len(splits):,} splits; need at most "
+            f"{MOST_ASKED:,}: take a smaller max_depth or fewer thresholds or columns"
+        )
     score = best_score(strength, classes) if score == "auto" else score
-    return greedy(schema, names, epsilon, depth, thresholds + 1, score)
+    return greedy(splits, epsilon, depth, score)
 
 
-def greedy(schema: Schema, columns: Sequence[str], epsilon: Epsilon, depth: int, bins: int, score: str) -> Greedy:
+def usual_bins(schema: Schema, columns: Sequence[str]) -> int | None:
+    """None for fine thresholds of many scales; on very wide tables a number of equal parts."""
+    numeric = sum(not isinstance(schema[name], Categorical) for name in columns)
+    return None if numeric <= MOST_FINE else COARSE_BINS
+
+
+def greedy(splits: tuple[Split, ...], epsilon: Epsilon, depth: int, score: str) -> Greedy:
     """Divide epsilon among the levels in a geometric sequence, and the leaves. Without questions there is one leaf."""
-    splits = candidates(schema, bins, columns)
     if not splits or not depth:
         return Greedy(splits, score, (), epsilon)
     weights = [2 ** (level / 2) for level in range(depth)]
@@ -130,28 +150,30 @@ def published(schema: Schema, epsilon: Epsilon, max_depth: int | None) -> Publis
 
 
 def greedy_depth(strength: float, questions: int) -> int:
-    """Half of log2 of the signal, minus a half: one level more for four times the signal; fewer on wide tables."""
+    """Three levels for every sixteen times the signal, less two and a half (accuracy: benchmarks/trees.py); fewer on
+    wide tables. No path can ask more questions than there are."""
     affordable = math.floor(math.log2(1 + MOST_CHOICES / max(questions, 1)))
-    return max(1, min(DEFAULT_DEPTH, affordable, math.floor(math.log2(max(strength, 1.0)) / 2 - 0.5)))
+    return max(1, min(MOST_DEPTH, affordable, questions, math.floor(0.75 * math.log2(max(strength, 1.0)) - 2.5)))
 
 
 def best_score(strength: float, classes: int) -> str:
-    """The criterion that "auto" chooses: Gini sees progress before the majority changes, but needs twice the noise."""
-    return "gini" if of_a_class(strength, classes) >= STRONG else "max"
+    """The criterion that "auto" chooses: Gini sees progress before the majority changes, but needs twice the noise, and
+    with more classes a stronger signal of each."""
+    return "gini" if of_a_class(strength, classes) >= STRONG * classes / 2 else "max"
 
 
 def random_depth(strength: float, classes: int) -> int:
     """With a weak signal its logarithm, at most three; otherwise enough leaves for all classes."""
     if of_a_class(strength, classes) < WEAK:
         return max(1, min(3, round(math.log2(max(of_a_class(strength, classes), 1.0)))))
-    return max(3, min(DEFAULT_DEPTH, math.ceil(math.log2(classes)) + 2))
+    return max(3, min(RANDOM_DEPTH, math.ceil(math.log2(classes)) + 2))
 
 
 def stumps(schema: Schema, columns: Sequence[str]) -> tuple[Tree, ...]:
     """A single leaf, and trees of one column: numbers in equal parts; a few categories one by one, or of many
     categories each against the rest."""
     classes = len(schema.classes)
-    if classes**2 * len(columns) > MOST_CHOICES:
+    if classes**2 * len(columns) > MOST_LABELLED:
         raise ParameterError(f"{classes} classes are too many for structure='stump'; use 'greedy' or 'random'")
     parts = max((each for each in (2, 3, 4) if len(columns) * classes**each <= MOST_STUMPS), default=2)
     return Tree((None,)), *(tree for name in columns for tree in _stumps_of(schema[name], parts))

@@ -19,7 +19,7 @@ from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
 from discreet.models.trees.learning import plan_and_grow
-from discreet.models.trees.leaves import grown, log_probabilities
+from discreet.models.trees.leaves import GrownTree, grown, log_probabilities
 from discreet.models.trees.parameters import check_tree_parameters
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
@@ -44,6 +44,10 @@ class RandomForest(PrivateClassifier):
     Greedy trees each grow on their own records, dealt at random, with all of ε and on some of the columns; random trees
     all use every record, with an equal share of ε each. Both ways give a tree the same ratio of signal to noise. Dealt
     records make greedy trees differ and grow faster; using all records spares random trees the sampling error.
+
+    One DecisionTree is usually the better choice: on public data sets it is as accurate or better wherever "auto" grows
+    several trees (benchmarks/trees.py). A few trees (n_trees=3) were ahead on tables of many columns and classes, and
+    at a large ε.
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plans follow from the schema, ε,
     the noisy total and draws that do not see the data; `grow` carries them out, with dealt records (the cost is that of
@@ -88,9 +92,9 @@ class RandomForest(PrivateClassifier):
         structure: str = "auto",
         max_columns: float = 0.7,
         max_depth: int | None = None,
-        thresholds: int = 15,
+        thresholds: int | str = "auto",
         criterion: str = "auto",
-        prune: float = 1.0,
+        prune: float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.schema = schema
@@ -114,14 +118,14 @@ class RandomForest(PrivateClassifier):
 
     def _plans(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> list[Plan]:
         """Plan greedy trees, each at all of epsilon on dealt records, or random trees, each at an equal share."""
-        whole, classes = planning.signal(epsilon, records), len(schema.classes)
+        whole, classes = planning.signal(schema, epsilon, records), len(schema.classes)
         supported = min(DEFAULT_TREES, int(planning.of_a_class(whole, classes) / planning.STRONG))
         trees = max(1, supported) if self.n_trees == "auto" else int(self.n_trees)
-        strength, structure, bins = whole / trees, self.structure, int(self.thresholds)
+        strength, structure = whole / trees, self.structure
         if structure == "auto" and trees > 1:
             structure = "greedy" if planning.of_a_class(strength, classes) >= planning.FAIR else "random"
         shares = [epsilon] * trees if structure == "greedy" else split_evenly(epsilon, trees)
-        chosen = structure, self.max_depth, bins, self.criterion
+        chosen = structure, self.max_depth, self.thresholds, self.criterion
         some = trees > 1 and structure == "greedy"
         return [
             planning.plan(schema, share, strength, *chosen, rng, self._columns(schema, rng) if some else None)
@@ -140,7 +144,7 @@ class RandomForest(PrivateClassifier):
         if not answers:
             raise ParameterError("these statistics do not belong to a forest; need a table of leaves for each tree")
         self.trees_ = [query.tree for query, _ in answers]
-        self._grown = [grown(query, table, float(self.prune)).in_order(places) for query, table in answers]
+        self._grown = [grown(query, table, self.prune).in_order(places) for query, table in answers]
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return log_probabilities(self._grown, X, self.schema_)
@@ -157,23 +161,26 @@ class RandomForest(PrivateClassifier):
         return {name: amount / whole for name, amount in use.most_common()}
 
     def explain(self, top: int | None = None) -> str:
-        """Return how often each column is asked, then the first `top` trees (default: one), as text."""
+        """Return how often each column is asked, then the top of the first `top` trees (default: one), as text."""
         use = self.column_use()
         trees = len(self._grown)
         count = f"{trees} trees" if trees > 1 else "1 tree (ε and the number of records support no more)"
         lines = [f"{count}; how often each column is asked (each level down counts half as much):"]
         lines += [f"  {name}  {fraction:.0%}" for name, fraction in use.items()] or ["  (no questions: only leaves)"]
         for number, each in enumerate(self._grown[: 1 if top is None else top], 1):
-            lines += ["", f"Tree {number}:", tree_text.describe(each, self.schema_, self.classes_.tolist())]
+            lines += ["", f"Tree {number}:", self._described(each)]
         return "\n".join(lines)
 
+    def _described(self, each: GrownTree) -> str:
+        return tree_text.describe(each, self.schema_, self.classes_.tolist(), tree_text.SHOWN_DEPTH)
+
     def content(self, top: int | None = None) -> dict[str, Any]:
-        """Return the same as plain data, with the first `top` trees (default: all)."""
+        """Return the same as plain data, with the first `top` trees (default: all), each of them whole."""
         use, classes = self.column_use(), self.classes_.tolist()
         return {"columns": use, "trees": [tree_text.content(each, self.schema_, classes) for each in self._grown[:top]]}
 
-    def plot(self, top: int = tree_picture.SHOWN_DEPTH) -> Any:
-        """Draw the first tree with matplotlib, at most `top` questions deep."""
+    def plot(self, top: int | None = tree_text.SHOWN_DEPTH) -> Any:
+        """Draw the first `top` levels of the first tree with matplotlib, the rest folded; None for all of it."""
         check_is_fitted(self, "noisy_")
         title = f"{self.schema_.target}: tree 1 of {len(self._grown)} ({self.guarantee_.in_short()})"
         return tree_picture.draw(self._grown[0], self.schema_, self.classes_.tolist(), title, top)

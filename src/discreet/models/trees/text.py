@@ -10,6 +10,9 @@ from discreet.queries.trees import Split
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Label
 
+SHOWN_DEPTH = 4
+"""Levels of a tree that are shown by default: fifteen questions can still be read."""
+
 
 def question(split: Split, schema: Schema) -> tuple[str, str]:
     """The question of a node, as text for its left and for its right branch.
@@ -40,24 +43,25 @@ def category(split: Split, schema: Schema) -> Label:
 
 
 def describe(grown: GrownTree, schema: Schema, classes: Sequence[Label], top: int | None = None) -> str:
-    """The tree as indented text; branches deeper than `top` questions are merged, with a remark."""
-    return "\n".join(_lines(content(grown, schema, classes, top), schema.target, ""))
+    """The tree as indented text; branches deeper than `top` questions are folded into a remark."""
+    whole = None if grown.records is None else float(grown.records.sum())
+    return "\n".join(_lines(content(grown, schema, classes, top), schema.target, whole, ""))
 
 
-def _lines(branch: dict[str, Any], target: str, indent: str) -> Iterator[str]:
+def _lines(branch: dict[str, Any], target: str, whole: float | None, indent: str) -> Iterator[str]:
     if "left" not in branch:
-        yield f"{indent}{_verdict(branch, target)}"
+        yield f"{indent}{_verdict(branch, target, whole)}"
         return
     for word, side, text in (("IF", "left", branch["if"]), ("ELSE", "right", branch["else"])):
         lead = f"{indent}{word} {text}" if word == "IF" else f"{indent}ELSE ({text})"
         if "left" in branch[side]:
             yield lead
-            yield from _lines(branch[side], target, indent + "    ")
+            yield from _lines(branch[side], target, whole, indent + "    ")
         else:
-            yield f"{lead} {_verdict(branch[side], target)}"
+            yield f"{lead} {_verdict(branch[side], target, whole)}"
 
 
-def _verdict(leaf: dict[str, Any], target: str) -> str:
+def _verdict(leaf: dict[str, Any], target: str, whole: float | None) -> str:
     """The class of a leaf and its probability; a leaf without counts has no probability to show."""
     highest, records = max(leaf["shares"].values()), leaf["records"]
     told = (
@@ -67,8 +71,16 @@ def _verdict(leaf: dict[str, Any], target: str) -> str:
         if records < 1
         else f"{highest:.0%} of about {records:,.0f} records"
     )
-    remark = ", ".join(text for text in (told, f"{leaf['cut']} leaves merged here" if leaf["cut"] else "") if text)
-    return f"THEN {target} = {leaf['class']}" + (f"  ({remark})" if remark else "")
+    if not leaf["cut"]:
+        return f"THEN {target} = {leaf['class']}" + (f"  ({told})" if told else "")
+    percent = f"{records / whole:.0%}" if whole and records is not None else ""
+    share = f" for {'under 1%' if percent == '0%' else percent} of the records" if percent else ""
+    return f"… {more_questions(leaf)} below{share}, mostly {target} = {leaf['class']}" + (f"  ({told})" if told else "")
+
+
+def more_questions(leaf: dict[str, Any]) -> str:
+    """How many questions are folded into a leaf."""
+    return f"{leaf['cut'] - 1:,} more question{'' if leaf['cut'] == 2 else 's'}"
 
 
 def content(grown: GrownTree, schema: Schema, classes: Sequence[Label], top: int | None = None) -> dict[str, Any]:
