@@ -18,6 +18,6 @@ def twins(schema: Schema, epsilon: Epsilon) -> dict[str, str]:
     found = {}
     if tree_plan.of_a_class(tree_plan.signal(epsilon, records), classes) < 2 * tree_plan.STRONG:
         found["random-forest"] = "decision-tree"
-    if selection.choice("auto", schema, epsilon, records, "histogram", "auto") is None:
+    if not any(rule("auto", schema, epsilon, records, "auto") for rule in (selection.one, selection.few)):
         found["naive-bayes(select=auto)"] = "naive-bayes"
     return found

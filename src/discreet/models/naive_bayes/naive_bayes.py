@@ -23,6 +23,7 @@ from discreet.models.naive_bayes import selection, tables
 from discreet.models.parameter_checks import check_integer, check_one_of
 from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
 from discreet.queries.tables import MOST_BINS
 from discreet.released.statistics import Answers, NoisyStatistics
@@ -52,10 +53,10 @@ class NaiveBayes(PrivateClassifier):
     bins : number of bins per numeric column; "auto" chooses it from ε, the number of records and the classes.
     split : "weighted" (default) gives larger tables a larger share of ε; "equal" gives every table the same share.
     smoothing : pseudo-records added to each cell.
-    select : None (default) asks as many columns as ε pays for, however informative they are. A number k spends a third
-        of ε on choosing the k most informative columns and counts only these. "auto" decides whether to choose, and
-        how many (rule in models/naive_bayes/selection.py): worth it where ε times the number of records is small, or
-        where one column is nearly enough.
+    select : "auto" decides whether to choose columns, and how many (rule in models/naive_bayes/selection.py): the wider
+        the table and the fewer the records, the more it is worth. A number k spends three tenths of ε on choosing the
+        k most informative columns and counts only these. None (default) asks as many columns as ε pays for, however
+        informative they are.
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
@@ -114,10 +115,11 @@ class NaiveBayes(PrivateClassifier):
             known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
         records, rest = known.records, known.rest
         names: Sequence[str] = schema.names if self.select == len(schema.names) else ()
-        choice = selection.choice(self.select, schema, rest, records, *options)
-        if choice is not None:
-            won = select(source, schema, choice.candidates, choice.wanted, choice.epsilon, ledger, rng, purpose)
-            names, rest = won.columns, choice.rest
+        for rule in (selection.one, selection.few):  # the second only if no column was enough
+            choice = None if names else rule(self.select, schema, rest, records, self.bins)
+            if choice is not None:
+                won = select(source, schema, choice.candidates, choice.wanted, choice.epsilon, ledger, rng, purpose)
+                names, rest = won.columns, choice.rest
         steps = planning.steps(schema, rest, records, *options, self.split, names)
         return known.answers + release(source, schema, steps, ledger, rng, purpose).tables
 
@@ -145,7 +147,9 @@ class NaiveBayes(PrivateClassifier):
         evidence, prior = self.evidence()
         text = explanation.describe(evidence, prior, self.classes_.tolist(), top)
         left = [name for name in self.schema_.names if name not in {each.name for each in evidence}]
-        reason = "ε is too small for more columns" if self.select is None else "other columns tell more"
+        rounds = [each.mechanism for each in self.receipt_.charges].count(PermuteAndFlip.name)
+        chosen = rounds > 1 or rounds == len(evidence)  # a single round may have found that no column is enough
+        reason = "other columns tell more" if chosen else "ε is too small for more columns"
         return f"{text}\nNot asked, because {reason}: {', '.join(left)}" if left else text
 
     def content(self, top: int = 10) -> dict[str, Any]:
