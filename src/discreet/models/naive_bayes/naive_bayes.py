@@ -32,6 +32,12 @@ from discreet.sources import Source
 
 Matrix = NDArray[np.float64]
 
+TEMPERING = 0.25
+"""The temperature is the number of columns to this power. Columns that are all alike would need 1, independent ones 0
+(log-loss and calibration: benchmarks/calibration.py)."""
+MOST_TEMPERATURE = 1e6
+"""A higher temperature makes all classes equally likely, and a lower one than its inverse none but one."""
+
 
 class NaiveBayes(PrivateClassifier):
     """ε-differentially private naive Bayes for mixed data and any number of classes.
@@ -57,6 +63,10 @@ class NaiveBayes(PrivateClassifier):
         the table and the fewer the records, the more it is worth. A number k spends three tenths of ε on choosing the
         k most informative columns and counts only these. None (default) asks as many columns as ε pays for, however
         informative they are.
+    temperature : the log-probabilities of the classes are divided by this number before they are normalised. Columns
+        that depend on each other are counted as if each were news, so the more of them are asked, the more
+        `predict_proba` is over-confident. "auto" is the fourth root of the number of columns that were asked, and 1
+        without noise. It does not change what is predicted.
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
@@ -64,6 +74,7 @@ class NaiveBayes(PrivateClassifier):
     guarantee_ : what is guaranteed, in words that name unit and adjacency.
     receipt_ : every charge.
     columns_ : names of the columns that were asked, in the order of the schema.
+    temperature_ : the temperature by which log-probabilities are divided.
     classes_ : the classes, sorted.
     class_log_prior_ : log-probability of each class.
     feature_log_prob_ : for each of `columns_`, log-probabilities of its cells, classes by cells.
@@ -79,6 +90,7 @@ class NaiveBayes(PrivateClassifier):
     """
 
     kind: ClassVar[str] = "naive-bayes"
+    earlier: ClassVar[dict[str, Any]] = {"temperature": 1.0}
 
     def __init__(
         self,
@@ -90,6 +102,7 @@ class NaiveBayes(PrivateClassifier):
         split: str = "weighted",
         smoothing: float = 1.0,
         select: int | str | None = None,
+        temperature: float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.schema = schema
@@ -99,6 +112,7 @@ class NaiveBayes(PrivateClassifier):
         self.split = split
         self.smoothing = smoothing
         self.select = select
+        self.temperature = temperature
         self.random_state = random_state
 
     def _learn(
@@ -128,13 +142,16 @@ class NaiveBayes(PrivateClassifier):
         self.columns_ = [column.cells.column for column in self._model.columns]
         self.class_log_prior_ = self._model.log_prior
         self.feature_log_prob_ = [column.log_table for column in self._model.columns]
+        noiseless = noisy.receipt.epsilon == math.inf
+        by_rule = 1.0 if noiseless else len(self.columns_) ** TEMPERING
+        self.temperature_ = by_rule if isinstance(self.temperature, str) else float(self.temperature)
 
     def predict_joint_log_proba(self, X: Any) -> Matrix:
-        """Return the log-probability of each class together with the record, not normalised."""
-        return self._joined(X)
+        """Return the log-probability of each class together with the record, not normalised, at temperature 1."""
+        return self._joined(X) * self.temperature_
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
-        return self._model.joint(X, self.schema_)
+        return (block / self.temperature_ for block in self._model.joint(X, self.schema_))
 
     def evidence(self) -> tuple[list[Evidence], Matrix]:
         """Return the table of each column and the probability of each class: what `explain` and `plot` show."""
@@ -172,4 +189,15 @@ class NaiveBayes(PrivateClassifier):
             check_integer("bins", self.bins, 2, MOST_BINS, or_="'auto'")
         if not isinstance(self.smoothing, Real) or not 0 < self.smoothing < math.inf:
             raise ParameterError(f"smoothing={self.smoothing!r}; need a number > 0")
+        if self.temperature != "auto":
+            check_temperature(self.temperature)
         selection.check(self.select, self.schema)
+
+
+def check_temperature(value: Any) -> None:
+    """Raise ParameterError unless it is a number in range."""
+    usable = isinstance(value, Real) and not isinstance(value, bool)
+    if not usable or not 1 / MOST_TEMPERATURE <= value <= MOST_TEMPERATURE:
+        raise ParameterError(
+            f"temperature={value!r}; need 'auto' or a number from {1 / MOST_TEMPERATURE:g} to {MOST_TEMPERATURE:g}"
+        )
