@@ -3,6 +3,7 @@
 import math
 import pickle
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -151,8 +152,9 @@ def test_awkward_data_give_a_model_without_a_warning(schema, rows, constants, nu
 def test_the_noise_does_not_depend_on_the_data(schema):
     """One seed, two tables: what differs between the releases is what differs between the tables, exactly."""
     one, other = draw_records(300, 1), draw_records(300, 2)
-    models = [NaiveBayes(schema, epsilon=0.5, random_state=9).fit(*split_target(each)) for each in (one, other)]
-    secure = NaiveBayes(schema, epsilon=0.5).fit(*split_target(one)).noisy_.tables
+    plain = partial(NaiveBayes, schema, epsilon=0.5, select=None)
+    models = [plain(random_state=9).fit(*split_target(each)) for each in (one, other)]
+    secure = plain().fit(*split_target(one)).noisy_.tables
     for (query, table), (_, table_other) in zip(models[0].noisy_.tables, models[1].noisy_.tables, strict=True):
         counts = [
             MemorySource(*split_target(each)).count([query.cells(schema)], schema).answer(query, schema)
@@ -164,8 +166,8 @@ def test_the_noise_does_not_depend_on_the_data(schema):
 
 def test_replace_one_has_twice_the_noise(schema, records):
     X, y = split_target(records)
-    added = NaiveBayes(schema, epsilon=1, bins=4, numeric="histogram").fit(X, y)
-    replaced = NaiveBayes(schema.replace(adjacency="replace-one"), epsilon=1, bins=4).fit(X, y)
+    added = NaiveBayes(schema, epsilon=1, bins=4, numeric="histogram", select=None).fit(X, y)
+    replaced = NaiveBayes(schema.replace(adjacency="replace-one"), epsilon=1, bins=4, select=None).fit(X, y)
     assert [c.query for c in added.receipt_.charges] == [c.query for c in replaced.receipt_.charges]
     for once, twice in zip(added.receipt_.charges, replaced.receipt_.charges, strict=True):
         assert twice.sensitivity == 2 * once.sensitivity
@@ -195,7 +197,7 @@ def test_the_receipt_sums_to_epsilon_exactly(epsilon, declared, numeric, adjacen
 def test_the_plan_depends_on_the_noisy_total_alone(schema, records):
     """The number of records that a plan is made for is the one that was paid for and published."""
     X, y = split_target(records)
-    model = NaiveBayes(schema.replace(records=None), epsilon=0.3, random_state=4).fit(X, y)
+    model = NaiveBayes(schema.replace(records=None), epsilon=0.3, select=None, random_state=4).fit(X, y)
     total = max(1, int(model.noisy_[Total()].values.item()))
     assert total != 399
     rest = Fraction(3, 10) * Fraction(19, 20)

@@ -59,9 +59,9 @@ class NaiveBayes(PrivateClassifier):
     bins : number of bins per numeric column; "auto" chooses it from ε, the number of records and the classes.
     split : "weighted" (default) gives larger tables a larger share of ε; "equal" gives every table the same share.
     smoothing : pseudo-records added to each cell.
-    select : "auto" decides whether to choose columns, and how many (rule in models/naive_bayes/selection.py): the wider
-        the table and the fewer the records, the more it is worth. A number k spends three tenths of ε on choosing the
-        k most informative columns and counts only these. None (default) asks as many columns as ε pays for, however
+    select : "auto" (default) decides whether to choose columns, and how many (rule in models/naive_bayes/selection.py):
+        the wider the table and the fewer the records, the more it is worth. A number k spends three tenths of ε on
+        choosing the k most informative columns and counts only these. None asks as many columns as ε pays for, however
         informative they are.
     temperature : the log-probabilities of the classes are divided by this number before they are normalised. Columns
         that depend on each other are counted as if each were news, so the more of them are asked, the more
@@ -101,7 +101,7 @@ class NaiveBayes(PrivateClassifier):
         bins: int | str = "auto",
         split: str = "weighted",
         smoothing: float = 1.0,
-        select: int | str | None = None,
+        select: int | str | None = "auto",
         temperature: float | str = "auto",
         random_state: Any = None,
     ) -> None:
