@@ -103,8 +103,8 @@ def main() -> None:
 
 HEADER = """# A private choice of attributes
 
-Command: `python benchmarks/selection.py --data DIR`. Accuracy of `NaiveBayes(select=None)` → `NaiveBayes()`, both within
-the same ε. Stratified 10-fold (5 repeats below 1,000 rows, the first five folds of adult, skin and
+Command: `python benchmarks/selection.py --data DIR`. Accuracy of `NaiveBayes(select=None)` → `NaiveBayes()`, both
+within the same ε. Stratified 10-fold (5 repeats below 1,000 rows, the first five folds of adult, skin and
 accelerometer), mean over {draws} draws of the noise for each fold ({few} on the three large sets), add-remove, all else
 default.
 ✓ and ✗: whether the choice is at most 0.01 worse than none and meets its bar, if there is one; bold: better by more
