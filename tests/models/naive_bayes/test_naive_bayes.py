@@ -189,7 +189,7 @@ def test_the_receipt_sums_to_epsilon_exactly(epsilon, declared, numeric, adjacen
     assert model.guarantee_.epsilon == epsilon
     if declared is None:
         assert model.receipt_.charges[0].query == "Total()"
-        assert model.receipt_.charges[0].epsilon == epsilon / 20
+        assert model.receipt_.charges[0].epsilon == epsilon / 10
     else:
         assert all(charge.query != "Total()" for charge in model.receipt_.charges)
 
@@ -200,7 +200,7 @@ def test_the_plan_depends_on_the_noisy_total_alone(schema, records):
     model = NaiveBayes(schema.replace(records=None), epsilon=0.3, select=None, random_state=4).fit(X, y)
     total = max(1, int(model.noisy_[Total()].values.item()))
     assert total != 399
-    rest = Fraction(3, 10) * Fraction(19, 20)
+    rest = Fraction(3, 10) * Fraction(9, 10)
     steps = planning.steps(schema.replace(records=None), rest, total, "histogram", "auto", "weighted")
     assert [repr(step.query) for step in steps] == [charge.query for charge in model.receipt_.charges[1:]]
 

@@ -126,7 +126,7 @@ class NaiveBayes(PrivateClassifier):
 
         known = RecordCount(schema.records or 1, epsilon)
         if planning.needs_records(schema, *options, epsilon):
-            known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
+            known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose, careful=True)
         records, rest = known.records, known.rest
         names: Sequence[str] = schema.names if self.select == len(schema.names) else ()
         for rule in (selection.one, selection.few):  # the second only if no column was enough
