@@ -31,7 +31,7 @@ UNDECLARED = "discreet NaiveBayes, n not declared"
 MODELS: dict[str, Callable[..., Any]] = {
     OURS: NaiveBayes,
     UNDECLARED: NaiveBayes,
-    'discreet NaiveBayes(select="auto")': partial(NaiveBayes, select="auto"),
+    "discreet NaiveBayes(select=None)": partial(NaiveBayes, select=None),
     "discreet OneRule": OneRule,
     "discreet DecisionTree": DecisionTree,
     "discreet RandomForest": RandomForest,

@@ -1,4 +1,4 @@
-"""What a private choice of columns is worth: NaiveBayes beside NaiveBayes(select="auto"), on the same folds.
+"""What a private choice of columns is worth: NaiveBayes(select=None) beside NaiveBayes(), on the same folds.
 
 Decides whether the choice meets its bars and is nowhere more than a tolerance worse than no choice.
 `python benchmarks/selection.py --data DIR` made results/selection.md.
@@ -103,7 +103,7 @@ def main() -> None:
 
 HEADER = """# A private choice of attributes
 
-Command: `python benchmarks/selection.py --data DIR`. Accuracy of `NaiveBayes` → `NaiveBayes(select="auto")`, both
+Command: `python benchmarks/selection.py --data DIR`. Accuracy of `NaiveBayes(select=None)` → `NaiveBayes()`, both
 within the same ε. Stratified 10-fold (5 repeats below 1,000 rows, the first five folds of adult, skin and
 accelerometer), mean over {draws} draws of the noise for each fold ({few} on the three large sets), add-remove, all else
 default.

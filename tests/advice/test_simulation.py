@@ -93,4 +93,4 @@ def test_every_model_is_made_as_its_name_says():
     made = simulation.families()
     assert tuple(made) == ADVISED
     assert made["naive-bayes(select=auto)"](SCHEMA).select == "auto"
-    assert made["naive-bayes"](SCHEMA).select is None
+    assert made["naive-bayes"](SCHEMA).select == "auto"

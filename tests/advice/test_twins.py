@@ -30,4 +30,4 @@ def test_both_kinds_occur():
         "random-forest": "decision-tree",
         "naive-bayes(select=auto)": "naive-bayes",
     }
-    assert twins(schema, as_epsilon(100)) == {}
+    assert twins(schema, as_epsilon(100)) == {"naive-bayes(select=auto)": "naive-bayes"}

@@ -332,7 +332,7 @@ def test_an_interrupted_perturbation_states_what_it_paid():
 
 def test_what_a_choice_rests_on_is_said_by_all_that_follows(tmp_path):
     """Continuous noise, and whom to trust, are part of what was paid."""
-    smooth = NaiveBayes(schema(), epsilon=50, numeric="smooth").fit(TABLE).noisy_
+    smooth = NaiveBayes(schema(), epsilon=50, numeric="smooth", select=None).fit(TABLE).noisy_
     chosen = BeeFeatureSelector(schema(), max_iter=2, random_state=0).fit_noisy(smooth).selected_schema_
     model = NaiveBayes(_through_a_file(chosen, tmp_path)).fit(TABLE)
     assert model.guarantee_.experimental

@@ -145,6 +145,8 @@ class PrivateClassifier(Classifier):
     """A model made of noisy statistics alone. A family provides `kind`, `_learn`, `_build` and `_scores`."""
 
     by_record: ClassVar[bool] = True
+    earlier: ClassVar[dict[str, Any]] = {}
+    """Parameters that files of earlier versions do not have, with the values that those versions meant."""
 
     epsilon: Any
     random_state: Any

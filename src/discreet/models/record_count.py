@@ -18,6 +18,9 @@ from discreet.sources import Source
 COUNTING = 0.05
 """Share of ε that buys the number of records where the schema declares none. The rows "n not declared" of
 benchmarks/accuracy.py and benchmarks/trees.py show what this costs in accuracy."""
+CAREFUL_COUNTING = 0.1
+"""The share for a plan that a wrong number harms more than a smaller ε: that of naive Bayes asks too many columns, or a
+wrong number of bins. The row "n not declared" of benchmarks/accuracy.py shows what this costs in accuracy."""
 MOST_RECORDS = 10**12
 """A bought number is clamped to at most this: its noise has no bound, and no plan changes beyond this many records."""
 
@@ -38,19 +41,28 @@ def known_records(
     ledger: Spending,
     rng: Randomness,
     purpose: str,
+    *,
+    careful: bool = False,
 ) -> RecordCount:
     """Return the declared number of records, or the one that this fit has bought already, or buy a noisy one.
 
     Only the last costs anything. Before buying, `rehearse` makes the plans that may follow, at the ε that is left: if
     that ε is too small for them, it raises ParameterError and nothing has been spent.
+
+    With `careful`, `CAREFUL_COUNTING` of ε buys the number, and it is at least the scale of its own noise: a smaller
+    one is mostly noise, and a plan for more records than there are costs less than a plan for next to none. Both
+    follow from ε alone.
     """
     known = ledger.records if schema.records is None else schema.records
     if known is not None:
         return RecordCount(known, epsilon)
-    counting, rest = split_by_weight(epsilon, [COUNTING, 1 - COUNTING])
+    share = CAREFUL_COUNTING if careful else COUNTING
+    counting, rest = split_by_weight(epsilon, [share, 1 - share])
     source.check(schema)
     rehearse(rest)
-    noisy = release(source, schema, laplace_steps([Total()], [counting], schema), ledger, rng, purpose)
-    records = min(max(1, int(noisy[Total()].values.item())), MOST_RECORDS)
+    steps = laplace_steps([Total()], [counting], schema)
+    noisy = release(source, schema, steps, ledger, rng, purpose)
+    least = max(1, int(steps[0].mechanism.scale)) if careful else 1
+    records = min(max(least, int(noisy[Total()].values.item())), MOST_RECORDS)
     ledger.records = records
     return RecordCount(records, rest, noisy.tables)

@@ -3,6 +3,7 @@
 import math
 import pickle
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,10 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.errors import BudgetError, DataError, ParameterError
+from discreet.models.loading import from_dict
 from discreet.models.naive_bayes import plan as planning
 from discreet.models.naive_bayes.tables import class_totals, log_table
+from discreet.models.saving import FILE, to_dict
 from discreet.queries.tables import MOST_BINS, Total
 from discreet.records.encoding import Cells, class_codes
 from discreet.schema.columns import text_of
@@ -149,8 +152,9 @@ def test_awkward_data_give_a_model_without_a_warning(schema, rows, constants, nu
 def test_the_noise_does_not_depend_on_the_data(schema):
     """One seed, two tables: what differs between the releases is what differs between the tables, exactly."""
     one, other = draw_records(300, 1), draw_records(300, 2)
-    models = [NaiveBayes(schema, epsilon=0.5, random_state=9).fit(*split_target(each)) for each in (one, other)]
-    secure = NaiveBayes(schema, epsilon=0.5).fit(*split_target(one)).noisy_.tables
+    plain = partial(NaiveBayes, schema, epsilon=0.5, select=None)
+    models = [plain(random_state=9).fit(*split_target(each)) for each in (one, other)]
+    secure = plain().fit(*split_target(one)).noisy_.tables
     for (query, table), (_, table_other) in zip(models[0].noisy_.tables, models[1].noisy_.tables, strict=True):
         counts = [
             MemorySource(*split_target(each)).count([query.cells(schema)], schema).answer(query, schema)
@@ -162,8 +166,8 @@ def test_the_noise_does_not_depend_on_the_data(schema):
 
 def test_replace_one_has_twice_the_noise(schema, records):
     X, y = split_target(records)
-    added = NaiveBayes(schema, epsilon=1, bins=4, numeric="histogram").fit(X, y)
-    replaced = NaiveBayes(schema.replace(adjacency="replace-one"), epsilon=1, bins=4).fit(X, y)
+    added = NaiveBayes(schema, epsilon=1, bins=4, numeric="histogram", select=None).fit(X, y)
+    replaced = NaiveBayes(schema.replace(adjacency="replace-one"), epsilon=1, bins=4, select=None).fit(X, y)
     assert [c.query for c in added.receipt_.charges] == [c.query for c in replaced.receipt_.charges]
     for once, twice in zip(added.receipt_.charges, replaced.receipt_.charges, strict=True):
         assert twice.sensitivity == 2 * once.sensitivity
@@ -185,7 +189,7 @@ def test_the_receipt_sums_to_epsilon_exactly(epsilon, declared, numeric, adjacen
     assert model.guarantee_.epsilon == epsilon
     if declared is None:
         assert model.receipt_.charges[0].query == "Total()"
-        assert model.receipt_.charges[0].epsilon == epsilon / 20
+        assert model.receipt_.charges[0].epsilon == epsilon / 10
     else:
         assert all(charge.query != "Total()" for charge in model.receipt_.charges)
 
@@ -193,10 +197,10 @@ def test_the_receipt_sums_to_epsilon_exactly(epsilon, declared, numeric, adjacen
 def test_the_plan_depends_on_the_noisy_total_alone(schema, records):
     """The number of records that a plan is made for is the one that was paid for and published."""
     X, y = split_target(records)
-    model = NaiveBayes(schema.replace(records=None), epsilon=0.3, random_state=4).fit(X, y)
+    model = NaiveBayes(schema.replace(records=None), epsilon=0.3, select=None, random_state=4).fit(X, y)
     total = max(1, int(model.noisy_[Total()].values.item()))
     assert total != 399
-    rest = Fraction(3, 10) * Fraction(19, 20)
+    rest = Fraction(3, 10) * Fraction(9, 10)
     steps = planning.steps(schema.replace(records=None), rest, total, "histogram", "auto", "weighted")
     assert [repr(step.query) for step in steps] == [charge.query for charge in model.receipt_.charges[1:]]
 
@@ -310,6 +314,10 @@ def test_a_wrong_table_costs_nothing(schema, X, error):
         ({"bins": MOST_BINS + 1}, f"bins={MOST_BINS + 1}"),
         ({"bins": 2.5}, "bins=2.5"),
         ({"bins": "many"}, "bins='many'"),
+        ({"temperature": 0}, "temperature=0; need 'auto' or a number from 1e-06 to 1e"),
+        ({"temperature": math.nan}, "temperature=nan"),
+        ({"temperature": True}, "temperature=True"),
+        ({"temperature": "hot"}, "temperature='hot'"),
         ({"smoothing": 0}, "smoothing=0; need a number > 0"),
         ({"smoothing": math.inf}, "smoothing=inf"),
         ({"smoothing": "1"}, "smoothing='1'"),
@@ -334,6 +342,7 @@ def test_the_constructor_only_stores():
         "split": [],
         "smoothing": "x",
         "select": 0,
+        "temperature": "z",
         "random_state": "y",
     }
     assert NaiveBayes("nonsense", **stored).get_params() == {"schema": "nonsense", **stored}
@@ -455,3 +464,53 @@ def test_the_better_of_two_tables_weighs_more():
     good, bad = np.array([[90.0, 10.0], [40.0, 60.0]]), np.array([[0.0, 0.0], [300.0, 300.0]])
     totals = class_totals([good, bad], [0.01, 1e6])
     np.testing.assert_allclose(totals.counts, [100, 100], rtol=0.01)
+
+
+# Temperature: probabilities are less sure of themselves, and predictions stay.
+
+
+def test_the_temperature_is_the_fourth_root_of_the_columns_asked(schema):
+    X, y = split_target(draw_records(400, seed=3))
+    cold, warm = (
+        NaiveBayes(schema, epsilon=2, select=None, temperature=temperature, random_state=5).fit(X, y)
+        for temperature in (1, "auto")
+    )
+    assert len(warm.columns_) > 1
+    assert (cold.temperature_, warm.temperature_) == (1, len(warm.columns_) ** 0.25)
+    np.testing.assert_array_equal(cold.predict(X), warm.predict(X))
+    np.testing.assert_allclose(cold.predict_joint_log_proba(X), warm.predict_joint_log_proba(X), rtol=1e-12)
+    powers = cold.predict_proba(X) ** (1 / warm.temperature_)
+    np.testing.assert_allclose(warm.predict_proba(X), powers / powers.sum(axis=1, keepdims=True), atol=1e-12)
+    assert (warm.predict_proba(X).max(axis=1) <= cold.predict_proba(X).max(axis=1) + 1e-12).all()
+
+
+def test_without_noise_or_with_one_column_the_temperature_is_one(schema):
+    X, y = split_target(draw_records(400, seed=3))
+    assert NaiveBayes(schema, epsilon=math.inf, select=None).fit(X, y).temperature_ == 1
+    assert NaiveBayes(schema, epsilon=1, select=1, random_state=0).fit(X, y).temperature_ == 1
+
+
+def test_columns_that_say_the_same_are_less_overrated():
+    """Nine copies of one column that is right on 70 % of the records."""
+    copies = Schema([Categorical(f"c{i}", ["no", "yes"]) for i in range(9)], "y", ["no", "yes"], records=10_000)
+    y = np.array(["no", "yes"])[np.arange(10_000) % 2]
+    same = np.where(np.arange(10_000) % 10 < 7, y, np.where(y == "no", "yes", "no"))
+    X = dict.fromkeys(copies.names, same)
+    sure = [
+        NaiveBayes(copies, epsilon=5, select=None, temperature=each, random_state=0).fit(X, y).predict_proba(X)
+        for each in (1, "auto")
+    ]
+    right = [chances[np.arange(10_000), (y == "yes").astype(int)] for chances in sure]
+    before, after = (-np.log(each).mean() for each in right)
+    assert before > 2
+    assert after < before / 1.5
+
+
+def test_a_file_without_a_temperature_means_one(schema):
+    X, y = split_target(draw_records(400, seed=3))
+    made = NaiveBayes(schema, epsilon=2, select=None, temperature=1, random_state=5).fit(X, y)
+    content = {name: value for name, value in to_dict(made).items() if name not in ("format", "version", "hash")}
+    del content["parameters"]["temperature"]
+    again = from_dict(FILE.wrap(content))
+    assert again.temperature == again.temperature_ == 1
+    np.testing.assert_array_equal(again.predict_proba(X), made.predict_proba(X))

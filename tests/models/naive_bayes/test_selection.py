@@ -67,6 +67,31 @@ def test_a_scarce_epsilon_makes_auto_choose_and_stays_within_it(adjacency, data)
     assert visible(model) == visible(twin)
 
 
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_one_and_then_few_stay_within_epsilon(adjacency):
+    """No column is enough, so three of twelve are chosen; or one is, and the rest of ε counts it. Both are replayed."""
+    given = WIDE.replace(adjacency=adjacency, records=1000 if adjacency == "add-remove" else 2000)
+    kinds = set()
+    for best, moved in itertools.product((0.5, 1.0), range(0, 400, 67)):
+        X, y = table_of([0.5] * 5 + [best] + [0.5] * 6, rows=400)
+        rows = [{**record, "y": label} for record, label in zip(X.to_dict("records"), y, strict=True)]
+        changed = [{**rows[moved], "c5": "c", "y": "yes" if rows[moved]["y"] == "no" else "no"}]
+        other = rows[:moved] + rows[moved + 1 :] + (changed if adjacency == "replace-one" else [])
+        loss, model, twin = replay(
+            lambda table: NaiveBayes(given, epsilon=1, select="auto", random_state=moved).fit(table),  # noqa: B023
+            rows,
+            other,
+        )
+        assert loss <= 1 + 1e-9
+        assert model.receipt_.epsilon == 1
+        assert visible(model) == visible(twin)
+        rounds = [each.query for each in model.receipt_.charges if each.mechanism == "permute-and-flip"]
+        assert rounds[0] == "best of 12 columns or 24/25 of the records"
+        assert (len(rounds), len(model.columns_)) in {(1, 1), (4, 3)}
+        kinds.add(len(rounds))
+    assert kinds == {1, 4}
+
+
 def test_two_columns_are_chosen_and_counted_for_one_epsilon(tmp_path):
     ledger = Ledger(1)
     model = NaiveBayes(PEOPLE, epsilon=1, select=2).fit(HABITS, ILL, ledger=ledger)
@@ -80,7 +105,7 @@ def test_two_columns_are_chosen_and_counted_for_one_epsilon(tmp_path):
         ("discrete Laplace", "Counts"),
     ]
     choosing = sum((each.epsilon for each in model.receipt_.charges[:2]), Fraction(0))
-    assert abs(choosing - Fraction(1, 3)) < Fraction(1, 10**6)
+    assert choosing == Fraction(3, 10)
     assert (card(model)["attributes"], card(model)["not_asked"]) == (["dose", "smoker"], ["hat", "day"])
     assert "Not asked, because other columns tell more: hat, day" in model.explain()
     assert model.guarantee_.holds
@@ -116,11 +141,12 @@ def test_all_columns_cost_no_choice():
 
 def test_without_select_nothing_changes():
     """The same noise in the same order as before there was a choice."""
-    plain = NaiveBayes(PEOPLE, epsilon=1, random_state=4).fit(HABITS, ILL)
-    assert plain.receipt_.charges == NaiveBayes(PEOPLE, select=None, random_state=9).fit(HABITS, ILL).receipt_.charges
+    plain = NaiveBayes(PEOPLE, epsilon=1, select=None, random_state=4).fit(HABITS, ILL)
     assert {each.mechanism for each in plain.receipt_.charges} == {"discrete Laplace"}
-    off = NaiveBayes(PEOPLE, epsilon=1, select="auto", random_state=4).fit(HABITS, ILL)
-    assert selection.automatic(PEOPLE, Fraction(1), 400, "histogram", "auto") == (0, 0.0)
+    scarce = {"epsilon": Fraction(1, 50), "random_state": 4}  # 400 records: a choice of one costs 4.6 of their 8
+    off, plain = (NaiveBayes(PEOPLE, select=select, **scarce).fit(HABITS, ILL) for select in ("auto", None))
+    assert NaiveBayes(PEOPLE).select == "auto"
+    assert selection.automatic(PEOPLE, Fraction(1, 50), 400) == 0
     assert np.array_equal(off.predict_proba(HABITS), plain.predict_proba(HABITS))
 
 
@@ -128,48 +154,66 @@ def test_without_select_nothing_changes():
 
 
 def rule(epsilon, records, of=WIDE):
-    return selection.automatic(of, Fraction(epsilon), records, "histogram", "auto")
+    return selection.automatic(of, Fraction(epsilon), records)
 
 
-def test_the_rule_by_hand():
-    """Twelve attributes of five cells, two classes: ε n / 2 records of signal, five of them for each that is asked."""
-    assert rule(1, 59) == (0, 0.0)  # 3 ln(12) = 7.45 records of regret exceed an eighth of 59
-    assert rule(1, 60) == (1, 1 / 3)  # but not of 60; (2/3) 60 / (10 * 5) = 0.8 columns
-    assert rule(1, 79) == (1, 1 / 3)
-    assert rule(Fraction(1, 10), 790) == (1, 1 / 3)
-    assert rule(1, 80) == (0, 0.0)  # 8 of 12 can be asked: not scarce
-    assert rule(1, 799) == (0, 0.0)  # 100 / 799 is more than an eighth
-    assert rule(1, 800) == (0, 0.125)
-    assert rule(1, 10_000) == (0, 0.01)
-    assert rule(1, 10**12) == (0, 1e-6)
+def test_the_number_by_hand():
+    """Twelve columns, two classes: √(ε n) / 9 of them, if 0.3 ε pays for the choice."""
+    assert rule(1, 33) == 0  # ln(12) / 0.3 = 8.28 records of regret exceed a quarter of 33
+    assert rule(1, 34) == 1
+    assert rule(Fraction(1, 10), 340) == 1
+    assert rule(1, 18**2 - 1) == 1
+    assert rule(1, 18**2) == 2
+    assert rule(1, 27**2) == 3
+    assert rule(1, 72**2) == 8  # two thirds of all
+    assert rule(1, 72**2 + 1) == 0
+    assert rule(1, 10**12) == 0
 
 
-def test_the_number_of_columns_follows_from_cells_and_records():
-    wide = Schema([Categorical(f"c{i}", range(10), unlisted=False) for i in range(40)], "y", range(10))
-    found = [rule(1, records, wide)[0] for records in (310, 500, 1000, 1300)]
-    assert found == [2, 3, 6, 8]
-    assert rule(1, 1400, wide) == (0, 100 / 1400)
+def test_more_classes_need_more_columns():
+    """Eight classes are three questions of yes or no."""
+    for classes, found in ((1, 2), (2, 2), (4, 4), (8, 6)):
+        assert rule(1, 18**2, WIDE.replace(classes=[str(each) for each in range(classes)])) == found
+    many = Schema([Categorical(f"c{i}", ["a", "b"]) for i in range(100)], "y", [str(each) for each in range(1024)])
+    assert rule(1, 18**2, many) == 5  # twenty by the first rule; a quarter of 324 records is 5.28 ln(100) / 0.3
+
+
+def asked(epsilon, records, of=WIDE, select="auto"):
+    return selection.one(select, of, Fraction(epsilon), records, "auto")
+
+
+def test_the_price_of_one_by_hand():
+    """100 / n, if that is at most an eighth of ε."""
+    assert asked(1, 799) is None
+    assert asked(1, 800).epsilon == Fraction(1, 8)
+    assert asked(1, 10_000).epsilon == Fraction(1, 100)
+    assert asked(1, 10**12).epsilon == Fraction(1, 10**6)
+    assert asked(1, 10**12, select=2) is asked(1, 10**12, select=None) is None
+    assert asked(1, 10**12, WIDE.replace(columns=WIDE.columns[:1])) is None
 
 
 def test_replace_one_counts_half():
     halved = WIDE.replace(adjacency="replace-one")
-    for records in (10, 59, 60, 79, 80, 799, 800, 5000):
+    for records in (10, 33, 34, 323, 324, 799, 800, 5184, 5185):
         assert rule(2, records, halved) == rule(1, records)
+        assert (asked(2, records, halved) is None) == (asked(1, records) is None)
 
 
 @given(st.integers(1, 10**9), st.fractions(Fraction(1, 1000), 100), st.integers(1, 30), st.integers(1, 12))
 def test_the_rule_always_gives_a_choice_that_can_be_made(records, epsilon, columns, classes):
     made = Schema([Categorical(f"c{i}", range(1 + i % 7)) for i in range(columns)], "y", range(classes))
-    wanted, share = rule(epsilon, records, made)
-    assert 0 <= wanted < max(columns, 2)
-    assert 0 <= share < 1
-    assert share or not wanted
-    choice = selection.choice("auto", made, epsilon, records, "histogram", "auto")
-    assert (choice is None) == (share == 0)
-    if choice is not None:
-        assert choice.epsilon + choice.rest == epsilon
-        assert 1 <= choice.wanted <= len(choice.candidates)
-        assert (choice.candidates[-1] == FractionScore(24, 25)) == (wanted == 0)
+    one = selection.one("auto", made, epsilon, records, "auto")
+    few = selection.few("auto", made, epsilon if one is None else one.rest, records, "auto")
+    if one is not None:
+        assert one.epsilon + one.rest == epsilon
+        assert one.epsilon <= epsilon * Fraction(125_001, 1_000_000)
+        assert one.wanted == 1
+        assert one.candidates[-1] == FractionScore(24, 25)
+    if few is not None:
+        assert few.epsilon + few.rest == (epsilon if one is None else one.rest)
+        assert 1 <= few.wanted < len(few.candidates) == columns
+    left = (few or one or selection.Choice((), 0, 0, epsilon)).rest
+    assert left > epsilon / 2, "what the rehearsal takes for granted"
 
 
 def table_of(shares, rows=1000):
@@ -182,7 +226,7 @@ def table_of(shares, rows=1000):
     return pd.DataFrame(columns), np.array(["no", "yes"])[labels]
 
 
-@pytest.mark.parametrize(("best", "kept"), [(0.99, 1), (0.93, 12)])
+@pytest.mark.parametrize(("best", "kept"), [(0.99, 1), (0.93, 5)])
 def test_one_column_is_kept_alone_only_if_it_is_enough(best, kept):
     X, y = table_of([0.5] * 5 + [best] + [0.5] * 6)
     models = [NaiveBayes(WIDE, epsilon=3, select="auto", random_state=seed).fit(X, y) for seed in range(20)]
@@ -273,13 +317,13 @@ def _half_noise(monkeypatch):
 
 def _choice_for_free(monkeypatch):
     """The whole epsilon is counted after a part of it has paid for the choice."""
-    original = selection.choice
+    original = selection.few
 
     def generous(select, given, epsilon, *rest):
         found = original(select, given, epsilon, *rest)
         return selection.Choice(found.candidates, found.wanted, found.epsilon, epsilon)
 
-    monkeypatch.setattr(selection, "choice", generous)
+    monkeypatch.setattr(selection, "few", generous)
 
 
 def _rounds_for_one(monkeypatch):
@@ -387,3 +431,15 @@ def test_chosen_columns_are_asked_in_the_order_of_the_schema():
     assert len(model.feature_log_prob_) == 3
     assert {type(query) for query, _ in model.noisy_.tables} >= {Counts}
     assert isinstance(PEOPLE["dose"], Numeric)
+
+
+def test_the_reason_follows_from_what_was_done():
+    """Fifty classes of 40 columns: no column is enough, and by the rule nothing is chosen, so ε was the reason."""
+    wide = Schema([Categorical(f"c{i}", ["a", "b"]) for i in range(40)], "y", [str(i) for i in range(50)], records=4000)
+    X, y = {name: ["a"] * 4000 for name in wide.names}, [str(i % 50) for i in range(4000)]
+    model = NaiveBayes(wide, select="auto", random_state=0).fit(X, y)
+    assert [each.mechanism for each in model.receipt_.charges].count("permute-and-flip") == 1
+    assert 1 < len(model.columns_) < 40
+    assert "Not asked, because ε is too small for more columns: c" in model.explain()
+    model = NaiveBayes(wide, select="auto", epsilon=0.0001, random_state=0).fit(X, y)
+    assert "Not asked, because ε is too small for more columns: c" in model.explain()

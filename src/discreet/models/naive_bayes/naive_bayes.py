@@ -23,6 +23,7 @@ from discreet.models.naive_bayes import selection, tables
 from discreet.models.parameter_checks import check_integer, check_one_of
 from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
 from discreet.queries.tables import MOST_BINS
 from discreet.released.statistics import Answers, NoisyStatistics
@@ -30,6 +31,12 @@ from discreet.schema import Schema
 from discreet.sources import Source
 
 Matrix = NDArray[np.float64]
+
+TEMPERING = 0.25
+"""The temperature is the number of columns to this power. Columns that are all alike would need 1, independent ones 0
+(log-loss and calibration: benchmarks/calibration.py)."""
+MOST_TEMPERATURE = 1e6
+"""A higher temperature makes all classes equally likely, and a lower one than its inverse none but one."""
 
 
 class NaiveBayes(PrivateClassifier):
@@ -52,10 +59,14 @@ class NaiveBayes(PrivateClassifier):
     bins : number of bins per numeric column; "auto" chooses it from ε, the number of records and the classes.
     split : "weighted" (default) gives larger tables a larger share of ε; "equal" gives every table the same share.
     smoothing : pseudo-records added to each cell.
-    select : None (default) asks as many columns as ε pays for, however informative they are. A number k spends a third
-        of ε on choosing the k most informative columns and counts only these. "auto" decides whether to choose, and
-        how many (rule in models/naive_bayes/selection.py): worth it where ε times the number of records is small, or
-        where one column is nearly enough.
+    select : "auto" (default) decides whether to choose columns, and how many (rule in models/naive_bayes/selection.py):
+        the wider the table and the fewer the records, the more it is worth. A number k spends three tenths of ε on
+        choosing the k most informative columns and counts only these. None asks as many columns as ε pays for, however
+        informative they are.
+    temperature : the log-probabilities of the classes are divided by this number before they are normalised. Columns
+        that depend on each other are counted as if each were news, so the more of them are asked, the more
+        `predict_proba` is over-confident. "auto" is the fourth root of the number of columns that were asked, and 1
+        without noise. It does not change what is predicted.
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
@@ -63,6 +74,7 @@ class NaiveBayes(PrivateClassifier):
     guarantee_ : what is guaranteed, in words that name unit and adjacency.
     receipt_ : every charge.
     columns_ : names of the columns that were asked, in the order of the schema.
+    temperature_ : the temperature by which log-probabilities are divided.
     classes_ : the classes, sorted.
     class_log_prior_ : log-probability of each class.
     feature_log_prob_ : for each of `columns_`, log-probabilities of its cells, classes by cells.
@@ -78,6 +90,7 @@ class NaiveBayes(PrivateClassifier):
     """
 
     kind: ClassVar[str] = "naive-bayes"
+    earlier: ClassVar[dict[str, Any]] = {"temperature": 1.0}
 
     def __init__(
         self,
@@ -88,7 +101,8 @@ class NaiveBayes(PrivateClassifier):
         bins: int | str = "auto",
         split: str = "weighted",
         smoothing: float = 1.0,
-        select: int | str | None = None,
+        select: int | str | None = "auto",
+        temperature: float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.schema = schema
@@ -98,6 +112,7 @@ class NaiveBayes(PrivateClassifier):
         self.split = split
         self.smoothing = smoothing
         self.select = select
+        self.temperature = temperature
         self.random_state = random_state
 
     def _learn(
@@ -111,13 +126,14 @@ class NaiveBayes(PrivateClassifier):
 
         known = RecordCount(schema.records or 1, epsilon)
         if planning.needs_records(schema, *options, epsilon):
-            known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
+            known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose, careful=True)
         records, rest = known.records, known.rest
         names: Sequence[str] = schema.names if self.select == len(schema.names) else ()
-        choice = selection.choice(self.select, schema, rest, records, *options)
-        if choice is not None:
-            won = select(source, schema, choice.candidates, choice.wanted, choice.epsilon, ledger, rng, purpose)
-            names, rest = won.columns, choice.rest
+        for rule in (selection.one, selection.few):  # the second only if no column was enough
+            choice = None if names else rule(self.select, schema, rest, records, self.bins)
+            if choice is not None:
+                won = select(source, schema, choice.candidates, choice.wanted, choice.epsilon, ledger, rng, purpose)
+                names, rest = won.columns, choice.rest
         steps = planning.steps(schema, rest, records, *options, self.split, names)
         return known.answers + release(source, schema, steps, ledger, rng, purpose).tables
 
@@ -126,13 +142,16 @@ class NaiveBayes(PrivateClassifier):
         self.columns_ = [column.cells.column for column in self._model.columns]
         self.class_log_prior_ = self._model.log_prior
         self.feature_log_prob_ = [column.log_table for column in self._model.columns]
+        noiseless = noisy.receipt.epsilon == math.inf
+        by_rule = 1.0 if noiseless else len(self.columns_) ** TEMPERING
+        self.temperature_ = by_rule if isinstance(self.temperature, str) else float(self.temperature)
 
     def predict_joint_log_proba(self, X: Any) -> Matrix:
-        """Return the log-probability of each class together with the record, not normalised."""
-        return self._joined(X)
+        """Return the log-probability of each class together with the record, not normalised, at temperature 1."""
+        return self._joined(X) * self.temperature_
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
-        return self._model.joint(X, self.schema_)
+        return (block / self.temperature_ for block in self._model.joint(X, self.schema_))
 
     def evidence(self) -> tuple[list[Evidence], Matrix]:
         """Return the table of each column and the probability of each class: what `explain` and `plot` show."""
@@ -145,7 +164,9 @@ class NaiveBayes(PrivateClassifier):
         evidence, prior = self.evidence()
         text = explanation.describe(evidence, prior, self.classes_.tolist(), top)
         left = [name for name in self.schema_.names if name not in {each.name for each in evidence}]
-        reason = "ε is too small for more columns" if self.select is None else "other columns tell more"
+        rounds = [each.mechanism for each in self.receipt_.charges].count(PermuteAndFlip.name)
+        chosen = rounds > 1 or rounds == len(evidence)  # a single round may have found that no column is enough
+        reason = "other columns tell more" if chosen else "ε is too small for more columns"
         return f"{text}\nNot asked, because {reason}: {', '.join(left)}" if left else text
 
     def content(self, top: int = 10) -> dict[str, Any]:
@@ -168,4 +189,15 @@ class NaiveBayes(PrivateClassifier):
             check_integer("bins", self.bins, 2, MOST_BINS, or_="'auto'")
         if not isinstance(self.smoothing, Real) or not 0 < self.smoothing < math.inf:
             raise ParameterError(f"smoothing={self.smoothing!r}; need a number > 0")
+        if self.temperature != "auto":
+            check_temperature(self.temperature)
         selection.check(self.select, self.schema)
+
+
+def check_temperature(value: Any) -> None:
+    """Raise ParameterError unless it is a number in range."""
+    usable = isinstance(value, Real) and not isinstance(value, bool)
+    if not usable or not 1 / MOST_TEMPERATURE <= value <= MOST_TEMPERATURE:
+        raise ParameterError(
+            f"temperature={value!r}; need 'auto' or a number from {1 / MOST_TEMPERATURE:g} to {MOST_TEMPERATURE:g}"
+        )

@@ -1,21 +1,24 @@
 """Which columns a private naive Bayes keeps if it chooses: whether to choose, how many columns, for what share of ε.
 
-All of this follows from public quantities: ε, the number of records (declared or noisy) and the schema. Let n be the
-number of records, d the number of columns and V the average number of cells per column. Under replace-one, ε stands
-for half of it.
+All of this follows from public quantities: ε, the number of records (declared or noisy), the schema, and what was
+published before. Let n be the number of records, K of classes, d of columns. Under replace-one, ε stands for half of
+it.
 
-Few.  If ε pays for less than `MOST_ASKED` of the columns (models/naive_bayes/plan.py), `CHOOSING` of ε chooses k
-      columns by majority score, and the rest of ε counts only these. k is the largest number that leaves `CELL` records
-      per average cell and unit of noise, k = (2/3) ε n / (`CELL` V), at least one. A round at ε_i chooses a column that
-      is about ln(d) / ε_i records worse than the best; if the rounds add up to more than `REGRET` of the records, no
-      column is chosen.
-One.  Otherwise the data are asked whether one column alone is right on `ENOUGH` of the records. If so, only that column
+One.  First the data are asked whether one column alone is right on `ENOUGH` of the records. If so, only that column
       is kept: others could not add much, and naive Bayes would count evidence twice where they depend on it. The
       question costs `RESOLUTION` / n, whatever ε is, and tells apart proportions that differ by about 3 / `RESOLUTION`.
       If it costs more than `DEAREST` of ε, it is not asked.
+Few.  Otherwise `CHOOSING` of ε chooses k columns by majority score, one after another, and the rest of ε counts only
+      these. Each of k tables has a k-th of ε, so the noise in the sum of their evidence grows as k^(3/2) / (ε n), and
+      each round of the choice errs by k ln(d) / (`CHOOSING` ε) records; evidence grows with k, but less and less, the
+      best columns coming first. So k grows more slowly than ε n, and faster where there is more to tell apart, log2(K)
+      questions of yes or no: k = √(ε n) log2(K) / `SPARING`. It is lowered until the errors of all rounds add up to at
+      most `REGRET` of the records. Where not even one column is left, or k is more than `MOST_CHOSEN` of all columns,
+      so that a choice leaves out too little to be worth its price, as many columns are asked as ε pays for
+      (models/naive_bayes/plan.py).
 
-No rule that does not see the data is right for all data: where all columns are about equally informative and there are
-many classes, a few chosen columns can be worse than all that ε pays for. Privacy does not depend on these choices.
+No rule that does not see the data is right for all data: where all columns are about equally informative, a few chosen
+columns can be worse than all that ε pays for. Privacy does not depend on these choices.
 
 benchmarks/selection.py compares select="auto", by these constants, with select=None.
 """
@@ -24,7 +27,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from numbers import Integral
 from typing import Any
 
@@ -37,14 +39,14 @@ from discreet.queries.tables import ColumnScore, FractionScore, MajorityScore
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
-MOST_ASKED = Fraction(2, 3)
-"""A few columns are chosen where ε pays for less than this fraction of them (accuracy: benchmarks/selection.py)."""
-CHOOSING = 1 / 3
+CHOOSING = 0.3
 """Share of ε that pays for choosing a few columns (accuracy: benchmarks/selection.py)."""
-CELL = 10.0
-"""Records that an average cell of a chosen column must hold per unit of noise (accuracy: benchmarks/selection.py)."""
-REGRET = 0.125
+SPARING = 9.0
+"""Divides the number of columns that are chosen: the larger, the fewer (accuracy: benchmarks/selection.py)."""
+REGRET = 0.25
 """Largest expected error of the choice, as a fraction of the records (accuracy: benchmarks/selection.py)."""
+MOST_CHOSEN = 2 / 3
+"""A few columns are chosen if they are at most this fraction of all (accuracy: benchmarks/selection.py)."""
 ENOUGH = FractionScore(24, 25)
 """Fraction of the records on which a column must be right to be kept alone (accuracy: benchmarks/selection.py)."""
 RESOLUTION = 100.0
@@ -52,6 +54,8 @@ RESOLUTION = 100.0
 (accuracy: benchmarks/selection.py)."""
 DEAREST = 0.125
 """Largest share of ε that this question may cost (accuracy: benchmarks/selection.py)."""
+LEAST_SHARE = 1e-6
+"""Least share of ε that this question costs: shares are in millionths."""
 
 
 @dataclass(frozen=True)
@@ -74,33 +78,37 @@ def check(select: Any, schema: Schema | str) -> None:
         raise ParameterError(f"select={select}, but there are {len(schema.columns)} feature(s); need at most that many")
 
 
-def choice(select: Any, schema: Schema, epsilon: Epsilon, records: int, numeric: str, bins: int | str) -> Choice | None:
-    """What to choose; None if no column is to be chosen."""
+def one(select: Any, schema: Schema, epsilon: Epsilon, records: int, bins: int | str) -> Choice | None:
+    """The question whether one column is enough; None if it is not to be asked."""
+    paid = planning.effective(epsilon, schema) * records
+    if not isinstance(select, str) or len(schema.columns) < 2 or DEAREST * paid < RESOLUTION:
+        return None
+    return _choice(schema, epsilon, records, bins, 1, max(RESOLUTION / paid, LEAST_SHARE), ENOUGH)
+
+
+def few(select: Any, schema: Schema, epsilon: Epsilon, records: int, bins: int | str) -> Choice | None:
+    """The choice of several columns; None if no column is to be chosen."""
     if select is None or select == len(schema.columns):
         return None
-    automatically = isinstance(select, str)
-    wanted, share = automatic(schema, epsilon, records, numeric, bins) if automatically else (int(select), CHOOSING)
-    if not share:
-        return None
+    wanted = automatic(schema, epsilon, records) if isinstance(select, str) else int(select)
+    return _choice(schema, epsilon, records, bins, wanted, CHOOSING) if wanted else None
+
+
+def _choice(
+    schema: Schema, epsilon: Epsilon, records: int, bins: int | str, wanted: int, share: float, *more: ColumnScore
+) -> Choice:
     choosing, rest = split_by_weight(epsilon, [share, 1 - share])
-    candidates: list[ColumnScore] = [*columns(schema, choosing, records, bins)]
-    return Choice(tuple(candidates if wanted else [*candidates, ENOUGH]), wanted or 1, choosing, rest)
+    return Choice((*columns(schema, choosing, records, bins), *more), wanted, choosing, rest)
 
 
-def automatic(schema: Schema, epsilon: Epsilon, records: int, numeric: str, bins: int | str) -> tuple[int, float]:
-    """How many columns to choose, and for what share of epsilon.
-
-    0 columns mean "one column if it is enough, else all"; a share of 0 means that nothing is chosen.
-    """
-    asked, queries = planning.affordable(schema, epsilon, records, numeric, bins)
+def automatic(schema: Schema, epsilon: Epsilon, records: int) -> int:
+    """How many columns to choose by the rule "few"; 0 means that none is chosen."""
     number, paid = len(schema.columns), planning.effective(epsilon, schema) * records
-    if asked < MOST_ASKED * number:
-        fit = (1 - CHOOSING) * paid / (CELL * planning.cells_of(queries, schema))
-        wanted = min(max(1, math.floor(fit)), asked)
-        regret = wanted * math.log(number) / CHOOSING
-        return (wanted, CHOOSING) if regret <= REGRET * paid else (0, 0.0)
-    price = max(RESOLUTION / paid, 1e-6)
-    return (0, price) if number > 1 and price <= DEAREST else (0, 0.0)
+    questions = math.log2(max(2, len(schema.classes)))
+    wanted = max(1.0, math.sqrt(paid) * questions / SPARING)
+    if wanted > MOST_CHOSEN * number:
+        return 0
+    return math.floor(min(wanted, REGRET * CHOOSING * paid / math.log(number)))
 
 
 def columns(schema: Schema, epsilon: Epsilon, records: int, bins: int | str) -> list[MajorityScore]:
