@@ -73,8 +73,8 @@ class LinearSVM(PrivateClassifier):
         with classes weighed so that frequent ones do not hide rare ones. "auto" (default) chooses a few of 16 columns
         or more, where ε times the number of records is small (rule in models/linear/plan.py).
     leaves : depth of a tree whose splits are chosen privately, for two fifths of ε, and whose leaves are one more
-        group of weights: they say what no sum over columns can. 0 grows none. "auto"
-        (default) grows one where ε times the number of records is large (rule in models/linear/plan.py).
+        group of weights: they say what no sum over columns can. 0 grows none. "auto" (default) grows one where ε times
+        the number of records is large (rule in models/linear/plan.py).
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
@@ -152,6 +152,7 @@ class LinearSVM(PrivateClassifier):
         That is as many rounds as there are columns, the deepest tree, and then the weights of all columns with the most
         knots: with fewer columns, levels or knots each has a larger share.
         """
+        _check_select(self.select, schema)
         if epsilon == math.inf:
             return
         rest = epsilon
@@ -255,7 +256,7 @@ def _check_select(select: Any, schema: Schema | str) -> None:
     if not isinstance(select, Integral) or isinstance(select, bool) or int(select) < 1:
         raise ParameterError(f"select={select!r}; need None, 'auto' or a number of columns, at least 1")
     if isinstance(schema, Schema) and int(select) > len(schema.columns):
-        raise ParameterError(f"select={select}, but there are {len(schema.columns)} column(s); need at most that many")
+        raise ParameterError(f"select={select}, but there are {len(schema.columns)} feature(s); need at most that many")
 
 
 def _check_within(name: str, value: object, least: float, most: float, or_: str = "") -> None:
