@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from discreet.queries.hyperplanes import Feature
 
@@ -23,6 +24,9 @@ ENTRIES = 1 << 22
 DIRECT = 1000
 """With more coordinates, Newton's equation is solved by conjugate gradients instead of by factoring, whose time grows
 with their cube (speed: benchmarks/svm.py)."""
+LARGE = 64
+"""From this many coordinates on, a group that is nonzero in one place per record is multiplied as a sparse matrix
+(speed: benchmarks/features.py)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,21 +156,51 @@ class Objective:
     def _gram(self, active: NDArray[np.bool_]) -> Vector:
         """The sum of x x^T over the active records."""
         problem, offsets = self.problem, self.problem.offsets
-        coordinates = offsets[-1] + 1
+        coordinates, largest = offsets[-1] + 1, self._largest_indicator()
         gram = np.zeros((coordinates, coordinates))
         size = max(256, min(BLOCK, ENTRIES // coordinates))
         for start in range(0, problem.rows, size):
             chosen = np.flatnonzero(active[start : start + size]) + start
             dense = np.zeros((len(chosen), coordinates))
             rows = np.arange(len(chosen))
-            for feature, codes, offset in zip(problem.features, problem.codes, offsets, strict=False):
+            for group, (feature, codes, offset) in enumerate(
+                zip(problem.features, problem.codes, offsets, strict=False)
+            ):
                 code = codes[chosen].astype(np.intp)
                 for place, weight in zip(feature.places.T, feature.weights.T / feature.unit, strict=True):
-                    if weight.any():
+                    if weight.any() and group != largest:
                         dense[rows, offset + place.take(code)] += weight.take(code)
             dense[:, -1] = 1.0
-            gram += dense.T @ dense
+            if largest is None:
+                gram += dense.T @ dense
+            else:
+                self._add_with_indicator(gram, dense, largest, chosen)
         return gram
+
+    def _largest_indicator(self) -> int | None:
+        """The largest group that is nonzero in one place per record, such as leaves, if it is large; else None."""
+        sizes = {
+            group: feature.size
+            for group, feature in enumerate(self.problem.features)
+            if feature.size >= LARGE and not feature.weights[:, 1].any()
+        }
+        return max(sizes, key=sizes.__getitem__) if sizes else None
+
+    def _add_with_indicator(self, gram: Vector, dense: Vector, group: int, chosen: NDArray[np.intp]) -> None:
+        """Add x x^T of records whose coordinates outside one group are `dense`: that group's products are few."""
+        feature, start = self.problem.features[group], self.problem.offsets[group]
+        stop = start + feature.size
+        code = self.problem.codes[group][chosen].astype(np.intp)
+        place, weight = feature.places[code, 0], feature.weights[code, 0] / feature.unit
+        others = np.delete(np.arange(len(gram)), np.s_[start:stop])
+        rest = dense[:, others]
+        matrix = csr_array((weight, (place, np.arange(len(code)))), shape=(feature.size, len(code)))
+        gram[np.ix_(others, others)] += rest.T @ rest
+        cross = matrix @ rest
+        gram[start:stop, others] += cross
+        gram[others, start:stop] += cross.T
+        own = np.arange(start, stop)
+        gram[own, own] += np.bincount(place, weight * weight, minlength=feature.size)
 
     def _conjugate_gradients(self, active: NDArray[np.bool_], curvature: float, target: Vector) -> Vector:
         """An approximate solution, good enough for a step; NaN if floats fail, for instance with too large numbers."""
