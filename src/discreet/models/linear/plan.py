@@ -5,8 +5,10 @@ Signal. One record's score is a sum over d columns and a constant, and the noise
 Knots.  From ε n / G^2 of 1.25 on, numbers get 4 knots; from 10 on, 8 (`KNOTS`).
 Choice. With k of d columns that tell about the same, what a score tells grows with k and its noise with k^1.5; so k
         columns for 1 - `CHOOSING` of ε are better than all by a factor of about .7 √(d / k), and by much more if the
-        others tell nothing. `FEWEST` columns are chosen, or √(ε n / `GROUP`) ∛(K / 2) - 1 if that is more (K classes:
-        more of them need more columns), and only if there are at least `WORTH` times as many: at 4 the factor is 1.4.
+        others tell nothing: at `WORTH` = 4 times as many columns the factor is 1.4. ε pays for √(ε n K / (2 `GROUP`))
+        - 1 columns (K classes: more of them need more columns), at least `FEWEST`. If that is more than `ENOUGH` of
+        them, or if there are fewer than `WORTH` times `FEWEST`, all take part; else so many are chosen, at most one in
+        `WORTH`.
 Leaves. From ε n / G^2 of `LEAVES_FROM` on the noise hardly matters, and what the columns cannot say does: a tree of
         ⌊.75 log2(ε n) - 2.5⌋ levels is grown, and its leaves are one more group.
 
@@ -61,6 +63,8 @@ HEAVIEST = 16
 """Weight of the rarest class; the others weigh less, in integers."""
 WORTH = 4
 """Columns are chosen if there are at least so many times more of them (accuracy: benchmarks/features.py)."""
+ENOUGH = 0.4
+"""If ε pays for more than this fraction of the columns, all take part (accuracy: benchmarks/features.py)."""
 BINS = 8
 """Parts into which a numeric column is cut when columns are compared: as many as the most knots."""
 LEAVES_FROM = 256.0
@@ -100,9 +104,11 @@ def wanted_columns(select: Any, schema: Schema, epsilon: Epsilon, records: int) 
         return 0
     if select != "auto":
         return int(select)
-    groups = math.sqrt(signal(epsilon, records) / GROUP) * math.cbrt(len(schema.classes) / 2)
+    groups = math.sqrt(signal(epsilon, records) / GROUP * len(schema.classes) / 2)
     wanted = max(FEWEST, math.floor(groups) - 1)
-    return wanted if number >= WORTH * wanted else 0
+    if number < WORTH * FEWEST or wanted > ENOUGH * number:
+        return 0
+    return min(wanted, number // WORTH)
 
 
 def choice_shares(epsilon: Epsilon) -> list[Epsilon]:
