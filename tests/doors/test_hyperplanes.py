@@ -1,5 +1,6 @@
 """The door for hyperplanes: bounded vectors, a charge before reading, the same answer from every source."""
 
+import json
 import math
 from fractions import Fraction
 
@@ -17,8 +18,9 @@ from discreet.privacy.mechanisms.minimiser import minimise
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
 from discreet.privacy.randomness import as_rng
 from discreet.privacy.steps import Step
-from discreet.queries.hyperplanes import Hyperplanes, feature_of
+from discreet.queries.hyperplanes import Hyperplanes, feature_of, knot_positions
 from discreet.queries.tables import shape
+from discreet.queries.trees import Split, complete_tree
 from discreet.released.statistics import NoisyStatistics
 from discreet.sources.memory import MemorySource
 from support.neighbours import TABLES, schema
@@ -32,8 +34,9 @@ def separated(source, public, epsilon=Fraction(1), ledger=None, seed=0, strength
     return separate(source, public, query, epsilon, 0.5, strength, ledger, as_rng(seed), "test")
 
 
+@pytest.mark.parametrize("edges", [False, True])
 @pytest.mark.parametrize("knots", [1, 2, 5, 64])
-def test_every_cell_has_a_norm_of_at_most_one(knots):
+def test_every_cell_has_a_norm_of_at_most_one(knots, edges):
     """All cells of all kinds of columns, in integers."""
     columns = [
         Numeric("a", 0, 1, grid=2),
@@ -46,7 +49,7 @@ def test_every_cell_has_a_norm_of_at_most_one(knots):
         ),
     ]
     for column in columns:
-        feature = feature_of(column, knots)
+        feature = feature_of(column, knots, edges=edges)
         rows = np.zeros((len(feature.places), max(1, feature.size)), dtype=np.int64)
         for place, weight in zip(feature.places.T, feature.weights.T, strict=True):
             np.add.at(rows, (np.arange(len(rows)), place), weight)
@@ -71,12 +74,37 @@ def test_knots_are_straight_lines_between():
     assert feature_of(Categorical("a", ["x"]), 3).table(np.array([5.0])).tolist() == [-5, 5]
 
 
-@settings(max_examples=40, deadline=None)
+def test_knots_near_the_bounds_are_straight_lines_between():
+    """Weights at the knots and straight lines between them, up to the steps into which the way is divided."""
+    column = Numeric("a", 0, 64, grid=64)
+    at = knot_positions(64, 5)
+    assert at == [0, 1, 4, 16, 32, 48, 60, 63, 64]
+    feature = feature_of(column, 5, edges=True)
+    assert feature.names[1] == "a near 1"
+    assert feature.table(np.array(at, dtype=float))[at].tolist() == at
+    assert np.allclose(feature.table(np.array(at, dtype=float)), np.arange(65), atol=16 / 2**16)
+    assert knot_positions(2, 8) == [0, 1, 2], "the grid cannot tell more apart"
+    assert feature_of(column, 1, edges=True).size == 1, "a line has no knots"
+    assert feature_of(column, 5).names == tuple(f"a near {16 * place}" for place in range(5)), "as files of 0.1 mean it"
+
+
+TREE = complete_tree([[Split("near", 4, 1)], [Split("open", None, 0), Split("near", 4, 2)]])
+LAYOUTS = {
+    "plain": {},
+    "edges": {"edges": True},
+    "columns": {"columns": ("far", "near")},
+    "leaves": {"nodes": TREE.nodes},
+    "all": {"edges": True, "columns": ("open",), "nodes": TREE.nodes},
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@settings(max_examples=20, deadline=None)
 @given(table=TABLES, knots=st.sampled_from([1, 2, 4]))
-def test_every_record_is_a_vector_of_bounded_size(table, knots):
+def test_every_record_is_a_vector_of_bounded_size(layout, table, knots):
     """Whatever the values of a record: the vectors satisfy what the mechanism assumes."""
     entered = []
-    query, public = Hyperplanes(knots, 23), schema()
+    query, public = Hyperplanes(knots, 23, **LAYOUTS[layout]), schema()
     original = ObjectivePerturbation.perturb
     try:
         ObjectivePerturbation.perturb = lambda self, problem, rng: (
@@ -95,6 +123,10 @@ def test_every_record_is_a_vector_of_bounded_size(table, knots):
         assert (problem.sides == 1).sum() == wanted
         for part in np.split(X, np.cumsum(groups)[:-1], axis=1):
             assert np.abs(part).sum(axis=1).max(initial=0) <= 1 + 1e-12
+        if query.nodes is not None:
+            leaves = X[:, -1 - TREE.leaves : -1]
+            assert np.isin(leaves, (0, 1)).all()
+            assert (leaves.sum(axis=1) == 1).all(), "a record lies in one leaf"
         assert (X**2).sum(axis=1).max(initial=0) <= len(groups) + 1e-12
     assert len(entered) == 3
 
@@ -156,6 +188,18 @@ def test_the_answer_is_a_query_with_a_shape_and_a_file(tmp_path):
     with pytest.raises(ParameterError, match="a door of its own"):
         release(MemorySource([]), public, [Step(QUERY, DiscreteLaplace(1e9), Fraction(1))], ledger, as_rng(0))
     assert ledger.spent == 0
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_has_a_file(layout):
+    public, query = schema(), Hyperplanes(4, 23, **LAYOUTS[layout])
+    noisy = separated(MemorySource([]), public, query=query)
+    again = NoisyStatistics.from_dict(json.loads(json.dumps(noisy.to_dict())))
+    again.check(public)
+    assert again.tables[0][0] == query
+    assert np.array_equal(again[query].values, noisy[query].values)
+    sizes = {"plain": 13, "edges": 21, "columns": 9, "leaves": 17, "all": 6}
+    assert noisy[query].values.shape == (3, sizes[layout])
 
 
 def test_blocks_of_rows_are_one_problem(monkeypatch):

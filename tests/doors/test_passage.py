@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Ledger, LocalPerturbation, NaiveBayes
-from discreet.doors import counts, hyperplanes, passage, rows, shares, tree_plans, trees
+from discreet.doors import counts, hyperplanes, passage, rows, shares, splits, tree_plans, trees
 from discreet.doors.choice import select
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.evaluation import evaluate
@@ -235,6 +235,12 @@ def _grown(make: Any, *, dealt: bool = False) -> Any:
     return door
 
 
+def _split(weaken: Any, ledger: Ledger, adjacency: str) -> None:
+    plan = tree_plans.Greedy(candidates(schema(adjacency), 4, ["near"]), "gini", (Fraction(1),), None)
+    with _Weakened(weaken):
+        splits.grow_splits(MemorySource([BASE]), schema(adjacency), plan, ledger, as_rng(0))
+
+
 def _separated(weaken: Any, ledger: Ledger, adjacency: str) -> None:
     query = Hyperplanes(3, 20)
     with _Weakened(weaken):
@@ -272,6 +278,8 @@ DOORS: dict[str, Any] = {
     "grow labelled": _grown(lambda given_: tree_plans.BestLabelled(tree_plan.stumps(given_, ["open"]), Fraction(1))),
     "grow labels": _grown(lambda _: tree_plans.Fixed(TREE, Fraction(1), labels=True)),
     "grow counts": _grown(lambda _: tree_plans.Fixed(TREE, Fraction(1), labels=False)),
+    "select weighted": _chosen([MajorityScore("open", None, (1, 5, 2)), MajorityScore("near", 4, (1, 5, 2))], 1),
+    "splits": _split,
     "separate": _separated,
     "rows": _perturbed(None),
     "rows drawn": _perturbed(3),

@@ -23,6 +23,8 @@ PRIVATE: dict[str, Callable[..., Any]] = {
     "random-forest": RandomForest,
     "random-forest dealt": partial(RandomForest, n_trees=3, structure="greedy", max_depth=1),
     "svm": LinearSVM,
+    "svm select=2": partial(LinearSVM, select=2),
+    "svm leaves=2": partial(LinearSVM, leaves=2),
 }
 """By name: called with a schema and keywords, as the class itself."""
 

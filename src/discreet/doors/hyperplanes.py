@@ -89,20 +89,32 @@ def separate(
                converges (minimiser.py).
     Test       tests/models/linear/test_linear_svm.py::test_whole_fit_stays_within_epsilon_and_leaks_nothing
     """
-    names = _names(schema, query)
-    shares = split_evenly(epsilon, len(names))
-    plans = [_steps(name, query, schema, share, huber, strength) for name, share in zip(names, shares, strict=True)]
+    plans = _plans(schema, query, epsilon, huber, strength)
     reading, receipt = passage(source, schema, [step for plan in plans for step in plan], ledger, rng, purpose)
     features = query.features(schema)
-    cells = [each.cells for each in features] or [Cells(schema.names[0])]
+    cells = [cells for each in features for cells in each.read] or [Cells(schema.names[0])]
     read, labels = gather(reading, cells, schema)
-    codes = tuple(read[each.cells] for each in features)
+    codes = tuple(each.codes(read, len(labels)) for each in features)
     weights = []
     for place, (plane, point) in enumerate(plans):
         positive = place if len(plans) > 1 else len(schema.classes) - 1
         problem = Problem(features, codes, np.where(labels == positive, 1, -1).astype(np.int8))
         weights.append(point.mechanism.perturb(plane.mechanism.perturb(problem, rng), rng))
     return NoisyStatistics([(query, NoisyTable(np.stack(weights), math.inf))], receipt)
+
+
+def check_affordable(schema: Schema, query: Hyperplanes, epsilon: Epsilon, huber: float, strength: float) -> None:
+    """Raise ParameterError if epsilon is too small for these hyperplanes; nothing is read or charged."""
+    _plans(schema, query, epsilon, huber, strength)
+
+
+def _plans(
+    schema: Schema, query: Hyperplanes, epsilon: Epsilon, huber: float, strength: float
+) -> list[tuple[Step[Plane, ObjectivePerturbation], Step[OnLattice, DiscreteLaplace]]]:
+    """The steps of each hyperplane, at equal shares of epsilon."""
+    names = _names(schema, query)
+    shares = split_evenly(epsilon, len(names))
+    return [_steps(name, query, schema, share, huber, strength) for name, share in zip(names, shares, strict=True)]
 
 
 def _names(schema: Schema, query: Hyperplanes) -> list[str]:

@@ -1,7 +1,7 @@
 """The one passage from private data to published answers: check prices, charge, open the source once, write a receipt.
 
-Every door (counts, choice, shares, trees, hyperplanes, rows) brings its steps here and gets back a source that can be
-read once. Nothing else charges a ledger, opens a source or writes the receipt of a release.
+Every door (counts, choice, shares, trees, splits, hyperplanes, rows) brings its steps here and gets back a source that
+can be read once. Nothing else charges a ledger, opens a source or writes the receipt of a release.
 """
 
 from __future__ import annotations

@@ -66,6 +66,8 @@ class Asked:
 class Greedy:
     """Choose the best split of every node, level by level, then count the leaves.
 
+    With `leaves=None` they are not counted and cost nothing: doors/splits.py publishes the splits alone.
+
     Guarantee  (sum of `levels` + `leaves`)-DP under the schema's adjacency.
     Proof      the nodes of a level partition the records, by splits already published. Add-remove: a record lies in
                one node of each level and changes the scores of all splits there in the same direction, by at most the
@@ -86,38 +88,45 @@ class Greedy:
     splits: tuple[Split, ...]
     score: str
     levels: tuple[Epsilon, ...]
-    leaves: Epsilon
+    leaves: Epsilon | None
 
     def cells(self) -> list[Cells]:
         """The cells of all candidate splits."""
         return list(dict.fromkeys(split.cells for split in self.splits))
 
     def steps(self, schema: Schema) -> list[AnyStep]:
-        """One step per level, and one for the leaves."""
+        """One step per level, and one for the leaves if they are counted."""
         unit, depth = SCORES[self.score].sensitivity, len(self.levels)
         choices = []
         for level, share in enumerate(self.levels, 1):
             words = f"level {level} of {depth}: best of {len(self.splits)} splits"
             choices.append(_chosen(Asked(words, unit), share, schema))
-        return [*choices, _leaf_counts(2**depth, self.leaves, schema)]
+        return choices if self.leaves is None else [*choices, _leaf_counts(2**depth, self.leaves, schema)]
 
     def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Grow, then count."""
-        *choices, leaves = [step.mechanism for step in steps]
+        *choices, leaves = steps
+        tree, place = self.grown(records, choices, schema, rng)
+        return _counted(tree, place, records, leaves.mechanism, rng)
+
+    def grown(
+        self, records: TreeRows, choices: Sequence[AnyStep], schema: Schema, rng: Randomness
+    ) -> tuple[Tree, Places]:
+        """The tree that the steps of the levels choose, which may be published, and the leaf of each record."""
         candidates, score = Candidates(self.splits), SCORES[self.score]
         levels: list[list[Node]] = []
         boxes: list[Box | None] = [{}]  # None: below a leaf, to the right, where no record goes
         place = np.zeros(len(records.labels), dtype=np.intp)
-        for choice in choices:
+        for step in choices:
             chosen: list[Node] = []
             for box, scores in zip(boxes, records.scores(candidates, score, place, len(boxes), schema), strict=True):
                 open_ = candidates.open_to(box)
-                chosen.append(self.splits[open_[choice.choose(scores[open_], rng)]] if len(open_) else None)
+                chosen.append(self.splits[open_[step.mechanism.choose(scores[open_], rng)]] if len(open_) else None)
             levels.append(chosen)
             boxes = [half for box, node in zip(boxes, chosen, strict=True) for half in branches(box, node, schema)]
             place = records.below(chosen, place)
         leaf = np.cumsum([box is not None for box in boxes]) - 1
-        return _counted(complete_tree(levels), leaf[place], records, leaves, rng)
+        return complete_tree(levels), leaf[place]
 
 
 @dataclass(frozen=True)

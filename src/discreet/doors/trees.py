@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from discreet.doors.gathering import gather
 from discreet.doors.passage import Payer, passage
-from discreet.doors.tree_plans import PLANS, Plan
+from discreet.doors.tree_plans import PLANS, Greedy, Plan
 from discreet.doors.tree_rows import TreeRows
 from discreet.errors import ParameterError
 from discreet.privacy.randomness import Randomness
@@ -43,6 +43,8 @@ def grow(
             raise ParameterError(
                 f"{type(plan).__name__} is not a plan of a tree; need one of those in tree_plans.PLANS"
             )
+        if isinstance(plan, Greedy) and plan.leaves is None:
+            raise ParameterError("this plan does not count the leaves; use grow_splits, or give the leaves a share")
     steps = [tuple(plan.steps(schema)) for plan in plans]
     asked: list[AnyStep | Lot] = [step for each in steps for step in each]
     if dealt:

@@ -85,7 +85,7 @@ def card(model: SavedModel) -> dict[str, Any]:
 def _columns(query: Any, schema: Schema) -> list[str]:
     """The columns that a query asks about."""
     if isinstance(query, Hyperplanes):
-        return [feature.cells.column for feature in query.features(schema)]
+        return [name for feature in query.features(schema) for name in feature.columns]
     return list(query.columns) if hasattr(query, "columns") else [query.column] if hasattr(query, "column") else []
 
 

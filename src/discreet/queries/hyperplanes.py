@@ -2,26 +2,32 @@
 
 Each column becomes a group of coordinates. A numeric column is one number z in [-1, 1], or one coordinate per knot that
 says how near the value is to the knot (linear B-splines). Two categories are -1 and 1 in one coordinate; three or more
-have one coordinate each; an unlisted category is the zero vector, which adds nothing. One more group is the constant 1.
-All coordinates are integers divided by a public unit.
+have one coordinate each; an unlisted category is the zero vector, which adds nothing. The leaves of a public tree can
+be a group: 1 in the coordinate of the leaf in which the record ends. The last group is the constant 1. All coordinates
+are integers divided by a public unit.
 
 Guarantee  for every record, each group has L1 norm at most 1; so the vector has L2 norm at most the square root of the
            number of groups.
 Proof      a cell has at most two nonzero integers, whose absolute values sum to at most `unit` (`Feature` checks this
            for all cells, which are public): |2t - g| <= g for a grid point t of g; the nearness to two neighbouring
-           knots is (g - s, s) with 0 <= s < g; a category is 1 in one place. |x|_2^2 is the sum over groups of
-           |x_j|_2^2, each at most |x_j|_1^2 <= 1.
+           knots is (u - s, s) with 0 <= s <= u; a category, or a leaf, is 1 in one place. |x|_2^2 is the sum over
+           groups of |x_j|_2^2, each at most |x_j|_1^2 <= 1.
 Test       tests/doors/test_hyperplanes.py::test_every_record_is_a_vector_of_bounded_size
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.queries.arrays import Integers
+from discreet.queries.paths import path_of_each_leaf
+from discreet.queries.trees import Node, Tree
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Column, Numeric, is_integer
@@ -30,19 +36,26 @@ MOST_KNOTS = 64
 """The most knots per numeric column: far more than any budget pays for, since noise grows with the coordinates."""
 MOST_BITS = 60
 """The most bits of a weight after the binary point, so that weights stay machine integers."""
+NEAR_BOUNDS = (Fraction(1, 64), Fraction(1, 16))
+"""Where the additional knots of `edges` lie, as fractions of the range from either bound."""
+STEPS = 1 << 16
+"""Steps into which the way from one knot to the next is divided, if there are knots near the bounds."""
 
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """One column as a group of coordinates: each cell is `weights` / `unit` at two `places` (arrays, cells by two)."""
+    """A group of coordinates: each cell is `weights` / `unit` at two `places` (arrays, cells by two).
 
-    cells: Cells
+    The cells are those of one column, or the leaves of a tree.
+    """
+
+    cells: Cells | Tree
     places: Integers
     weights: Integers
     unit: int
     names: tuple[str, ...]
     values: tuple[tuple[str, int, int], ...]
-    """The values of the column in words, each with its coordinate and the sign that it has there."""
+    """The cells in words, each with its coordinate and the sign that it has there."""
 
     def __post_init__(self) -> None:
         if np.abs(self.weights).sum(axis=1).max(initial=0) > self.unit:
@@ -55,6 +68,22 @@ class Feature:
         """Number of coordinates."""
         return len(self.names)
 
+    @property
+    def read(self) -> list[Cells]:
+        """The cells of columns that tell in which cell of this group a record lies."""
+        return self.cells.cells if isinstance(self.cells, Tree) else [self.cells]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that this group depends on."""
+        return list(dict.fromkeys(cells.column for cells in self.read))
+
+    def codes(self, read: Mapping[Cells, NDArray[Any]], records: int) -> NDArray[Any]:
+        """The cell of each record, from its codes in the cells of columns."""
+        if isinstance(self.cells, Tree):
+            return self.cells.leaf_of(read, records).astype(np.uint16)
+        return read[self.cells]
+
     def table(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """The product of each cell with a weight vector, or with several (this group's coordinates are axis 0)."""
         coordinates = (self.weights / self.unit)[(..., *([None] * (weights.ndim - 1)))]
@@ -65,11 +94,17 @@ class Feature:
 class Hyperplanes:
     """The weights of one hyperplane per class, against all others (two classes: only one), in steps of 2**-`bits`.
 
-    `knots` is the number of spline knots per numeric column; 1 means linear. Only doors/hyperplanes.py answers this.
+    `knots` is the number of evenly spaced spline knots per numeric column; 1 means linear. With `edges` there are two
+    more near either bound, unless the column is linear. `columns` are the columns that take part (None for all), and
+    `nodes` is a tree whose leaves are one more group (None for no such group): both are public, because they were
+    chosen by mechanisms that were paid for. Only doors/hyperplanes.py answers this.
     """
 
     knots: int
     bits: int
+    edges: bool = False
+    columns: tuple[str, ...] | None = None
+    nodes: tuple[Node, ...] | None = None
 
     def __post_init__(self) -> None:
         if not (
@@ -81,10 +116,26 @@ class Hyperplanes:
             raise ValueError(
                 f"knots={self.knots!r}, bits={self.bits!r}; need 1 to {MOST_KNOTS} knots and 0 to {MOST_BITS} bits"
             )
+        if not isinstance(self.edges, bool):
+            raise ValueError("edges is not a truth value; need true or false")
+        if self.columns is not None:
+            if not isinstance(self.columns, list | tuple) or not all(isinstance(name, str) for name in self.columns):
+                raise ValueError("the chosen columns are not a list of names; need names of columns, or null")
+            object.__setattr__(self, "columns", tuple(self.columns))
+        if self.nodes is not None:
+            object.__setattr__(self, "nodes", Tree(self.nodes).nodes)
 
     def features(self, schema: Schema) -> tuple[Feature, ...]:
-        """The groups of coordinates, without the constant. A column with one cell tells nothing and is left out."""
-        made = [feature_of(column, self.knots) for column in schema.columns]
+        """The groups of coordinates, without the constant. A group with one cell tells nothing and is left out.
+
+        ValueError if a column or the tree does not fit the schema.
+        """
+        asked = schema.names if self.columns is None else self.columns
+        if not set(asked) <= set(schema.names) or len(set(asked)) < len(asked):
+            raise ValueError("the chosen columns are not columns of the schema; use the schema they were chosen from")
+        made = [feature_of(each, self.knots, edges=self.edges) for each in schema.columns if each.name in set(asked)]
+        if self.nodes is not None:
+            made.append(_leaves(Tree(self.nodes), schema))
         return tuple(each for each in made if each.size)
 
     def groups(self, schema: Schema) -> tuple[int, ...]:
@@ -100,11 +151,13 @@ class Hyperplanes:
         return self.problems(schema), sum(self.groups(schema))
 
 
-def feature_of(column: Column, knots: int) -> Feature:
+def feature_of(column: Column, knots: int, *, edges: bool = False) -> Feature:
     """The group of coordinates of a column."""
     if isinstance(column, Categorical):
         return _categories(column)
-    return _line(column) if knots == 1 else _splines(column, knots)
+    if knots == 1:
+        return _line(column)
+    return _uneven(column, knots) if edges else _even(column, knots)
 
 
 def _line(column: Numeric) -> Feature:
@@ -115,16 +168,54 @@ def _line(column: Numeric) -> Feature:
     return Feature(Cells(column.name), np.zeros_like(weights), weights, column.grid, (column.name,), values)
 
 
-def _splines(column: Numeric, knots: int) -> Feature:
-    """One coordinate per knot: 1 at the knot, 0 from the next knot on, linear between."""
+def _even(column: Numeric, knots: int) -> Feature:
+    """One coordinate per knot, evenly spaced: 1 at the knot, 0 from the next knot on, linear between."""
     code = np.arange(column.grid + 1, dtype=np.int64)
     left, beyond = np.divmod(code * (knots - 1), column.grid)
     places = np.stack([left, np.minimum(left + 1, knots - 1)], axis=1)
     weights = np.stack([column.grid - beyond, beyond], axis=1)
-    near = [f"near {_spelled(value)}" for value in np.linspace(column.lower, column.upper, knots).tolist()]
+    return _spline(column, places, weights, column.grid, np.linspace(column.lower, column.upper, knots).tolist())
+
+
+def _uneven(column: Numeric, knots: int) -> Feature:
+    """The same with more knots near the bounds. All lie on points of the grid; those that fall together are one."""
+    at = np.array(knot_positions(column.grid, knots), dtype=np.int64)
+    code = np.arange(column.grid + 1, dtype=np.int64)
+    left = np.minimum(np.searchsorted(at, code, side="right") - 1, len(at) - 2)
+    beyond = STEPS * (code - at[left]) // (at[left + 1] - at[left])
+    weights = np.stack([STEPS - beyond, beyond], axis=1)
+    width = float(column.upper) - float(column.lower)
+    near = [float(column.lower) + width * (position / column.grid) for position in at.tolist()]
+    return _spline(column, np.stack([left, left + 1], axis=1), weights, STEPS, near)
+
+
+def knot_positions(grid: int, knots: int) -> list[int]:
+    """Grid points of evenly spaced knots, and of those near the bounds, each once and in order.
+
+    >>> knot_positions(128, 3)
+    [0, 2, 8, 64, 120, 126, 128]
+    """
+    low = [Fraction(place, knots - 1) for place in range(knots)] + list(NEAR_BOUNDS)
+    return sorted({round(grid * part) for part in (*low, *(1 - part for part in NEAR_BOUNDS))})
+
+
+def _spline(column: Numeric, places: Integers, weights: Integers, unit: int, knots: list[float]) -> Feature:
+    near = [f"near {_spelled(value)}" for value in knots]
     values = tuple((value, place, 1) for place, value in enumerate(near))
     names = tuple(f"{column.name} {value}" for value in near)
-    return Feature(Cells(column.name), places, weights, column.grid, names, values)
+    return Feature(Cells(column.name), places, weights, unit, names, values)
+
+
+def _leaves(tree: Tree, schema: Schema) -> Feature:
+    """One coordinate per leaf of a tree; none if the tree has only one."""
+    if not tree.fits(schema):
+        raise ValueError("the tree splits on columns or cells that the schema does not have; use the tree's schema")
+    size = tree.leaves if tree.leaves > 1 else 0
+    places, weights = np.zeros((2, tree.leaves, 2), dtype=np.int64)
+    places[:, 0], weights[:, 0] = np.arange(tree.leaves), 1
+    paths = path_of_each_leaf(tree, schema)[:size]
+    names = tuple(f"leaf {number}: {path}" for number, path in enumerate(paths, 1))
+    return Feature(tree, places, weights, 1, names, tuple((path, place, 1) for place, path in enumerate(paths)))
 
 
 def _spelled(value: float) -> str:

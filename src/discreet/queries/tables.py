@@ -22,7 +22,7 @@ from discreet.queries.hyperplanes import Hyperplanes
 from discreet.queries.trees import LeafCounts
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
-from discreet.schema.columns import Numeric
+from discreet.schema.columns import Numeric, is_integer
 
 MOST_BINS = 127
 """The most bins of a numeric column in a table: with two cells per bin (`fine`) it has fewer than 256 cells."""
@@ -157,16 +157,35 @@ class Moments(Adding):
 class MajorityScore(Adding):
     """Number of records classified correctly if each cell of the column predicts its largest class: a score, no table.
 
-    Sensitivity  1 for both adjacencies; under add-remove monotone: all scores move the same way. So the lead of one
-                 score over another moves by at most 1 under add-remove and by 2 under replace-one: `distance`.
-    Proof        a record lies in one cell. Adding it raises one class's count in that cell by one, so it raises the
-                 cell's maximum, and with it the score, by 0 or 1; this holds for every column. Replacing is a removal,
-                 which lowers one maximum by 0 or 1, and an addition, which raises one by 0 or 1.
-    Test         tests/privacy/mechanisms/test_selection.py::test_scores_move_by_at_most_one
+    With `weights`, positive integers, a record of a class counts as many times as its class weighs. Frequent classes
+    that weigh less no longer hide what a column tells about the others.
+
+    Sensitivity  the largest weight u (1 without weights) for both adjacencies; under add-remove monotone: all scores
+                 move the same way. So the lead of one score over another moves by at most u under add-remove and by 2 u
+                 under replace-one: `distance`.
+    Proof        a record lies in one cell. Adding it raises one class's weighted count in that cell by that class's
+                 weight, so it raises the cell's maximum, and with it the score, by 0 to u; this holds for every column.
+                 Replacing is a removal, which lowers one maximum by 0 to u, and an addition, which raises one by 0 to
+                 u. The weights are public: constants, or made from noisy answers that were paid for.
+    Test         tests/privacy/mechanisms/test_selection.py::test_scores_move_by_at_most_one and
+                 ::test_weighted_scores_move_by_at_most_the_largest_weight (exhaustive)
     """
 
     column: str
     bins: int | None = None
+    weights: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.weights is not None and not (self.weights and all(is_integer(w) and w > 0 for w in self.weights)):
+            raise ValueError("the weights of classes must be integers of at least 1, one for each class")
+
+    def unit(self, schema: Schema) -> int:
+        """The most that one record counts; ValueError if there is not one weight per class."""
+        if self.weights is None:
+            return 1
+        if len(self.weights) != len(schema.classes):
+            raise ValueError(f"{len(self.weights)} weights for {len(schema.classes)} classes; need one for each class")
+        return max(self.weights)
 
     def cells(self, schema: Schema) -> Cells:
         """The cells that vote."""
@@ -174,7 +193,8 @@ class MajorityScore(Adding):
 
     def score(self, counts: Integers) -> int:
         """The score from counts by class and cell."""
-        return int(counts.max(axis=0).sum())
+        weighted = counts if self.weights is None else counts * np.array(self.weights, dtype=np.int64)[:, None]
+        return int(weighted.max(axis=0).sum())
 
 
 @dataclass(frozen=True)

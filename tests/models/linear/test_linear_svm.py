@@ -22,7 +22,8 @@ from discreet.audit import lower_bound
 from discreet.doors import hyperplanes as door
 from discreet.errors import BudgetError, DataError, MissingExtra, ParameterError
 from discreet.models import MODELS
-from discreet.models.linear.linear_svm import LinearSVM, fitting_knots, fitting_strength
+from discreet.models.linear.linear_svm import LinearSVM
+from discreet.models.linear.plan import fitting_knots, fitting_strength
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
 from support.neighbours import ADJACENCIES, neighbours, schema
@@ -330,9 +331,9 @@ def test_defaults_follow_from_public_things():
     assert fitting_strength(query, WEATHER, Fraction(1)) == 5
     assert fitting_strength(query, schema(), Fraction(1)) == 15
     assert fitting_strength(query, WEATHER, math.inf) == pytest.approx(1 / 3)
-    assert fitting_knots(WEATHER.replace(records=5), Fraction(1)) == 1
-    assert fitting_knots(WEATHER, Fraction(1, 10)) == 4
-    assert fitting_knots(WEATHER, Fraction(1)) == fitting_knots(WEATHER, math.inf) == 8
+    assert fitting_knots(query, WEATHER, Fraction(1), 5) == 1
+    assert fitting_knots(query, WEATHER, Fraction(1, 10), 400) == 4
+    assert fitting_knots(query, WEATHER, Fraction(1), 400) == fitting_knots(query, WEATHER, math.inf, 400) == 8
 
 
 def test_conventions():

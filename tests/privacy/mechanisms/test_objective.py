@@ -446,3 +446,17 @@ def test_problems_hide_their_records():
     assert repr(problem) == "Problem(values hidden)"
     with pytest.raises(TypeError, match="private"):
         problem.__reduce__()
+
+
+@pytest.mark.parametrize("least", [1, 3, 10**9])
+def test_a_sparse_group_gives_the_same_sums(least, monkeypatch):
+    """Products of records, with the largest group of indicators apart and without: the same numbers."""
+    monkeypatch.setattr("discreet.privacy.mechanisms.problem.LARGE", least)
+    monkeypatch.setattr("discreet.privacy.mechanisms.problem.ENTRIES", 1)
+    rng, wide = np.random.default_rng(0), Categorical("many", list(range(5)))
+    features = Hyperplanes(3, BITS).features(Schema([Numeric("a", 0, 1), wide, Numeric("b", 0, 1)], "y", ["n", "y"]))
+    codes = tuple(rng.integers(len(each.places), size=700).astype(np.uint16) for each in features)
+    problem = Problem(features, codes, np.ones(700, dtype=np.int8))
+    objective, active = Objective(problem, 0.5, 1.0, np.zeros(12)), rng.random(700) < 0.5
+    X = vectors(problem)[active]
+    assert np.allclose(objective._gram(active), X.T @ X)

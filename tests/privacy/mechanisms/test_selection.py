@@ -109,6 +109,42 @@ def test_majority_moves_by_at_most_one_on_every_small_table():
                 assert moved.min() < 0 or abs(score(moved) - score(more)) <= 1
 
 
+@pytest.mark.parametrize("weights", [(1, 1), (1, 3), (5, 2)])
+def test_weighted_scores_move_by_at_most_the_largest_weight(weights):
+    """Exhaustive: all tables of two classes and two cells with up to three records per cell, every neighbour."""
+    weighted, worst = MajorityScore("c", None, weights), 0
+    most = weighted.distance(SCHEMA)
+    assert most == max(weights)
+    assert weighted.distance(SCHEMA.replace(adjacency="replace-one")) == 2 * most
+    for cells in itertools.product(range(4), repeat=4):
+        table = np.array(cells).reshape(2, 2)
+        for place in itertools.product(range(2), repeat=2):
+            more = table.copy()
+            more[place] += 1
+            moved = weighted.score(more) - weighted.score(table)
+            assert 0 <= moved <= most
+            worst = max(worst, moved)
+    assert worst == most
+
+
+def test_weights_of_classes_are_checked_before_anything_is_paid():
+    for wrong in ((), (0, 1), (1.5, 1), (True, 2)):
+        with pytest.raises(ValueError, match="integers of at least 1"):
+            MajorityScore("c", None, wrong)
+    ledger = Ledger(1)
+    with pytest.raises(ValueError, match="one for each class"):
+        select(MemorySource([]), SCHEMA, [MajorityScore("c", None, (1, 2, 3))], 1, Fraction(1), ledger, as_rng(0))
+    assert ledger.spent == 0
+
+
+def test_weights_find_what_the_majority_hides():
+    """One class in ten: a column that doubles its rate moves no majority, but the weighted score sees it."""
+    counts = np.array([[500, 400], [40, 60]])
+    even = np.array([[450, 450], [50, 50]])
+    assert MajorityScore("c").score(counts) == MajorityScore("c").score(even)
+    assert MajorityScore("c", None, (1, 9)).score(counts) > MajorityScore("c", None, (1, 9)).score(even)
+
+
 def test_a_fraction_moves_by_at_most_one():
     """Exhaustive over small fractions and numbers of records; never down when a record is added."""
     for of in range(1, 30):

@@ -3,46 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from numbers import Real
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.doors.hyperplanes import separate
+from discreet.doors.choice import select
+from discreet.doors.counts import release
+from discreet.doors.hyperplanes import check_affordable, separate
 from discreet.doors.passage import Spending
+from discreet.doors.splits import grow_splits
 from discreet.errors import ParameterError
 from discreet.models.classifier import PrivateClassifier
+from discreet.models.linear import plan as planning
 from discreet.models.linear import weights
+from discreet.models.linear.scoring import Scorer
 from discreet.models.linear.weights import Weight
 from discreet.models.parameter_checks import check_integer
-from discreet.models.tabular import ColumnScores, Model
+from discreet.models.record_count import RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
+from discreet.privacy.steps import laplace_steps, split_evenly
 from discreet.queries.hyperplanes import MOST_KNOTS, Hyperplanes
+from discreet.queries.tables import ClassCounts
+from discreet.queries.trees import Tree, complete_tree
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
 
 Matrix = NDArray[np.float64]
 
-BITS = 23
-"""Weights are released in steps of 2**-23: finer than any use, and coarse enough to hide their last bits."""
-STRENGTH = 5.0
-"""The default regularisation is this over ε: among 2 to 50, a good compromise on the data sets of benchmarks/svm.py,
-from ε = 0.1 to 3. That file shows the accuracy of the chosen value; the other values are not kept there."""
-NOMINAL_RECORDS = 1000
-"""Number of records that is assumed where the schema declares none."""
-KNOTS = {1.25: 4, 10.0: 8}
-"""Knots per numeric column, by the least signal per squared group from which they pay; below the first, one knot.
-
-Chosen on eight public data sets (150 to 48,842 records), at 37 settings of ε from 0.01 to 10, in a search that is not
-kept; benchmarks/svm.py shows the accuracy of the chosen rule. In that search this rule was on average 0.012 less
-accurate than the best of 1 to 8 knots for each setting, at worst 0.085; always 1, 4 or 8 knots were 0.026, 0.036 or
-0.066 less accurate on average. Privacy does not depend on it.
-"""
 HUBER_RANGE = 0.001, 10.0
 """Values that `huber` may take: far more than is useful, but no zero and no infinity for the solver."""
 REGULARISATION_RANGE = 0.001, 1e9
@@ -52,28 +48,41 @@ REGULARISATION_RANGE = 0.001, 1e9
 class LinearSVM(PrivateClassifier):
     """ε-differentially private linear support vector machine, by objective perturbation.
 
-    Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: there is one hyperplane for two
-    classes, or one per class against the rest for more, each at an equal share of ε (`separate`, proof there);
-    everything after that is post-processing. After Chaudhuri, Monteleoni and Sarwate 2011, with noise that fits the
-    records (a norm for groups of coordinates, not their common length), one determinant less, and exact arithmetic
-    wherever privacy depends on it.
+    Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plan follows from the schema, ε
+    and what was bought before: the number of records, then the sizes of the classes and the choice of columns
+    (`release`, `select`), then the splits of a tree (`grow_splits`), proofs there. The weights are found last, one
+    hyperplane for two classes, or one per class against the rest for more, each at an equal share of what is left
+    (`separate`, proof there): its query has the chosen columns and the tree, which are public by then. The shares sum
+    to ε (exact fractions; adaptive sequential composition); everything after that is post-processing. After Chaudhuri,
+    Monteleoni and Sarwate 2011, with noise that fits the records (a norm for groups of coordinates, not their common
+    length), one determinant less, and exact arithmetic wherever privacy depends on it.
 
     Parameters
     ----------
     schema : Schema, or "from-data" to read bounds, categories and classes off the data, which voids the guarantee.
     epsilon : privacy loss of the whole fit; infinity for a model without noise.
     huber : the hinge loss is rounded within this distance of its corner. The published value, 0.05, needs more noise.
+        "auto" (default) is 0.5, or 2 with leaves.
     regularisation : the penalty is (regularisation / 2) |w|^2, for records scaled to a norm of at most 1 and a hinge
         loss that is summed over the records, not averaged. "auto" (default) is 5 / ε per hyperplane. Raised if ε
         requires more.
-    knots : number of spline knots per numeric column; 1 means linear. "auto" (default) follows from ε, the number of
-        records (1000 if not declared), the classes and the columns.
+    knots : number of evenly spaced spline knots per numeric column; 1 means linear. From 8 on there are two more near
+        each bound, for columns whose values crowd there. "auto" (default) follows from ε, the number of records, the
+        classes and the columns.
+    select : None uses all columns. A number k spends three tenths of ε on choosing the k columns that tell the most,
+        with classes weighed so that frequent ones do not hide rare ones. "auto" (default) chooses a few of 16 columns
+        or more, where ε times the number of records is small (rule in models/linear/plan.py).
+    leaves : depth of a tree whose splits are chosen privately, for two fifths of ε, and whose leaves are one more
+        group of weights: they say what no sum over columns can. 0 grows none. "auto" (default) grows one where ε times
+        the number of records is large (rule in models/linear/plan.py).
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
     ----------
     coef_, intercept_ : the weights and constants, one row per class, or a single row for two classes.
     coef_names_ : what each column of `coef_` stands for.
+    columns_ : names of the columns that take part, in the order of the schema.
+    tree_ : the tree whose leaves take part, or None.
     guarantee_ : what is guaranteed, in words that name unit and adjacency.
     receipt_ : every charge.
 
@@ -96,9 +105,11 @@ class LinearSVM(PrivateClassifier):
         schema: Schema | str,
         *,
         epsilon: Any = 1.0,
-        huber: float = 0.5,
+        huber: Any = "auto",
         regularisation: Any = "auto",
         knots: Any = "auto",
+        select: int | str | None = "auto",
+        leaves: int | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.schema = schema
@@ -106,23 +117,79 @@ class LinearSVM(PrivateClassifier):
         self.huber = huber
         self.regularisation = regularisation
         self.knots = knots
+        self.select = select
+        self.leaves = leaves
         self.random_state = random_state
 
     def _learn(
         self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
     ) -> Answers:
-        knots = fitting_knots(schema, epsilon) if self.knots == "auto" else int(self.knots)
-        query = Hyperplanes(knots, BITS)
+        self._rehearse(schema, epsilon)
+        known = RecordCount(schema.records or 1, epsilon)
+        if epsilon != math.inf and planning.needs_records(schema, self.knots, self.select, self.leaves):
+            known = known_records(source, schema, epsilon, partial(self._rehearse, schema), ledger, rng, purpose)
+        records, rest = known.records, known.rest
+        answers, names = known.answers, None
+        if wanted := planning.wanted_columns(self.select, schema, rest, records):
+            weighing, choosing, rest = planning.choice_shares(rest)
+            steps = laplace_steps([ClassCounts()], [weighing], schema)
+            classes = release(source, schema, steps, ledger, rng, purpose)
+            scores = planning.scores(schema, classes[ClassCounts()].values)
+            names = select(source, schema, scores, wanted, choosing, ledger, rng, purpose).columns
+            answers += classes.tables
+        asked = schema.names if names is None else names
+        depth = planning.depth_of(self.leaves, len(asked), rest, records)
+        plan, rest = planning.splits(schema, asked, rest, depth)
+        nodes = None if plan is None else grow_splits(source, schema, plan, ledger, rng, purpose).nodes
+        query = self._query(schema, rest, records, names, nodes)
+        strength = self._strength(query, schema, rest)
+        huber = planning.fitting_huber(self.huber, nodes is not None)
+        return answers + separate(source, schema, query, rest, huber, strength, ledger, rng, purpose).tables
+
+    def _rehearse(self, schema: Schema, epsilon: Epsilon) -> None:
+        """Raise ParameterError, before anything is paid, if epsilon is too small for the most expensive plan.
+
+        That is as many rounds as there are columns, the deepest tree, and then the weights of all columns with the most
+        knots: with fewer columns, levels or knots each has a larger share.
+        """
+        _check_select(self.select, schema)
+        if epsilon == math.inf:
+            return
+        rest = epsilon
+        if self.select is not None:
+            weighing, choosing, rest = planning.choice_shares(rest)
+            laplace_steps([ClassCounts()], [weighing], schema)
+            furthest = planning.HEAVIEST * schema.adjacency.distance
+            PermuteAndFlip.calibrated(split_evenly(choosing, len(schema.columns))[0], furthest)
+        depth = planning.MOST_DEPTH if self.leaves == "auto" else int(self.leaves)
+        plan, rest = planning.splits(schema, schema.names, rest, depth)
+        nodes = None
+        if plan is not None:
+            plan.steps(schema)
+            nodes = complete_tree([[plan.splits[0]] * 2**level for level in range(depth)]).nodes
+        most = planning.most_knots() if self.knots == "auto" else int(self.knots)
+        query = Hyperplanes(most, planning.BITS, most >= planning.EDGES_FROM, None, nodes)
+        for huber in {planning.fitting_huber(self.huber, leaves) for leaves in (False, nodes is not None)}:
+            check_affordable(schema, query, rest, huber, self._strength(query, schema, rest))
+
+    def _query(
+        self, schema: Schema, epsilon: Epsilon, records: int, names: Sequence[str] | None, nodes: Any
+    ) -> Hyperplanes:
+        query = Hyperplanes(1, planning.BITS, False, None if names is None else tuple(names), nodes)
+        automatic = self.knots == "auto"
+        knots = planning.fitting_knots(query, schema, epsilon, records) if automatic else int(self.knots)
+        return replace(query, knots=knots, edges=knots >= planning.EDGES_FROM)
+
+    def _strength(self, query: Hyperplanes, schema: Schema, epsilon: Epsilon) -> float:
         if self.regularisation == "auto":
-            strength = fitting_strength(query, schema, epsilon)
-        else:
-            strength = float(self.regularisation)
-        return separate(source, schema, query, epsilon, float(self.huber), strength, ledger, rng, purpose).tables
+            return planning.fitting_strength(query, schema, epsilon)
+        return float(self.regularisation)
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
-        query, table = noisy.tables[0]
-        if len(noisy.tables) != 1 or not isinstance(query, Hyperplanes):
+        answers = [(query, table) for query, table in noisy.tables if isinstance(query, Hyperplanes)]
+        if len(answers) != 1:
             raise ParameterError("these statistics do not belong to a support vector machine; need one of hyperplanes")
+        query, table = answers[0]
         planes = np.ldexp(np.asarray(table.values, dtype=np.float64), -query.bits)
         by_class = np.concatenate([-planes, planes]) if len(schema.classes) == 2 else planes
         by_class = by_class[places]
@@ -130,20 +197,21 @@ class LinearSVM(PrivateClassifier):
         features = query.features(schema)
         self.coef_, self.intercept_ = shown[:, :-1], shown[:, -1]
         self.coef_names_ = [name for feature in features for name in feature.names]
-        columns, self._weights, start = [], [], 0
+        self.tree_ = None if query.nodes is None else Tree(query.nodes)
+        self.columns_ = [name for name in schema.names if query.columns is None or name in query.columns]
+        groups, self._weights, start = [], [], 0
         for feature in features:
             own = by_class[:, start : start + feature.size].T
             start += feature.size
-            by_cell = feature.table(own)
-            columns.append(ColumnScores(feature.cells, by_cell.T, by_cell))
+            groups.append((feature, feature.table(own)))
+            column = None if isinstance(feature.cells, Tree) else feature.cells.column
             self._weights += [
-                Weight(feature.cells.column, value, tuple((sign * own[place]).tolist()))
-                for value, place, sign in feature.values
+                Weight(column, value, tuple((sign * own[place]).tolist())) for value, place, sign in feature.values
             ]
-        self._model = Model(by_class[:, -1], tuple(columns))
+        self._scorer = Scorer(by_class[:, -1], tuple(groups))
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
-        return self._model.joint(X, self.schema_)
+        return self._scorer.scores(X, self.schema_)
 
     def decision_function(self, X: Any) -> Matrix:
         """Return the score of each class; for two classes one number per record, positive for `classes_[1]`."""
@@ -151,14 +219,16 @@ class LinearSVM(PrivateClassifier):
         return scores[:, 1] if scores.shape[1] == 2 else scores
 
     def explain(self, top: int = 10) -> str:
-        """Return the values that speak most for each class, as text."""
+        """Return the values, and a few leaves, that speak most for each class, as text."""
         check_is_fitted(self, "noisy_")
-        return weights.describe(self._weights, self._model.log_prior, self.classes_.tolist(), top)
+        text = weights.describe(self._weights, self._scorer.constants, self.classes_.tolist(), top)
+        left = [name for name in self.schema_.names if name not in self.columns_]
+        return f"{text}\nNot asked, because other columns tell more: {', '.join(left)}" if left else text
 
     def content(self, top: int = 10) -> dict[str, Any]:
         """Return the same as plain data."""
         check_is_fitted(self, "noisy_")
-        return weights.content(self._weights, self._model.log_prior, self.classes_.tolist(), top)
+        return weights.content(self._weights, self._scorer.constants, self.classes_.tolist(), top)
 
     def plot(self, top: int = 10) -> Any:
         """Draw the same with matplotlib."""
@@ -169,28 +239,26 @@ class LinearSVM(PrivateClassifier):
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
         super().check_parameters()
-        _check_within("huber", self.huber, *HUBER_RANGE)
+        if self.huber != "auto":
+            _check_within("huber", self.huber, *HUBER_RANGE, or_="'auto' or ")
         if self.regularisation != "auto":
             _check_within("regularisation", self.regularisation, *REGULARISATION_RANGE, or_="'auto' or ")
         if self.knots != "auto":
             check_integer("knots", self.knots, 1, MOST_KNOTS, or_="'auto'")
+        if self.leaves != "auto":
+            check_integer("leaves", self.leaves, 0, planning.DEEPEST, or_="'auto'")
+        _check_select(self.select, self.schema)
+
+
+def _check_select(select: Any, schema: Schema | str) -> None:
+    if select is None or (isinstance(select, str) and select == "auto"):
+        return
+    if not isinstance(select, Integral) or isinstance(select, bool) or int(select) < 1:
+        raise ParameterError(f"select={select!r}; need None, 'auto' or a number of columns, at least 1")
+    if isinstance(schema, Schema) and int(select) > len(schema.columns):
+        raise ParameterError(f"select={select}, but there are {len(schema.columns)} feature(s); need at most that many")
 
 
 def _check_within(name: str, value: object, least: float, most: float, or_: str = "") -> None:
     if not isinstance(value, Real) or isinstance(value, bool) or not least <= float(value) <= most:
         raise ParameterError(f"{name}={value!r}; need {or_}a number from {least:g} to {most:g}")
-
-
-def fitting_knots(schema: Schema, epsilon: Epsilon) -> int:
-    """Number of knots that ε pays for: the noise and the number of weights both grow with the number of groups."""
-    query = Hyperplanes(1, BITS)
-    records = NOMINAL_RECORDS if schema.records is None else schema.records
-    signal = float(epsilon) / query.problems(schema) * records / len(query.groups(schema)) ** 2
-    return max((knots for least, knots in KNOTS.items() if signal >= least), default=1)
-
-
-def fitting_strength(query: Hyperplanes, schema: Schema, epsilon: Epsilon) -> float:
-    """Default regularisation: 5 / ε per hyperplane, and at least the equivalent of scikit-learn's C = 1."""
-    least = 1 / len(query.groups(schema))
-    share = max(float(epsilon) / query.problems(schema), 1e-12)
-    return max(STRENGTH / share, least) if math.isfinite(share) else least

@@ -12,25 +12,35 @@ from numpy.typing import NDArray
 from discreet.pictures.figure import new_figure
 from discreet.schema.columns import Label
 
+SHOWN_LEAVES = 3
+"""At most this many leaves are shown for a class: there are so many that they would hide the columns."""
+
 
 @dataclass(frozen=True)
 class Weight:
-    """A value of a column, and what it adds to the score of each class."""
+    """A value of a column (or a leaf of the tree, by its path), and what it adds to the score of each class."""
 
-    column: str
+    column: str | None
+    """None for a leaf."""
     value: str
     by_class: tuple[float, ...]
 
     @property
     def name(self) -> str:
-        """Column and value, as text."""
+        """Column and value, or the path to the leaf, as text."""
+        if self.column is None:
+            return f"leaf: {self.value}"
         return f"{self.column} {self.value}" if self.value.startswith("near ") else f"{self.column} = {self.value}"
 
 
 def speaking(weights: Sequence[Weight], row: int, top: int) -> list[Weight]:
-    """The values that speak most for a class, the strongest first, at most `top` of them."""
-    listed = sorted(weights, key=lambda each: -each.by_class[row])
-    return [each for each in listed[:top] if each.by_class[row] > 0]
+    """The values that speak most for a class, the strongest first, at most `top` of them, and then the same of leaves.
+
+    At most `SHOWN_LEAVES` leaves are listed, and not more than values.
+    """
+    listed = sorted((each for each in weights if each.by_class[row] > 0), key=lambda each: -each.by_class[row])
+    values, leaves = ([each for each in listed if (each.column is None) == leaf] for leaf in (False, True))
+    return values[:top] + leaves[: min(top, SHOWN_LEAVES)]
 
 
 def describe(weights: Sequence[Weight], constants: NDArray[np.float64], classes: Sequence[Label], top: int) -> str:
@@ -39,6 +49,8 @@ def describe(weights: Sequence[Weight], constants: NDArray[np.float64], classes:
     for row, label in enumerate(classes):
         lines += ["", f"{label}: constant {constants[row]:+.3g}"]
         lines += [f"  {each.by_class[row]:+7.3g}  {each.name}" for each in speaking(weights, row, top)]
+    if leaves := sum(each.column is None for each in weights):
+        lines += ["", f"A leaf is a group of records: each record lies in one of {leaves}, and gets its weight too."]
     return "\n".join(lines)
 
 
@@ -52,7 +64,7 @@ def content(
                 "class": label,
                 "constant": float(constants[row]),
                 "weights": [
-                    {"attribute": each.column, "value": each.value, "weight": each.by_class[row]}
+                    {"attribute": each.column or "leaf", "value": each.value, "weight": each.by_class[row]}
                     for each in speaking(weights, row, top)
                 ],
             }

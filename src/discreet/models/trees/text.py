@@ -6,40 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from discreet.models.trees.leaves import GrownTree
+from discreet.queries.paths import category, question, threshold
 from discreet.queries.trees import Split
 from discreet.schema import Schema
-from discreet.schema.columns import Categorical, Label
+from discreet.schema.columns import Label
 
 SHOWN_DEPTH = 4
 """Levels of a tree that are shown by default: fifteen questions can still be read."""
-
-
-def question(split: Split, schema: Schema) -> tuple[str, str]:
-    """The question of a node, as text for its left and for its right branch.
-
-    >>> from discreet.schema.columns import Numeric
-    >>> question(Split("age", 4, 1), Schema([Numeric("age", 0, 100)], "ill", ["no", "yes"]))
-    ('age < 50', 'age >= 50')
-    """
-    column = schema[split.column]
-    if isinstance(column, Categorical):
-        name = category(split, schema)
-        return f"{split.column} = {name}", f"{split.column} is not {name}"
-    return f"{split.column} < {threshold(split, schema):.6g}", f"{split.column} >= {threshold(split, schema):.6g}"
-
-
-def threshold(split: Split, schema: Schema) -> float:
-    """The threshold: records below it go left."""
-    column = schema[split.column]
-    assert not isinstance(column, Categorical), "only numbers have thresholds"
-    return float(column.lower + (column.upper - column.lower) * (split.code + 1) / (split.bins or 1))
-
-
-def category(split: Split, schema: Schema) -> Label:
-    """The category whose records go left."""
-    column = schema[split.column]
-    assert isinstance(column, Categorical), "only categories have names"
-    return column.categories[split.code] if split.code < len(column.categories) else "(unlisted)"
 
 
 def describe(grown: GrownTree, schema: Schema, classes: Sequence[Label], top: int | None = None) -> str:

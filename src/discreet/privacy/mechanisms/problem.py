@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from discreet.queries.hyperplanes import Feature
 
@@ -23,6 +24,9 @@ ENTRIES = 1 << 22
 DIRECT = 1000
 """With more coordinates, Newton's equation is solved by conjugate gradients instead of by factoring, whose time grows
 with their cube (speed: benchmarks/svm.py)."""
+LARGE = 64
+"""From this many coordinates on, a group that is nonzero in one place per record is multiplied as a sparse matrix
+(speed: benchmarks/features.py)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,22 +155,58 @@ class Objective:
 
     def _gram(self, active: NDArray[np.bool_]) -> Vector:
         """The sum of x x^T over the active records."""
-        problem, offsets = self.problem, self.problem.offsets
-        coordinates = offsets[-1] + 1
+        problem, largest = self.problem, self._largest_indicator()
+        coordinates = problem.offsets[-1] + 1
+        others = np.arange(coordinates)
+        if largest is not None:
+            others = np.delete(others, np.s_[problem.offsets[largest] : problem.offsets[largest + 1]])
         gram = np.zeros((coordinates, coordinates))
         size = max(256, min(BLOCK, ENTRIES // coordinates))
         for start in range(0, problem.rows, size):
             chosen = np.flatnonzero(active[start : start + size]) + start
-            dense = np.zeros((len(chosen), coordinates))
-            rows = np.arange(len(chosen))
-            for feature, codes, offset in zip(problem.features, problem.codes, offsets, strict=False):
-                code = codes[chosen].astype(np.intp)
-                for place, weight in zip(feature.places.T, feature.weights.T / feature.unit, strict=True):
-                    if weight.any():
-                        dense[rows, offset + place.take(code)] += weight.take(code)
-            dense[:, -1] = 1.0
-            gram += dense.T @ dense
+            dense = self._dense(chosen, largest, len(others))
+            gram[np.ix_(others, others)] += dense.T @ dense
+            if largest is not None:
+                self._add_indicator(gram, dense, others, largest, chosen)
         return gram
+
+    def _dense(self, chosen: NDArray[np.intp], left_out: int | None, width: int) -> Vector:
+        """The vectors of some records as rows, without the coordinates of one group."""
+        problem, rows, offset = self.problem, np.arange(len(chosen)), 0
+        dense = np.zeros((len(chosen), width))
+        for group, (feature, codes) in enumerate(zip(problem.features, problem.codes, strict=True)):
+            if group == left_out:
+                continue
+            code = codes[chosen].astype(np.intp)
+            for place, weight in zip(feature.places.T, feature.weights.T / feature.unit, strict=True):
+                if weight.any():
+                    dense[rows, offset + place.take(code)] += weight.take(code)
+            offset += feature.size
+        dense[:, -1] = 1.0
+        return dense
+
+    def _largest_indicator(self) -> int | None:
+        """The largest group that is nonzero in one place per record, such as leaves, if it is large; else None."""
+        sizes = {
+            group: feature.size
+            for group, feature in enumerate(self.problem.features)
+            if feature.size >= LARGE and not feature.weights[:, 1].any()
+        }
+        return max(sizes, key=sizes.__getitem__) if sizes else None
+
+    def _add_indicator(
+        self, gram: Vector, dense: Vector, others: NDArray[np.intp], group: int, chosen: NDArray[np.intp]
+    ) -> None:
+        """Add the products of a group that is nonzero in one place per record, with itself and with the others."""
+        feature, start = self.problem.features[group], self.problem.offsets[group]
+        own = np.arange(start, start + feature.size)
+        code = self.problem.codes[group][chosen].astype(np.intp)
+        place, weight = feature.places[code, 0], feature.weights[code, 0] / feature.unit
+        matrix = csr_array((weight, (place, np.arange(len(code)))), shape=(feature.size, len(code)))
+        cross = matrix @ dense
+        gram[np.ix_(own, others)] += cross
+        gram[np.ix_(others, own)] += cross.T
+        gram[own, own] += np.bincount(place, weight * weight, minlength=feature.size)
 
     def _conjugate_gradients(self, active: NDArray[np.bool_], curvature: float, target: Vector) -> Vector:
         """An approximate solution, good enough for a step; NaN if floats fail, for instance with too large numbers."""

@@ -1,0 +1,43 @@
+"""Scores of records: what each group of coordinates adds for each class, looked up by the cell of the record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.queries.hyperplanes import Feature
+from discreet.records.tables import Table, check_records
+from discreet.schema import Schema
+from discreet.sources.memory import BLOCK
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """The constant of each class, and for each group what its cells add (cells by classes)."""
+
+    constants: Matrix
+    groups: tuple[tuple[Feature, Matrix], ...]
+
+    def scores(self, X: Any, schema: Schema) -> Iterator[Matrix]:
+        """Yield the scores of each class, one block of rows at a time, so that memory use stays flat."""
+        check_records(X, schema)
+        table = Table(X, schema)
+        table.check(schema)
+        read = list(dict.fromkeys(cells for feature, _ in self.groups for cells in feature.read))
+        columns = {cells: table.column(cells.column) for cells in read}
+        for start in range(0, table.rows, BLOCK):
+            rows = slice(start, min(start + BLOCK, table.rows))
+            joint = np.tile(self.constants, (rows.stop - rows.start, 1))
+            added = np.empty_like(joint)
+            codes = {cells: cells.codes(values[rows], schema) for cells, values in columns.items()}
+            for feature, by_cell in self.groups:
+                # every code is in range; mode="clip" only keeps numpy from checking again, which is much faster
+                np.take(by_cell, feature.codes(codes, len(joint)), axis=0, out=added, mode="clip")
+                joint += added
+            yield joint

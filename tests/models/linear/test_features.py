@@ -1,0 +1,262 @@
+"""What a linear model is made of: columns chosen privately, knots near the bounds, leaves of a tree."""
+
+import json
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet import Categorical, Ledger, LinearSVM, Numeric, Schema, load
+from discreet.errors import BudgetError, ParameterError
+from discreet.models.linear import plan as planning
+from discreet.models.linear.plan import depth_of, needs_records, scores, wanted_columns
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.selection import PermuteAndFlip
+from discreet.privacy.steps import Step
+from discreet.queries.hyperplanes import Hyperplanes
+from discreet.queries.tables import ClassCounts, MajorityScore, Total
+from support.neighbours import ADJACENCIES, BASE, neighbours, schema
+from support.replay import replay, visible
+
+WIDE = Schema(
+    [Categorical(f"c{i:02}", list("abcd"), unlisted=False) for i in range(24)], "t", ["x", "y", "z"], records=3000
+)
+SQUARE = Schema([Numeric("a", 0, 1), Numeric("b", 0, 1)], "t", ["in", "out"], records=20_000)
+
+
+def wide(rows=3000, seed=0):
+    """The class follows two of the columns."""
+    rng = np.random.default_rng(seed)
+    X = {name: rng.choice(list("abcd"), rows) for name in WIDE.names}
+    y = np.where(X["c03"] == "a", "x", np.where(X["c17"] <= "b", "y", "z"))
+    return X, y
+
+
+def checkered(rows=20_000, seed=0):
+    """No sum over columns tells the class."""
+    a, b = np.random.default_rng(seed).random((2, rows))
+    return {"a": a, "b": b}, np.where((a > 0.5) == (b > 0.5), "in", "out")
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("records", [40, None])
+@pytest.mark.parametrize("options", [{"select": 2}, {"leaves": 2}, {"select": 2, "leaves": 1, "knots": 8}], ids=str)
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_whole_fit_stays_within_epsilon_and_leaks_nothing(options, records, adjacency, data):
+    public = schema(adjacency, records)
+    fit = lambda rows: LinearSVM(public, epsilon=1.0, random_state=3, **options).fit(rows)  # noqa: E731
+    loss, model, twin = replay(fit, *data.draw(neighbours(adjacency)))
+    assert loss <= 1 + 1e-9
+    assert model.receipt_.epsilon == 1
+    assert visible(model) == visible(twin)
+
+
+def _choice_at_all_of_epsilon(monkeypatch):
+    original = PermuteAndFlip.calibrated.__func__
+    monkeypatch.setattr(
+        PermuteAndFlip, "calibrated", classmethod(lambda cls, epsilon, reach: original(cls, 20 * epsilon, reach))
+    )
+    return {"select": 2}
+
+
+def _weights_forgotten(monkeypatch):
+    monkeypatch.setattr(MajorityScore, "unit", lambda self, schema: 1)
+    return {"select": 2}
+
+
+def _sizes_of_classes_in_the_clear(monkeypatch):
+    monkeypatch.setattr(DiscreteLaplace, "calibrated", classmethod(lambda cls, *_: cls(0.05)))
+    return {"select": 2}
+
+
+def _splits_at_all_of_epsilon(monkeypatch):
+    original = PermuteAndFlip.calibrated.__func__
+    monkeypatch.setattr(
+        PermuteAndFlip, "calibrated", classmethod(lambda cls, epsilon, reach: original(cls, 20 * epsilon, reach))
+    )
+    return {"leaves": 1, "select": None}
+
+
+MUTANTS = [_choice_at_all_of_epsilon, _weights_forgotten, _sizes_of_classes_in_the_clear, _splits_at_all_of_epsilon]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
+def test_mutants_are_caught(mutant, monkeypatch):
+    monkeypatch.setattr(Step, "check", lambda *_: None)  # the replay has to notice by itself
+    options = mutant(monkeypatch)
+    fit = lambda rows: LinearSVM(schema(), epsilon=1.0, random_state=3, **options).fit(rows)  # noqa: E731
+    lure = {**BASE, "near": 1, "label": "x"}  # raises the score of one column alone
+    assert replay(fit, [BASE] * 9, [*[BASE] * 9, lure])[0] > 1.01
+
+
+def test_a_few_columns_are_chosen_and_paid_for(tmp_path):
+    X, y = wide()
+    model = LinearSVM(WIDE, epsilon="1/2", random_state=0).fit(X, y)
+    assert {"c03", "c17"} <= set(model.columns_)
+    assert len(model.columns_) == wanted_columns("auto", WIDE, Fraction(1, 2), 3000) == 6
+    everything = LinearSVM(WIDE, epsilon="1/2", select=None, random_state=0).fit(X, y)
+    assert everything.columns_ == WIDE.names
+    assert model.score(X, y) > everything.score(X, y) + 0.1
+    charges = model.receipt_.charges
+    assert charges[0].query == repr(ClassCounts())
+    assert charges[1].query == "best of 24 columns"
+    assert sum(charge.epsilon for charge in charges[:7]) == Fraction(3, 20)
+    assert model.receipt_.epsilon == Fraction(1, 2)
+    assert {name.split(" = ")[0] for name in model.coef_names_} == set(model.columns_)
+    assert "Not asked, because other columns tell more: c00" in model.explain()
+    model.save(tmp_path / "m.json")
+    card = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))["card"]
+    assert card["attributes"] == model.columns_
+    assert set(card["not_asked"]) == set(WIDE.names) - set(model.columns_)
+    for again in (load(tmp_path / "m.json"), pickle.loads(pickle.dumps(model))):
+        assert np.array_equal(again.decision_function(X), model.decision_function(X))
+        assert again.columns_ == model.columns_
+        assert again.explain() == model.explain()
+
+
+def test_leaves_tell_what_no_sum_can(tmp_path):
+    X, y = checkered()
+    plain = LinearSVM(SQUARE, epsilon=1, leaves=0, random_state=0).fit(X, y)
+    model = LinearSVM(SQUARE, epsilon=1, random_state=0).fit(X, y)
+    assert plain.score(X, y) < 0.7
+    assert plain.tree_ is None
+    assert model.score(X, y) > 0.95
+    assert model.tree_.depth == depth_of("auto", 2, Fraction(1), 20_000) == 8
+    levels = [charge for charge in model.receipt_.charges if charge.query.startswith("level")]
+    assert sum(charge.epsilon for charge in levels) == Fraction(2, 5)
+    assert model.receipt_.epsilon == 1
+    assert not any("leaves" in charge.query for charge in model.receipt_.charges), "no leaf is counted"
+    assert len([name for name in model.coef_names_ if name.startswith("leaf ")]) == 256
+    assert len(set(model.coef_names_)) == len(model.coef_names_)
+    text = model.explain(5)
+    assert text.count("  leaf: ") == 2 * 3, "leaves do not hide the columns"
+    assert "one of 256" in text
+    assert [each["attribute"] for each in model.content(2)["classes"][0]["weights"]].count("leaf") == 2
+    assert model.plot(3) is not None
+    model.save(tmp_path / "m.json")
+    for again in (load(tmp_path / "m.json"), pickle.loads(pickle.dumps(model))):
+        assert np.array_equal(again.decision_function(X), model.decision_function(X))
+        assert again.explain() == model.explain()
+    assert np.array_equal(model.fit(X, y).predict(X), load(tmp_path / "m.json").predict(X)), "refitted with its seed"
+
+
+def test_choice_and_leaves_together():
+    X, y = wide()
+    model = LinearSVM(WIDE, epsilon=3, select=3, leaves=3, random_state=0).fit(X, y)
+    assert len(model.columns_) == 3
+    assert {cells.column for cells in model.tree_.cells} <= set(model.columns_)
+    assert model.receipt_.epsilon == 3
+    assert model.score(X, y) > 0.9
+
+
+def test_knots_near_the_bounds_see_values_that_crowd_there():
+    """Amounts near zero in wide bounds: evenly spaced knots cannot tell them apart."""
+    public = Schema([Numeric("amount", 0, 1_000_000)], "t", ["few", "much"], records=4000)
+    amounts = np.random.default_rng(0).exponential(15_000, 4000)
+    y = np.where((amounts > 6_000) & (amounts < 30_000), "much", "few")
+    model = LinearSVM(public, epsilon=3, random_state=0).fit({"amount": amounts}, y)
+    assert len(model.coef_names_) == 12
+    assert model.coef_names_[1] == "amount near 15620"
+    assert model.score({"amount": amounts}, y) > 0.85
+    few = LinearSVM(public, epsilon=3, knots=7, random_state=0).fit({"amount": amounts}, y)
+    assert len(few.coef_names_) == 7
+    assert few.score({"amount": amounts}, y) < 0.8
+
+
+def test_the_plan_follows_from_public_things():
+    assert [wanted_columns("auto", WIDE, Fraction(1), n) for n in (10, 1000, 30_000)] == [4, 5, 0]
+    assert wanted_columns("auto", WIDE, math.inf, 10) == wanted_columns(None, WIDE, Fraction(1), 10) == 0
+    assert wanted_columns(24, WIDE, Fraction(1), 10) == 0, "all columns: nothing to choose"
+    assert wanted_columns(7, WIDE, Fraction(1), 10) == 7
+    assert depth_of("auto", 2, Fraction(1), 2000) == 0
+    assert depth_of("auto", 2, Fraction(1), 2400) == 5
+    assert depth_of("auto", 14, Fraction(1), 2400) == depth_of("auto", 1, Fraction(1), 10**6) == 0
+    assert depth_of("auto", 2, math.inf, 1) == 0, "without noise a leaf needs records all the same"
+    assert depth_of(3, 1, Fraction(1), 1) == 3
+    assert not needs_records(WIDE, "auto", None, 0)
+    assert needs_records(WIDE, "auto", "auto", 0)
+    assert needs_records(SQUARE, "auto", None, 0)
+    assert not needs_records(SQUARE, 4, "auto", 0)
+    assert needs_records(SQUARE, 4, None, "auto")
+
+
+def test_frequent_classes_weigh_less():
+    even = scores(WIDE, np.array([[1000], [1000], [1000]]))[0]
+    assert even.weights == (16, 16, 16)
+    assert scores(WIDE, np.array([[2000], [500], [500]]))[0].weights == (4, 16, 16)
+    assert scores(WIDE, np.array([[2900], [100], [0]]))[0].weights == (3, 16, 16), "at least half of the average"
+    assert scores(WIDE, np.array([[-9], [-9], [-9]]))[0].weights == (16, 16, 16)
+    assert scores(SQUARE, np.array([[5], [5]]))[1] == MajorityScore("b", planning.BINS, (16, 16))
+
+
+def test_the_number_of_records_is_bought_only_if_a_rule_needs_it():
+    X, y = checkered(500)
+    unknown = SQUARE.replace(records=None)
+    bought = LinearSVM(unknown, epsilon=1, random_state=0).fit(X, y)
+    assert any(isinstance(query, Total) for query, _ in bought.noisy_.tables)
+    assert bought.receipt_.epsilon == 1
+    fixed = LinearSVM(unknown, epsilon=1, knots=4, leaves=0, random_state=0).fit(X, y)
+    assert len(fixed.noisy_.tables) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"select": select} for select in (0, 25, True, "some")),
+        *({"leaves": leaves} for leaves in (-1, 11, "deep", True, None)),
+        {"huber": "sharp"},
+    ],
+    ids=str,
+)
+def test_wrong_parameters(wrong):
+    ledger = Ledger(1)
+    with pytest.raises(ParameterError):
+        LinearSVM(WIDE, **wrong).fit(*wide(10), ledger=ledger)
+    assert ledger.spent == 0
+
+
+@pytest.mark.parametrize("records", [3000, None])
+def test_too_small_an_epsilon_is_refused_before_anything_is_paid(records):
+    ledger, public = Ledger(1), WIDE.replace(records=records)
+    for options in ({"select": 3}, {"leaves": 4}, {}):
+        with pytest.raises(ParameterError, match="too small"):
+            LinearSVM(public, epsilon=Fraction(1, 10**14), **options).fit(*wide(10), ledger=ledger)
+    with pytest.raises(BudgetError):
+        LinearSVM(WIDE, epsilon=2, select=3).fit(*wide(10), ledger=ledger)
+    assert ledger.spent == 0
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 1, 100, math.inf])
+@pytest.mark.parametrize("options", [{"select": 2}, {"leaves": 3}], ids=str)
+def test_no_record_makes_it_fail(options, epsilon):
+    for rows in ([], [dict.fromkeys(WIDE.names)], [{**dict.fromkeys(WIDE.names, "?"), "c00": math.nan}] * 3):
+        model = LinearSVM(WIDE, epsilon=epsilon, **options).fit(rows, ["x"] * len(rows))
+        assert len(model.predict(rows or [dict.fromkeys(WIDE.names)])) >= 1
+
+
+def test_odd_schemas():
+    """Leaves and choices where there is nothing to split or to choose."""
+    lone = Schema([Categorical("a", ["x"], unlisted=False)], "t", ["n", "y"])
+    model = LinearSVM(lone, epsilon=1, leaves=3, select=1).fit([{"a": "x"}] * 3, ["n"] * 3)
+    assert model.tree_ is None
+    many = Schema([Categorical("a", list(range(1500)))], "t", ["n", "y"], records=50)
+    assert LinearSVM(many, epsilon=1, leaves=3).fit({"a": np.arange(50)}, ["y", "n"] * 25).tree_ is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *({"columns": columns} for columns in (["nothing"], "c00", ["c03", "c03"], [1])),
+        *({"nodes": nodes} for nodes in ([["c03", None, 9], None, None], [None, None], [["q", None, 0], None, None])),
+        {"edges": 1},
+    ],
+    ids=str,
+)
+def test_a_damaged_query_is_refused(damage):
+    with pytest.raises(ValueError, match=r"need|use"):
+        Hyperplanes(1, 23, **damage).shape(WIDE)
