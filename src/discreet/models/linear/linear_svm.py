@@ -20,6 +20,8 @@ from discreet.models.linear.weights import Weight
 from discreet.models.parameter_checks import check_integer
 from discreet.models.tabular import ColumnScores, Model
 from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.mechanisms.multiclass_objective import noise_variance
+from discreet.privacy.mechanisms.multiclass_problem import MARGIN
 from discreet.privacy.randomness import Randomness
 from discreet.queries.hyperplanes import MOST_KNOTS, Hyperplanes
 from discreet.released.statistics import Answers, NoisyStatistics
@@ -182,15 +184,30 @@ def _check_within(name: str, value: object, least: float, most: float, or_: str 
 
 
 def fitting_knots(schema: Schema, epsilon: Epsilon) -> int:
-    """Number of knots that ε pays for: the noise and the number of weights both grow with the number of groups."""
+    """Number of knots that ε pays for: the noise and the number of weights both grow with the number of groups, and
+    with the free weights per coordinate, one for two classes and K - 1 for more."""
     query = Hyperplanes(1, BITS)
-    records = NOMINAL_RECORDS if schema.records is None else schema.records
-    signal = float(epsilon) / query.problems(schema) * records / len(query.groups(schema)) ** 2
+    free = max(1, len(schema.classes) - 1)
+    signal = float(epsilon) / free * _records(schema) / len(query.groups(schema)) ** 2
     return max((knots for least, knots in KNOTS.items() if signal >= least), default=1)
 
 
 def fitting_strength(query: Hyperplanes, schema: Schema, epsilon: Epsilon) -> float:
-    """Default regularisation: 5 / ε per hyperplane, and at least the equivalent of scikit-learn's C = 1."""
-    least = 1 / len(query.groups(schema))
-    share = max(float(epsilon) / query.problems(schema), 1e-12)
-    return max(STRENGTH / share, least) if math.isfinite(share) else least
+    """Default regularisation: 5 / ε, at least the equivalent of scikit-learn's C = 1, and for more than two classes
+    enough for the noise.
+
+    With noise of variance s^2 in the gradient and a signal of g, weights of about w = margin / groups are found with
+    the least mean square error if the penalty is s^2 / (g w): (g w + noise) / (g / w + penalty) against w. A class has
+    about g = records / K. For many classes the noise per weight is large, and so is this.
+    """
+    groups, classes = query.groups(schema), len(schema.classes)
+    least = 1 / len(groups)
+    share = max(float(epsilon), 1e-12)
+    if not math.isfinite(share):
+        return least
+    noise = noise_variance(groups, classes, share) if classes > 2 else 0.0
+    return max(STRENGTH / share, least, noise * classes / (MARGIN * _records(schema)))
+
+
+def _records(schema: Schema) -> int:
+    return NOMINAL_RECORDS if schema.records is None else schema.records

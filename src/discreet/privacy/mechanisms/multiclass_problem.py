@@ -1,0 +1,152 @@
+"""The objective of all classes at once on coded records, in floating point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.privacy.mechanisms.problem import BLOCK, ENTRIES, Problem, Vector
+
+MARGIN = 2
+"""By how much the score of a record's class should exceed the others; weights are measured by it."""
+NEAR = 1e-3
+"""Conjugate gradients stop when the residual is this part of the target (speed: benchmarks/svm.py)."""
+
+Turn = Callable[[Vector, slice], Vector]
+
+
+class Seen(NamedTuple):
+    """The records' part of F at some weights: loss, its gradient, and which classes have p > 0 for each record."""
+
+    loss: float
+    slopes: Vector
+    active: NDArray[np.bool_]
+
+
+class MulticlassObjective:
+    """F of multiclass_minimiser.py in floating point, good enough for searching; w is one row per class, flattened.
+
+    The sides of the problem are the numbers of the records' classes. Each record of a sample counts as `weight`.
+    """
+
+    def __init__(self, problem: Problem, classes: int, tau: float, mu: float, b: Vector, weight: int = 1) -> None:
+        self.problem, self.classes, self.tau, self.mu, self.b, self.weight = problem, classes, tau, mu, b, weight
+
+    @property
+    def steepest(self) -> float:
+        """A bound on the second derivative of F in every direction."""
+        return self.mu + self.problem.groups * self.problem.rows / self.tau
+
+    def margins(self, w: Vector) -> Seen:
+        """What the records say at w."""
+        loss, active = 0.0, np.zeros((self.problem.rows, self.classes), dtype=bool)
+
+        def slopes(scores: Vector, rows: slice) -> Vector:
+            nonlocal loss
+            own = np.arange(len(scores)), self.problem.sides[rows].astype(np.intp)
+            at_own = scores[own]
+            u = scores + MARGIN
+            u[own] -= MARGIN
+            p = projected(u / self.tau)
+            active[rows] = p > 0
+            loss += float(((u - self.tau / 2 * p) * p).sum() - at_own.sum())
+            p[own] -= 1
+            return p
+
+        gathered = self._gathered(slopes, w)
+        return Seen(loss, gathered, active)
+
+    def value(self, w: Vector, seen: Seen) -> float:
+        """F(w)."""
+        return float(self.weight * seen.loss + self.mu / 2 * (w @ w) + self.b @ w)
+
+    def gradient(self, w: Vector, seen: Seen) -> Vector:
+        """The gradient of F."""
+        return seen.slopes * self.weight + self.mu * w + self.b
+
+    def newton(self, seen: Seen, gradient: Vector) -> Vector:
+        """Newton's step -H^-1 gradient, approximately, by conjugate gradients.
+
+        Always finite, and no exception depends on the records: if floats fail, the records' part of H is ignored, or
+        the step is zero. Every step is checked anyway.
+        """
+        with np.errstate(all="ignore"):
+            for step in (self._conjugate_gradients(seen.active, -gradient), -gradient / self.mu):
+                if np.isfinite(step).all():
+                    return step
+        return np.zeros_like(gradient)
+
+    def _conjugate_gradients(self, active: NDArray[np.bool_], target: Vector) -> Vector:
+        """An approximate solution, good enough for a step; NaN if floats fail. Each coordinate is scaled by its own
+        entry of H."""
+        curvature = self.weight / self.tau
+        sizes = np.maximum(active.sum(axis=1, keepdims=True), 1)
+
+        def centred(scores: Vector, rows: slice) -> Vector:
+            kept = np.where(active[rows], scores, 0.0)
+            kept -= np.where(active[rows], kept.sum(axis=1, keepdims=True) / sizes[rows], 0.0)
+            return kept
+
+        shares = self._gathered(lambda _, rows: active[rows] * (1 - 1 / sizes[rows]), None, power=2)
+        scale = 1 / (shares * curvature + self.mu)
+        x, residual = np.zeros_like(target), target.copy()
+        direction = scaled = scale * residual
+        goal, norm = NEAR * float(np.linalg.norm(target)), float(residual @ scaled)
+        for _ in range(500):
+            if not float(np.linalg.norm(residual)) > goal:
+                break
+            image = self._gathered(centred, direction) * curvature + self.mu * direction
+            bend = float(direction @ image)
+            if not (0 < bend < np.inf and 0 < norm < np.inf):
+                return np.full_like(target, np.nan)
+            x += norm / bend * direction
+            residual -= norm / bend * image
+            scaled = scale * residual
+            before, norm = norm, float(residual @ scaled)
+            direction = scaled + norm / before * direction
+        return x
+
+    def _gathered(self, turn: Turn, w: Vector | None, power: int = 1) -> Vector:
+        """The sum over records of value by class times x, where `turn` makes the values from the scores at w.
+
+        Without w there are no scores. With power 2, the squares of the coordinates of x are taken instead.
+        """
+        problem, classes, offsets = self.problem, self.classes, self.problem.offsets
+        tables, constant = self._tables(w) if w is not None else ([], np.zeros(classes))
+        result = np.zeros((offsets[-1] + 1, classes))
+        sums = [np.zeros((classes, len(each.places))) for each in problem.features]
+        size, start = max(256, min(BLOCK, ENTRIES // classes)), 0
+        for codes, sides in problem.blocks(size):
+            scores = np.repeat(constant[None, :], len(sides), axis=0)
+            for table, code in zip(tables, codes, strict=False):
+                scores += table.take(code, axis=0)
+            values = turn(scores, slice(start, start + len(sides)))
+            start += len(sides)
+            by_class = np.ascontiguousarray(values.T)
+            for total, code in zip(sums, codes, strict=True):
+                for row, own in zip(total, by_class, strict=True):
+                    row += np.bincount(code, own, minlength=len(row))
+            result[-1] += by_class.sum(axis=1)
+        for feature, total, offset in zip(problem.features, sums, offsets, strict=False):
+            for place, weight in zip(feature.places.T, (feature.weights.T / feature.unit) ** power, strict=True):
+                np.add.at(result, offset + place, weight[:, None] * total.T)
+        return result.T.ravel()
+
+    def _tables(self, w: Vector) -> tuple[list[Vector], Vector]:
+        """What each cell adds to the scores of the classes, and the constants."""
+        by_coordinate = w.reshape(self.classes, -1).T
+        offsets = self.problem.offsets
+        groups = zip(self.problem.features, offsets[:-1], offsets[1:], strict=True)
+        return [feature.table(by_coordinate[start:stop]) for feature, start, stop in groups], by_coordinate[-1]
+
+
+def projected(u: Vector) -> Vector:
+    """The nearest point of the simplex to each row: max(0, u - theta), with theta such that the sum is 1."""
+    descending = -np.sort(-u, axis=1)
+    above = np.cumsum(descending, axis=1) - 1
+    counts = (descending * np.arange(1, u.shape[1] + 1) > above).sum(axis=1, keepdims=True)
+    counts = np.maximum(counts, 1)
+    return np.asarray(np.maximum(u - np.take_along_axis(above, counts - 1, axis=1) / counts, 0.0))
