@@ -12,6 +12,8 @@ from discreet.privacy.mechanisms.problem import BLOCK, ENTRIES, Problem, Vector
 
 MARGIN = 2
 """By how much the score of a record's class should exceed the others; weights are measured by it."""
+MOST_STEPS = 500
+"""The most steps of conjugate gradients. Every step that they lead to is checked."""
 NEAR = 1e-3
 """Conjugate gradients stop when the residual is this part of the target (speed: benchmarks/svm.py)."""
 
@@ -19,7 +21,7 @@ Turn = Callable[[Vector, slice], Vector]
 
 
 class Seen(NamedTuple):
-    """The records' part of F at some weights: loss, its gradient, and which classes have p > 0 for each record."""
+    """The records' part of F at some weights: loss, its gradient, and where p > 0 (classes by records)."""
 
     loss: float
     slopes: Vector
@@ -42,21 +44,21 @@ class MulticlassObjective:
 
     def margins(self, w: Vector) -> Seen:
         """What the records say at w."""
-        loss, active = 0.0, np.zeros((self.problem.rows, self.classes), dtype=bool)
+        loss, active = 0.0, np.zeros((self.classes, self.problem.rows), dtype=bool)
 
         def slopes(scores: Vector, rows: slice) -> Vector:
             nonlocal loss
-            own = np.arange(len(scores)), self.problem.sides[rows].astype(np.intp)
-            at_own = scores[own]
-            u = scores + MARGIN
-            u[own] -= MARGIN
-            p = projected(u / self.tau)
-            active[rows] = p > 0
-            loss += float(((u - self.tau / 2 * p) * p).sum() - at_own.sum())
+            own = self.problem.sides[rows].astype(np.intp), np.arange(scores.shape[1])
+            loss -= float(scores[own].sum())
+            scores += MARGIN
+            scores[own] -= MARGIN
+            p = projected(scores / self.tau)
+            active[:, rows] = p > 0
+            loss += float(((scores - self.tau / 2 * p) * p).sum())
             p[own] -= 1
             return p
 
-        gathered = self._gathered(slopes, w)
+        gathered = self._gathered(self.problem, slopes, w)
         return Seen(loss, gathered, active)
 
     def value(self, w: Vector, seen: Seen) -> float:
@@ -81,24 +83,25 @@ class MulticlassObjective:
 
     def _conjugate_gradients(self, active: NDArray[np.bool_], target: Vector) -> Vector:
         """An approximate solution, good enough for a step; NaN if floats fail. Each coordinate is scaled by its own
-        entry of H."""
-        curvature = self.weight / self.tau
-        sizes = np.maximum(active.sum(axis=1, keepdims=True), 1)
+        entry of H; records with one active class have no part in H."""
+        curvature, sizes = self.weight / self.tau, active.sum(axis=0)
+        chosen = np.flatnonzero(sizes > 1)
+        bent, active, parts = self.problem.picked(chosen), active[:, chosen], 1 / np.maximum(sizes[chosen], 1)
 
         def centred(scores: Vector, rows: slice) -> Vector:
-            kept = np.where(active[rows], scores, 0.0)
-            kept -= np.where(active[rows], kept.sum(axis=1, keepdims=True) / sizes[rows], 0.0)
-            return kept
+            scores *= active[:, rows]
+            scores -= active[:, rows] * (scores.sum(axis=0) * parts[rows])
+            return scores
 
-        shares = self._gathered(lambda _, rows: active[rows] * (1 - 1 / sizes[rows]), None, power=2)
+        shares = self._gathered(bent, lambda _, rows: active[:, rows] * (1 - parts[rows]), None, power=2)
         scale = 1 / (shares * curvature + self.mu)
         x, residual = np.zeros_like(target), target.copy()
         direction = scaled = scale * residual
         goal, norm = NEAR * float(np.linalg.norm(target)), float(residual @ scaled)
-        for _ in range(500):
+        for _ in range(MOST_STEPS):
             if not float(np.linalg.norm(residual)) > goal:
                 break
-            image = self._gathered(centred, direction) * curvature + self.mu * direction
+            image = self._gathered(bent, centred, direction) * curvature + self.mu * direction
             bend = float(direction @ image)
             if not (0 < bend < np.inf and 0 < norm < np.inf):
                 return np.full_like(target, np.nan)
@@ -109,44 +112,47 @@ class MulticlassObjective:
             direction = scaled + norm / before * direction
         return x
 
-    def _gathered(self, turn: Turn, w: Vector | None, power: int = 1) -> Vector:
+    def _gathered(self, problem: Problem, turn: Turn, w: Vector | None, power: int = 1) -> Vector:
         """The sum over records of value by class times x, where `turn` makes the values from the scores at w.
 
         Without w there are no scores. With power 2, the squares of the coordinates of x are taken instead.
         """
-        problem, classes, offsets = self.problem, self.classes, self.problem.offsets
+        classes, offsets = self.classes, problem.offsets
         tables, constant = self._tables(w) if w is not None else ([], np.zeros(classes))
-        result = np.zeros((offsets[-1] + 1, classes))
+        result = np.zeros((classes, offsets[-1] + 1))
         sums = [np.zeros((classes, len(each.places))) for each in problem.features]
-        size, start = max(256, min(BLOCK, ENTRIES // classes)), 0
-        for codes, sides in problem.blocks(size):
-            scores = np.repeat(constant[None, :], len(sides), axis=0)
+        start = 0
+        for codes, sides in problem.blocks(max(256, min(BLOCK, ENTRIES // classes))):
+            scores = np.repeat(constant[:, None], len(sides), axis=1)
             for table, code in zip(tables, codes, strict=False):
-                scores += table.take(code, axis=0)
+                for row, own in zip(scores, table, strict=True):
+                    row += own.take(code)
             values = turn(scores, slice(start, start + len(sides)))
             start += len(sides)
-            by_class = np.ascontiguousarray(values.T)
             for total, code in zip(sums, codes, strict=True):
-                for row, own in zip(total, by_class, strict=True):
+                for row, own in zip(total, values, strict=True):
                     row += np.bincount(code, own, minlength=len(row))
-            result[-1] += by_class.sum(axis=1)
+            result[:, -1] += values.sum(axis=1)
         for feature, total, offset in zip(problem.features, sums, offsets, strict=False):
             for place, weight in zip(feature.places.T, (feature.weights.T / feature.unit) ** power, strict=True):
-                np.add.at(result, offset + place, weight[:, None] * total.T)
-        return result.T.ravel()
+                np.add.at(result.T, offset + place, (weight * total).T)
+        return result.ravel()
 
     def _tables(self, w: Vector) -> tuple[list[Vector], Vector]:
-        """What each cell adds to the scores of the classes, and the constants."""
+        """What each cell adds to the scores of the classes (classes by cells), and the constants."""
         by_coordinate = w.reshape(self.classes, -1).T
         offsets = self.problem.offsets
         groups = zip(self.problem.features, offsets[:-1], offsets[1:], strict=True)
-        return [feature.table(by_coordinate[start:stop]) for feature, start, stop in groups], by_coordinate[-1]
+        tables = [
+            np.ascontiguousarray(feature.table(by_coordinate[start:stop]).T) for feature, start, stop in groups
+        ]
+        return tables, by_coordinate[-1]
 
 
 def projected(u: Vector) -> Vector:
-    """The nearest point of the simplex to each row: max(0, u - theta), with theta such that the sum is 1."""
-    descending = -np.sort(-u, axis=1)
-    above = np.cumsum(descending, axis=1) - 1
-    counts = (descending * np.arange(1, u.shape[1] + 1) > above).sum(axis=1, keepdims=True)
+    """The nearest point of the simplex to each column: max(0, u - theta), with theta such that the sum is 1."""
+    descending = -np.sort(-u, axis=0)
+    above = np.cumsum(descending, axis=0) - 1
+    counts = (descending * np.arange(1, len(u) + 1)[:, None] > above).sum(axis=0)
     counts = np.maximum(counts, 1)
-    return np.asarray(np.maximum(u - np.take_along_axis(above, counts - 1, axis=1) / counts, 0.0))
+    return np.asarray(np.maximum(u - above[counts - 1, np.arange(u.shape[1])] / counts, 0.0))

@@ -64,6 +64,10 @@ class Problem:
         """A sample: the first record, and every `step`-th after it."""
         return Problem(self.features, tuple(code[::step] for code in self.codes), self.sides[::step])
 
+    def picked(self, rows: NDArray[np.intp]) -> Problem:
+        """Some of the records."""
+        return Problem(self.features, tuple(code[rows] for code in self.codes), self.sides[rows])
+
     def blocks(self, size: int = BLOCK) -> Iterator[tuple[list[NDArray[np.intp]], NDArray[np.int8] | NDArray[np.uint16]]]:
         """Codes and sides, `size` records at a time."""
         for start in range(0, self.rows, size):
