@@ -120,7 +120,7 @@ def test_many_classes():
     assert model.decision_function(content.data).shape == (150, 3)
     noisy = LinearSVM(public, epsilon=30, random_state=0).fit(content.data, labels)
     assert noisy.score(content.data, labels) > 0.85
-    assert {charge.epsilon for charge in noisy.receipt_.charges} == {Fraction(99, 10), Fraction(1, 10)}
+    assert [charge.epsilon for charge in noisy.receipt_.charges] == [Fraction(297, 10), Fraction(3, 10)]
     assert noisy.receipt_.epsilon == 30
     assert noisy.plot() is not None
     assert noisy.explain().count("constant") == 4
@@ -207,10 +207,11 @@ def test_the_mutant_without_lattice_noise_is_caught(monkeypatch):
     assert visible(model) != visible(fit([record])), "which approximation was found can be seen"
 
 
-def test_the_mutant_that_pays_once_for_all_classes_is_caught(monkeypatch):
-    monkeypatch.setattr(door, "split_evenly", lambda epsilon, parts: [epsilon] * parts)
-    with pytest.raises(BudgetError):
-        LinearSVM(schema(), epsilon=1.0).fit([], ledger=Ledger(1))
+def test_the_mutant_that_forgets_the_share_of_the_lattice_is_caught(monkeypatch):
+    monkeypatch.setattr(door, "split_by_weight", lambda epsilon, weights: [epsilon] * len(weights))
+    for public in (schema(), WEATHER):
+        with pytest.raises(BudgetError):
+            LinearSVM(public, epsilon=1.0).fit([{}], ["x"], ledger=Ledger(1))
 
 
 def scores_of_fits(rows, adjacency, epsilon, seed, runs):
@@ -328,7 +329,11 @@ def test_statistics_of_another_model_are_refused():
 def test_defaults_follow_from_public_things():
     query = door.Hyperplanes(1, 23)
     assert fitting_strength(query, WEATHER, Fraction(1)) == 5
-    assert fitting_strength(query, schema(), Fraction(1)) == 15
+    assert fitting_strength(query, schema().replace(records=10**6), Fraction(1)) == 5, "not divided by the classes"
+    few, many = (fitting_strength(query, schema().replace(records=n), Fraction(1)) for n in (20, 40))
+    assert few == pytest.approx(2 * many)
+    assert many > 5
+    assert fitting_strength(query, schema(records=None), 2) == fitting_strength(query, schema(records=1000), 2)
     assert fitting_strength(query, WEATHER, math.inf) == pytest.approx(1 / 3)
     assert fitting_knots(WEATHER.replace(records=5), Fraction(1)) == 1
     assert fitting_knots(WEATHER, Fraction(1, 10)) == 4

@@ -22,8 +22,8 @@ from discreet.privacy.sampling import LARGEST_SCALE
 
 ROUND_TAU = 20
 """tau is a multiple of 2**-20, so that it is an integer in the fixed-point numbers of the certificate."""
-MOST_WEIGHTS = 1 << 20
-"""The most weights, classes times coordinates. More would take many minutes and nearly all be noise."""
+MOST_WEIGHTS = 1 << 17
+"""The most weights, classes times coordinates. More would take many minutes, and nearly all of them would be noise."""
 
 
 @dataclass(frozen=True)
