@@ -206,7 +206,13 @@ class _Weakened:
         self._weaken, self._patch = weaken, pytest.MonkeyPatch()
 
     def __enter__(self) -> None:
-        for kind in (DiscreteLaplace, PermuteAndFlip, ObjectivePerturbation, MulticlassPerturbation, RandomizedResponse):
+        for kind in (
+            DiscreteLaplace,
+            PermuteAndFlip,
+            ObjectivePerturbation,
+            MulticlassPerturbation,
+            RandomizedResponse,
+        ):
             original = kind.calibrated.__func__
 
             def weaker(cls: Any, *given: Any, _original: Any = original) -> Any:

@@ -25,7 +25,6 @@ from discreet.privacy.mechanisms.objective import ObjectivePerturbation
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.mechanisms.smooth import SmoothCauchy
 
-
 OBJECTIVES = (ObjectivePerturbation, MulticlassPerturbation)
 
 

@@ -23,8 +23,8 @@ from discreet.schema import Schema
 from discreet.sources import Source
 
 SHARES = (99, 1)
-"""How epsilon is divided between the noise of the objective and the noise on the lattice. The
-lattice only has to hide rounding: nearly all goes to the objective. benchmarks/svm.py measures the accuracy with it."""
+"""How epsilon is divided between the noise of the objective and the noise on the lattice. The lattice only has to hide
+rounding: nearly all goes to the objective. benchmarks/svm.py measures the accuracy with it."""
 
 
 @dataclass(frozen=True, repr=False)

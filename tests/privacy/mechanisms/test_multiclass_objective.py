@@ -118,7 +118,7 @@ def test_one_coordinate_by_the_exact_density(epsilon, distance):
     mechanism = MulticlassPerturbation.calibrated(Fraction(epsilon), distance, (1,), 3, 0.5, 5 / epsilon, BITS)
     mu, tau, rate = mechanism.mu, mechanism.tau, 2.0**mechanism.grid / mechanism.scales[0]
     reach = (25 / rate + 6) / mu
-    axis = (np.arange(500) + 0.47) / 250 * reach - reach
+    axis = (np.arange(300) + 0.47) / 150 * reach - reach
     z = np.stack([*np.meshgrid(axis, axis)], axis=-1)
     z = np.concatenate([z, -z.sum(axis=-1, keepdims=True)], axis=-1).reshape(-1, 3)
     basis = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2], [6]])

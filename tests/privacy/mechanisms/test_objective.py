@@ -18,8 +18,8 @@ from discreet.privacy.mechanisms.objective import (
     WORD,
     ObjectivePerturbation,
     _cross_polytope,
-    gamma,
     determinant,
+    gamma,
     rate_parts,
 )
 from discreet.privacy.mechanisms.problem import Objective, Problem

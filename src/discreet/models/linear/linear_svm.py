@@ -54,8 +54,8 @@ REGULARISATION_RANGE = 0.001, 1e9
 class LinearSVM(PrivateClassifier):
     """ε-differentially private linear support vector machine, by objective perturbation.
 
-    Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: there is one hyperplane for two
-    classes, or one per class against the rest for more, each at an equal share of ε (`separate`, proof there);
+    Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the weights, of one
+    hyperplane for two classes, or of all classes at once for more, are found at ε (`separate`, proof there);
     everything after that is post-processing. After Chaudhuri, Monteleoni and Sarwate 2011, with noise that fits the
     records (a norm for groups of coordinates, not their common length), one determinant less, and exact arithmetic
     wherever privacy depends on it.
@@ -64,10 +64,11 @@ class LinearSVM(PrivateClassifier):
     ----------
     schema : Schema, or "from-data" to read bounds, categories and classes off the data, which voids the guarantee.
     epsilon : privacy loss of the whole fit; infinity for a model without noise.
-    huber : the hinge loss is rounded within this distance of its corner. The published value, 0.05, needs more noise.
+    huber : the hinge loss is rounded within this distance of its corner; for more than two classes, the largest margin
+        violation is smoothed by this much per class. The published value, 0.05, needs more noise.
     regularisation : the penalty is (regularisation / 2) |w|^2, for records scaled to a norm of at most 1 and a hinge
-        loss that is summed over the records, not averaged. "auto" (default) is 5 / ε per hyperplane. Raised if ε
-        requires more.
+        loss that is summed over the records, not averaged. "auto" (default) is 5 / ε, and for more than
+        two classes at least what the expected noise calls for. Raised if ε requires more.
     knots : number of spline knots per numeric column; 1 means linear. "auto" (default) follows from ε, the number of
         records (1000 if not declared), the classes and the columns.
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.

@@ -1,8 +1,8 @@
 """The minimiser of the objective of all classes, with a proof in exact arithmetic of how near the result is.
 
 F(W) = sum over records of l(W; x, y) + (mu / 2) |W|^2 + <B, W>, W one row per class, where
-l = max over p in the simplex of <p, u> - (tau / 2) |p|^2, minus z_y; z = W x, and u is z plus the margin for all classes
-but y. The p that attains it is the projection of u / tau on the simplex, and the gradient of l is (p - e_y) x^T.
+l = max over p in the simplex of <p, u> - (tau / 2) |p|^2, minus z_y; z = W x, and u is z plus the margin for all
+classes but y. The p that attains it is the projection of u / tau on the simplex; the gradient of l is (p - e_y) x^T.
 
 Guarantee  the result W is within tolerance / mu of the minimiser of F, in exact arithmetic, for all records in any
            order; the search always ends.

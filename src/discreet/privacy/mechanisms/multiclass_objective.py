@@ -30,10 +30,10 @@ MOST_WEIGHTS = 1 << 17
 class MulticlassPerturbation:
     """Minimise sum l(W; x, y) + (mu / 2) |W|^2 + <B, W> for a random B; answer W on the lattice of 2**-`bits`.
 
-    W has a row for each of K classes. l is the largest margin violation, smoothed by `tau` (multiclass_minimiser.py); x
-    has D coordinates in groups of L1 norm at most 1 each (queries/hyperplanes.py). Groups of the same size form a block.
-    In B the classes of each coordinate sum to zero; on this space, of (K-1) D dimensions, B has the density proportional
-    to exp(-sum over blocks of N(B_block) / t_block), N half the largest L1 norm of the block's groups.
+    W has a row for each of K classes. l is the largest margin violation, smoothed by `tau` (multiclass_minimiser.py). x
+    has D coordinates in groups of L1 norm at most 1 each (queries/hyperplanes.py); groups of the same size form a
+    block. In B the classes of each coordinate sum to zero; on this space, of (K-1) D dimensions, B has the density
+    proportional to exp(-sum over blocks of N(B_block) / t_block), N half the largest L1 norm of the block's groups.
 
     Guarantee  if `distance` records are added or removed (1 under add-remove, 2 under replace-one), there is a W* whose
                law changes by a factor of at most exp(`loss(distance)`), and given W* each entry of the answer is one of
@@ -49,10 +49,10 @@ class MulticlassPerturbation:
                1, so N is at most 1 in each block; by the triangle inequality log p changes by at most the sum of
                1 / t_block, for each record added or removed.
                3. *Determinant.* One record's Hessian is J x x^T / tau (a Kronecker product), J the projection on the
-               sum-zero vectors of the classes S with p > 0: it is U U^T, where U has |S| - 1 <= K - 1 orthogonal columns
-               of length |x| / root(tau). With A = mu I + (Hessian of the records in common), the ratio of determinants
-               is at most det(A + U U^T) / det(A) = det(I + U^T A^-1 U) <= det(I + U^T U / mu)
-               = (1 + |x|^2 / (tau mu))^(|S|-1) <= (1 + groups / (tau mu))^(K-1), where a record of the other table
+               sum-zero vectors of the classes S with p > 0: it is U U^T, where U has |S| - 1 <= K - 1 orthogonal
+               columns of length |x| / root(tau). With A = mu I + (Hessian of the records in common), the ratio of
+               determinants is at most det(A + U U^T) / det(A) = det(I + U^T A^-1 U) <= det(I + U^T U / mu)
+               = (1 + |x|^2 / (tau mu))^(|S|-1) <= (1 + groups / (tau mu))^(K-1), since a record of the other table
                only lowers it: once, for both adjacencies. `loss` is the sum of 2 and 3.
                4. *Arithmetic.* In a block of k groups of size v, of dimension d = k v (K-1), a radius of law
                Gamma(d + 1, t) times a uniform point of N's unit ball has the block's density (integrate over the

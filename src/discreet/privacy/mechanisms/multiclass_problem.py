@@ -125,13 +125,13 @@ class MulticlassObjective:
         for codes, sides in problem.blocks(max(256, min(BLOCK, ENTRIES // classes))):
             scores = np.repeat(constant[:, None], len(sides), axis=1)
             for table, code in zip(tables, codes, strict=False):
-                for row, own in zip(scores, table, strict=True):
-                    row += own.take(code)
+                for place in range(classes):
+                    scores[place] += table[place].take(code)
             values = turn(scores, slice(start, start + len(sides)))
             start += len(sides)
             for total, code in zip(sums, codes, strict=True):
-                for row, own in zip(total, values, strict=True):
-                    row += np.bincount(code, own, minlength=len(row))
+                for place in range(classes):
+                    total[place] += np.bincount(code, values[place], minlength=total.shape[1])
             result[:, -1] += values.sum(axis=1)
         for feature, total, offset in zip(problem.features, sums, offsets, strict=False):
             for place, weight in zip(feature.places.T, (feature.weights.T / feature.unit) ** power, strict=True):
@@ -143,9 +143,7 @@ class MulticlassObjective:
         by_coordinate = w.reshape(self.classes, -1).T
         offsets = self.problem.offsets
         groups = zip(self.problem.features, offsets[:-1], offsets[1:], strict=True)
-        tables = [
-            np.ascontiguousarray(feature.table(by_coordinate[start:stop]).T) for feature, start, stop in groups
-        ]
+        tables = [np.ascontiguousarray(feature.table(by_coordinate[start:stop]).T) for feature, start, stop in groups]
         return tables, by_coordinate[-1]
 
 

@@ -68,7 +68,9 @@ class Problem:
         """Some of the records."""
         return Problem(self.features, tuple(code[rows] for code in self.codes), self.sides[rows])
 
-    def blocks(self, size: int = BLOCK) -> Iterator[tuple[list[NDArray[np.intp]], NDArray[np.int8] | NDArray[np.uint16]]]:
+    def blocks(
+        self, size: int = BLOCK
+    ) -> Iterator[tuple[list[NDArray[np.intp]], NDArray[np.int8] | NDArray[np.uint16]]]:
         """Codes and sides, `size` records at a time."""
         for start in range(0, self.rows, size):
             rows = slice(start, start + size)
