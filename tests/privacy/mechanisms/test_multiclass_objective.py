@@ -84,7 +84,7 @@ def test_calibration_never_exceeds_epsilon_and_is_tight(epsilon, distance, huber
     assert epsilon * (1 - Fraction(1, 10**12)) <= mechanism.loss(distance) <= epsilon
     assert determinant_loss(mechanism.groups, classes, mechanism.tau, mechanism.mu) <= epsilon / 2
     assert mechanism.rounding <= Fraction(mechanism.mu) * mechanism.radius / 2
-    assert mechanism.tau == pytest.approx(classes * huber, rel=1e-3)
+    assert mechanism.tau == pytest.approx(1.5 * classes * huber, rel=1e-3)
     assert mechanism.loss(0) == 0
 
 
@@ -92,7 +92,7 @@ def test_the_loss_is_the_stated_formula():
     """Independent of the code: the noise counts once per record added or removed, the determinant once."""
     for distance, classes in itertools.product((1, 2), (3, 5)):
         mechanism = calibrated(Fraction(1), distance, classes)
-        part = (classes - 1) * math.log1p(4 / (classes / 2) / mechanism.mu)
+        part = (classes - 1) * math.log1p(4 / (classes * 0.75) / mechanism.mu)
         assert distance / mechanism.scale + part == pytest.approx(1)
     assert calibrated(math.inf, 1).loss(1) == math.inf
     assert sum(rate_parts((1, 1, 4, 7), 5)) == 1
