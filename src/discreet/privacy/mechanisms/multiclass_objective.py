@@ -112,8 +112,9 @@ class MulticlassPerturbation:
     ) -> MulticlassPerturbation:
         """The least noise whose loss is at most epsilon, in exact arithmetic; mu is at least `strength` per group.
 
-        tau is SMOOTHING * `huber` per class, since with K classes active a record bends F in K - 1 directions. mu is at least 1 / tau / (exp(epsilon / (2 (K - 1))) - 1) per group, so that the
-        determinant costs at most half of epsilon.
+        tau is SMOOTHING * `huber` per class, since with K classes active a record bends F in K - 1 directions. mu is at
+        least 1 / tau / (exp(epsilon / (2 (K - 1))) - 1) per group, so that the determinant costs at most half of
+        epsilon.
         """
         if epsilon < LEAST_EPSILON:
             raise ParameterError(f"epsilon={float(epsilon):.3g} for {classes} classes is too small; use a larger one")
