@@ -13,8 +13,9 @@ from discreet import Categorical, Ledger, Numeric, Schema
 from discreet.doors.counts import release
 from discreet.doors.hyperplanes import separate
 from discreet.errors import BudgetError, DataError, ParameterError
+from discreet.privacy.mechanisms import minimiser, multiclass_minimiser
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
-from discreet.privacy.mechanisms.minimiser import minimise
+from discreet.privacy.mechanisms.multiclass_objective import MulticlassPerturbation
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
 from discreet.privacy.randomness import as_rng
 from discreet.privacy.steps import Step
@@ -105,22 +106,22 @@ def test_every_record_is_a_vector_of_bounded_size(layout, table, knots):
     """Whatever the values of a record: the vectors satisfy what the mechanism assumes."""
     entered = []
     query, public = Hyperplanes(knots, 23, **LAYOUTS[layout]), schema()
-    original = ObjectivePerturbation.perturb
+    kinds = (ObjectivePerturbation, MulticlassPerturbation)
+    originals = [kind.perturb for kind in kinds]
     try:
-        ObjectivePerturbation.perturb = lambda self, problem, rng: (
-            entered.append(problem),
-            np.zeros(self.size, np.int64),
-        )[1]
+        for kind in kinds:
+            kind.perturb = lambda self, problem, rng: (entered.append(problem), np.zeros(self.size, np.int64))[1]
         separated(MemorySource(table), public, query=query)
+        separated(MemorySource(table), public.replace(classes=["x", "z"]), query=query)
     finally:
-        ObjectivePerturbation.perturb = original
+        for kind, original in zip(kinds, originals, strict=True):
+            kind.perturb = original
     groups = query.groups(public)
-    listed = sum(record["label"] in ("x", "y", "z") for record in table)
-    for place, problem in enumerate(entered):
+    assert len(entered) == 2
+    for problem, numbers in zip(entered, ({"x": 0, "y": 1, "z": 2}, {"x": -1, "z": 1}), strict=True):
         X = vectors(problem)
-        assert problem.rows == listed, "a record without a class is nowhere"
-        wanted = sum(record["label"] == "xyz"[place] for record in table)
-        assert (problem.sides == 1).sum() == wanted
+        wanted = [numbers[record["label"]] for record in table if record["label"] in numbers]
+        assert problem.sides.tolist() == wanted, "a record without a class is nowhere"
         for part in np.split(X, np.cumsum(groups)[:-1], axis=1):
             assert np.abs(part).sum(axis=1).max(initial=0) <= 1 + 1e-12
         if query.nodes is not None:
@@ -128,7 +129,6 @@ def test_every_record_is_a_vector_of_bounded_size(layout, table, knots):
             assert np.isin(leaves, (0, 1)).all()
             assert (leaves.sum(axis=1) == 1).all(), "a record lies in one leaf"
         assert (X**2).sum(axis=1).max(initial=0) <= len(groups) + 1e-12
-    assert len(entered) == 3
 
 
 class Watched(MemorySource):
@@ -150,9 +150,9 @@ def test_everything_is_charged_before_anything_is_read(adjacency, epsilon):
     source = Watched(ledger, [{"near": 0, "far": 100, "open": "a", "closed": "b", "label": "x"}])
     noisy = separated(source, schema(adjacency), epsilon, ledger)
     assert source.paid == epsilon == noisy.receipt.epsilon == ledger.spent
-    assert len(noisy.receipt.charges) == 6
-    assert {charge.sensitivity for charge in noisy.receipt.charges[::2]} == {1 if adjacency == "add-remove" else 2}
-    assert {charge.sensitivity for charge in noisy.receipt.charges[1::2]} == {sum(QUERY.groups(schema()))}
+    first, second = noisy.receipt.charges
+    assert first.sensitivity == (1 if adjacency == "add-remove" else 2)
+    assert second.sensitivity == 3 * sum(QUERY.groups(schema())), "three classes"
     assert not any("experimental" in charge.mechanism for charge in noisy.receipt.charges)
 
 
@@ -167,11 +167,14 @@ def test_what_cannot_work_costs_nothing():
     assert ledger.spent == 0
 
 
-def test_a_mechanism_that_costs_more_than_its_share_is_refused(monkeypatch):
-    monkeypatch.setattr(ObjectivePerturbation, "loss", lambda self, distance: Fraction(2))
+@pytest.mark.parametrize(
+    ("kind", "classes"), [(ObjectivePerturbation, ["x", "y"]), (MulticlassPerturbation, ["x", "y", "z"])]
+)
+def test_a_mechanism_that_costs_more_than_its_share_is_refused(monkeypatch, kind, classes):
+    monkeypatch.setattr(kind, "loss", lambda self, distance: Fraction(2))
     ledger = Ledger(5)
     with pytest.raises(ParameterError, match="costs more"):
-        separated(MemorySource([]), schema(), ledger=ledger)
+        separated(MemorySource([]), schema().replace(classes=classes), ledger=ledger)
     assert ledger.spent == 0
 
 
@@ -260,15 +263,28 @@ def test_a_million_records_and_thousands_of_coordinates():
     assert separated(MemorySource(X, X["c0"] % 2), wide)[QUERY].values.shape == (1, 1801)
 
 
-def test_minimise_is_what_the_door_uses(monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "original", "classes"),
+    [("objective", minimiser.minimise, 2), ("multiclass_objective", multiclass_minimiser.minimise, 3)],
+)
+def test_minimise_is_what_the_door_uses(monkeypatch, module, original, classes):
     """A point that is not certified is never released."""
     seen = []
 
-    def spy(problem, huber, mu, b, tolerance):
+    def spy(*given):
+        *_, mu, _, tolerance = given
         seen.append(tolerance / mu)
-        return minimise(problem, huber, mu, b, tolerance)
+        return original(*given)
 
-    monkeypatch.setattr("discreet.privacy.mechanisms.objective.minimise", spy)
-    separated(MemorySource([]), schema())
-    assert len(seen) == 3
-    assert max(seen) <= 2.0**-24
+    monkeypatch.setattr(f"discreet.privacy.mechanisms.{module}.minimise", spy)
+    separated(MemorySource([]), schema().replace(classes=["x", "y", "z"][:classes]))
+    assert len(seen) == 1
+    assert seen[0] <= 2.0**-24
+
+
+def test_a_schema_with_too_many_weights_is_refused_before_it_costs():
+    public = Schema([Categorical("a", list(range(5000)))], "t", list(range(500)))
+    ledger = Ledger(1)
+    with pytest.raises(ParameterError, match="too many weights"):
+        separated(MemorySource([]), public, ledger=ledger)
+    assert ledger.spent == 0

@@ -27,6 +27,7 @@ from discreet.models.trees import plan as tree_plan
 from discreet.privacy.mechanisms import MECHANISMS
 from discreet.privacy.mechanisms.clear import Everything, InTheClear
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.multiclass_objective import MulticlassPerturbation
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
 from discreet.privacy.mechanisms.polya import PolyaShare
 from discreet.privacy.mechanisms.response import RandomizedResponse
@@ -206,7 +207,13 @@ class _Weakened:
         self._weaken, self._patch = weaken, pytest.MonkeyPatch()
 
     def __enter__(self) -> None:
-        for kind in (DiscreteLaplace, PermuteAndFlip, ObjectivePerturbation, RandomizedResponse):
+        for kind in (
+            DiscreteLaplace,
+            PermuteAndFlip,
+            ObjectivePerturbation,
+            MulticlassPerturbation,
+            RandomizedResponse,
+        ):
             original = kind.calibrated.__func__
 
             def weaker(cls: Any, *given: Any, _original: Any = original) -> Any:
@@ -241,10 +248,13 @@ def _split(weaken: Any, ledger: Ledger, adjacency: str) -> None:
         splits.grow_splits(MemorySource([BASE]), schema(adjacency), plan, ledger, as_rng(0))
 
 
-def _separated(weaken: Any, ledger: Ledger, adjacency: str) -> None:
-    query = Hyperplanes(3, 20)
-    with _Weakened(weaken):
-        hyperplanes.separate(MemorySource([BASE]), schema(adjacency), query, Fraction(1), 0.5, 10.0, ledger, as_rng(0))
+def _separated(classes: list[str]) -> Any:
+    def door(weaken: Any, ledger: Ledger, adjacency: str) -> None:
+        query, given_ = Hyperplanes(3, 20), schema(adjacency).replace(classes=classes)
+        with _Weakened(weaken):
+            hyperplanes.separate(MemorySource([BASE]), given_, query, Fraction(1), 0.5, 10.0, ledger, as_rng(0))
+
+    return door
 
 
 def _perturbed(components: int | None) -> Any:
@@ -280,7 +290,8 @@ DOORS: dict[str, Any] = {
     "grow counts": _grown(lambda _: tree_plans.Fixed(TREE, Fraction(1), labels=False)),
     "select weighted": _chosen([MajorityScore("open", None, (1, 5, 2)), MajorityScore("near", 4, (1, 5, 2))], 1),
     "splits": _split,
-    "separate": _separated,
+    "separate two": _separated(["x", "y"]),
+    "separate three": _separated(["x", "y", "z"]),
     "rows": _perturbed(None),
     "rows drawn": _perturbed(3),
     "score": _scored,
@@ -299,7 +310,7 @@ def weaker(mechanism: Any, factor: float) -> Any:
         case RandomizedResponse():
             kept = mechanism.kept + max(1, int((2**62 - mechanism.kept) * (1 - factor)))
             return replace(mechanism, kept=min(kept, 2**62))
-        case ObjectivePerturbation():
+        case ObjectivePerturbation() | MulticlassPerturbation():
             return replace(mechanism, scales=tuple(math.nextafter(each * factor, 0) for each in mechanism.scales))
     raise AssertionError(mechanism)
 

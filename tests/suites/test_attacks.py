@@ -21,6 +21,7 @@ from discreet import Categorical, Ledger, load
 from discreet.errors import BudgetError, DataError
 from discreet.models.classifier import PrivateClassifier
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.multiclass_objective import MulticlassPerturbation
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.mechanisms.smooth import SmoothCauchy
@@ -228,13 +229,13 @@ def _weak_noise(monkeypatch: pytest.MonkeyPatch) -> None:
             return cls(_original(cls, *arguments, **keywords).scale / 4)
 
         monkeypatch.setattr(kind, "calibrated", classmethod(weakened))
-    objective = ObjectivePerturbation.calibrated.__func__
+    for objective in (ObjectivePerturbation, MulticlassPerturbation):
 
-    def weaker(cls: Any, *arguments: Any) -> Any:
-        strong = objective(cls, *arguments)
-        return replace(strong, scales=tuple(scale / 4 for scale in strong.scales))
+        def weaker(cls: Any, *arguments: Any, _original: Any = objective.calibrated.__func__) -> Any:
+            strong = _original(cls, *arguments)
+            return replace(strong, scales=tuple(scale / 4 for scale in strong.scales))
 
-    monkeypatch.setattr(ObjectivePerturbation, "calibrated", classmethod(weaker))
+        monkeypatch.setattr(objective, "calibrated", classmethod(weaker))
     made = SmoothCauchy.__init__
     monkeypatch.setattr(SmoothCauchy, "__init__", lambda self, epsilon: made(self, 4 * epsilon))
 

@@ -215,16 +215,16 @@ def test_what_was_paid_for_is_what_is_perturbed():
 def test_the_svm_does_not_go_on_where_floats_gain_nothing(monkeypatch):
     """A thousand of Newton's steps that changed nothing made some fits a hundred times longer than others."""
     from discreet.models import LinearSVM
-    from discreet.privacy.mechanisms.problem import Objective
+    from discreet.privacy.mechanisms.multiclass_problem import MulticlassObjective
     from discreet.research.comparison.engine import measure
     from discreet.research.comparison.grid import Run
 
-    steps, original = [], Objective.newton
+    steps, original = [], MulticlassObjective.newton
 
     def counted(self, *arguments):
         steps.append(1)
         return original(self, *arguments)
 
-    monkeypatch.setattr(Objective, "newton", counted)
+    monkeypatch.setattr(MulticlassObjective, "newton", counted)
     measure(Run("nursery", "svm", "1/100", "add-remove", 10, 0, 0, 1), LinearSVM, None)
-    assert len(steps) < 300  # five hyperplanes
+    assert 0 < len(steps) < 100  # five classes at once

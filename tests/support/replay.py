@@ -20,9 +20,12 @@ import numpy as np
 from discreet.models.saving import to_dict
 from discreet.privacy import smooth_sensitivity
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.multiclass_objective import MulticlassPerturbation
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.mechanisms.smooth import SmoothCauchy
+
+OBJECTIVES = (ObjectivePerturbation, MulticlassPerturbation)
 
 
 @dataclass
@@ -37,7 +40,7 @@ class Passage:
 @contextmanager
 def recorded(passages: list[Passage], replayed: list[Passage] | None = None):
     """Record every passage; with `replayed`, give out the recorded outputs instead of fresh ones."""
-    originals = {kind: kind.perturb for kind in (DiscreteLaplace, SmoothCauchy, ObjectivePerturbation)}
+    originals = {kind: kind.perturb for kind in (DiscreteLaplace, SmoothCauchy, *OBJECTIVES)}
 
     def spy(original: Callable[..., Any]) -> Callable[..., Any]:
         def perturb(self: Any, table: np.ndarray, rng: Any) -> np.ndarray:
@@ -45,7 +48,7 @@ def recorded(passages: list[Passage], replayed: list[Passage] | None = None):
             if replayed is not None:
                 assert len(passages) < len(replayed), "the neighbour is asked more queries"
                 left = replayed[len(passages)].left
-                if isinstance(self, ObjectivePerturbation):
+                if isinstance(self, OBJECTIVES):
                     left = left + 1  # near the same minimiser, the next lattice point may be met instead
             passages.append(Passage(self, table.copy() if isinstance(table, np.ndarray) else table, left))
             return left
@@ -68,8 +71,9 @@ def exact_loss(first: Passage, second: Passage) -> Fraction | float:
     """The loss of one mechanism between the tables that entered it, from the law of its noise."""
     assert type(first.mechanism) is type(second.mechanism)
     assert first.mechanism == second.mechanism, "the noise depends on the data"
-    if isinstance(first.mechanism, ObjectivePerturbation):
-        densities = [log_density(each.entered, each.mechanism, first.left) for each in (first, second)]
+    if isinstance(first.mechanism, OBJECTIVES):
+        density = log_density if isinstance(first.mechanism, ObjectivePerturbation) else log_density_of_all
+        densities = [density(each.entered, each.mechanism, first.left) for each in (first, second)]
         return abs(densities[0] - densities[1])
     assert first.entered.shape == second.entered.shape
     if isinstance(first.mechanism, DiscreteLaplace):
@@ -125,6 +129,37 @@ def log_density(problem: Any, mechanism: ObjectivePerturbation, lattice: np.ndar
     active = X[np.abs(1 - margins) < h]
     jacobian = mechanism.mu * np.eye(len(w)) + active.T @ active / (2 * h)
     return float(np.linalg.slogdet(jacobian)[1] - noise)
+
+
+def log_density_of_all(problem: Any, mechanism: MulticlassPerturbation, lattice: np.ndarray) -> float:
+    """The same for all classes at once, at the sum-zero matrix next to a lattice point.
+
+    The Jacobian is that of the whole space: it has mu, whatever the records, where all classes move together.
+    """
+    W = lattice / 2.0**mechanism.bits
+    W = W - W.mean(axis=0)
+    X, own = vectors(problem), np.eye(mechanism.classes)[problem.sides.astype(int)]
+    P = np.array([on_simplex(row / mechanism.tau) for row in X @ W.T + 2 * (1 - own)]).reshape(own.shape)
+    B = (own - P).T @ X - mechanism.mu * W
+    norms = np.array([np.abs(part).sum() / 2 for part in np.split(B, np.cumsum(mechanism.groups)[:-1], axis=1)])
+    sizes = np.array(mechanism.groups)
+    rates = [2.0**mechanism.grid / scale for scale in mechanism.scales]
+    noise = sum(rate * norms[sizes == size].max() for size, rate in zip(sorted(set(sizes)), rates, strict=True))
+    jacobian = mechanism.mu * np.eye(W.size)
+    for x, p in zip(X, P, strict=True):
+        active = (p > 0).astype(float)
+        centring = np.diag(active) - np.outer(active, active) / active.sum()
+        jacobian += np.kron(centring, np.outer(x, x)) / mechanism.tau
+    return float(np.linalg.slogdet(jacobian)[1] - noise)
+
+
+def on_simplex(u: np.ndarray) -> np.ndarray:
+    """The nearest point of the simplex, by halving: not the way of the code."""
+    low, high = u.max() - 1, u.max()
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.maximum(u - middle, 0).sum() > 1 else (low, middle)
+    return np.maximum(u - high, 0)
 
 
 def _cauchy_loss(first: Passage, second: Passage) -> float:

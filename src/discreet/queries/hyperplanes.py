@@ -92,7 +92,10 @@ class Feature:
 
 @dataclass(frozen=True)
 class Hyperplanes:
-    """The weights of one hyperplane per class, against all others (two classes: only one), in steps of 2**-`bits`.
+    """The weights of each class (two classes: of one hyperplane between them), in steps of 2**-`bits`.
+
+    The class with the largest score is predicted. Files of version 0.1 hold a hyperplane of each class against the
+    rest, from objectives of their own, which is read in the same way.
 
     `knots` is the number of evenly spaced spline knots per numeric column; 1 means linear. With `edges` there are two
     more near either bound, unless the column is linear. `columns` are the columns that take part (None for all), and
@@ -143,11 +146,11 @@ class Hyperplanes:
         return (*(each.size for each in self.features(schema)), 1)
 
     def problems(self, schema: Schema) -> int:
-        """Number of hyperplanes."""
+        """Number of rows of weights: one per class, or a single one for two classes."""
         return 1 if len(schema.classes) <= 2 else len(schema.classes)
 
     def shape(self, schema: Schema) -> tuple[int, int]:
-        """Number of hyperplanes and of coordinates; public."""
+        """Number of rows of weights and of coordinates; public."""
         return self.problems(schema), sum(self.groups(schema))
 
 

@@ -25,6 +25,7 @@ from discreet.models import MODELS
 from discreet.models.linear.linear_svm import LinearSVM
 from discreet.models.linear.plan import fitting_knots, fitting_strength
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.multiclass_objective import MulticlassPerturbation
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
 from support.neighbours import ADJACENCIES, neighbours, schema
 from support.replay import exact_loss, recorded, replay, visible
@@ -121,7 +122,7 @@ def test_many_classes():
     assert model.decision_function(content.data).shape == (150, 3)
     noisy = LinearSVM(public, epsilon=30, random_state=0).fit(content.data, labels)
     assert noisy.score(content.data, labels) > 0.85
-    assert {charge.epsilon for charge in noisy.receipt_.charges} == {Fraction(99, 10), Fraction(1, 10)}
+    assert [charge.epsilon for charge in noisy.receipt_.charges] == [Fraction(297, 10), Fraction(3, 10)]
     assert noisy.receipt_.epsilon == 30
     assert noisy.plot() is not None
     assert noisy.explain().count("constant") == 4
@@ -182,6 +183,47 @@ def test_an_attack_finds_almost_epsilon_and_no_more(adjacency):
     assert 0.85 < attacked(adjacency=adjacency) <= 1 + 1e-9
 
 
+def attacked_of_three(adjacency="add-remove"):
+    """The same with three classes, where the record has all classes active, its own barely."""
+    public, record = ALONE.replace(adjacency=adjacency, classes=["n", "o", "y"]), {"a": "x", "label": "y"}
+    table, other = [record], [] if adjacency == "add-remove" else [{**record, "label": "n"}]
+
+    def fit(rows):
+        return LinearSVM(public, epsilon=1.0, regularisation=5.0, random_state=1).fit(rows)
+
+    recording, replaying = [], []
+    with recorded(recording):
+        fit(table)
+    first = recording[0]
+    size = (2 - first.mechanism.tau / 2 + 1e-6) * 2 / 3
+    W = np.outer([-0.5, -0.5, 1.0], [-1.0, 1.0]) / 2 * size
+    at = np.round(W * 2.0**first.mechanism.bits).astype(np.int64)
+    recording[:2] = [dataclasses.replace(first, left=at), dataclasses.replace(recording[1], entered=at)]
+    with recorded(replaying, recording):
+        fit(other)
+    return sum(exact_loss(*pair) for pair in zip(recording, replaying, strict=True))
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_an_attack_on_three_classes_finds_much_of_epsilon_and_no_more(adjacency):
+    least = 0.95 if adjacency == "add-remove" else 0.6
+    assert least < attacked_of_three(adjacency) <= 1 + 1e-9
+
+
+def test_mutants_of_three_classes_are_caught(monkeypatch):
+    true = MulticlassPerturbation.calibrated.__func__
+
+    def mutant(change):
+        calibrated = classmethod(lambda cls, *arguments: true(cls, *change(*arguments)))
+        monkeypatch.setattr(MulticlassPerturbation, "calibrated", calibrated)
+        monkeypatch.setattr(MulticlassPerturbation, "loss", lambda self, distance: Fraction(0))
+
+    mutant(lambda epsilon, *rest: (2 * epsilon, *rest))
+    assert attacked_of_three() > 1.5
+    mutant(lambda epsilon, distance, *rest: (epsilon, 1, *rest))  # the factor of replace-one dropped
+    assert attacked_of_three("replace-one") > 1.05
+
+
 def test_mutants_are_caught(monkeypatch):
     true = ObjectivePerturbation.calibrated.__func__
 
@@ -208,10 +250,11 @@ def test_the_mutant_without_lattice_noise_is_caught(monkeypatch):
     assert visible(model) != visible(fit([record])), "which approximation was found can be seen"
 
 
-def test_the_mutant_that_pays_once_for_all_classes_is_caught(monkeypatch):
-    monkeypatch.setattr(door, "split_evenly", lambda epsilon, parts: [epsilon] * parts)
-    with pytest.raises(BudgetError):
-        LinearSVM(schema(), epsilon=1.0).fit([], ledger=Ledger(1))
+def test_the_mutant_that_forgets_the_share_of_the_lattice_is_caught(monkeypatch):
+    monkeypatch.setattr(door, "split_by_weight", lambda epsilon, weights: [epsilon] * len(weights))
+    for public in (schema(), WEATHER):
+        with pytest.raises(BudgetError):
+            LinearSVM(public, epsilon=1.0).fit([{}], ["x"], ledger=Ledger(1))
 
 
 def scores_of_fits(rows, adjacency, epsilon, seed, runs):
@@ -328,9 +371,12 @@ def test_statistics_of_another_model_are_refused():
 
 def test_defaults_follow_from_public_things():
     query = door.Hyperplanes(1, 23)
-    assert fitting_strength(query, WEATHER, Fraction(1)) == 5
-    assert fitting_strength(query, schema(), Fraction(1)) == 15
-    assert fitting_strength(query, WEATHER, math.inf) == pytest.approx(1 / 3)
+    assert fitting_strength(query, WEATHER, Fraction(1), 1) == 5
+    assert fitting_strength(query, schema(), Fraction(1), 10**6) == 5, "not divided by the classes"
+    few, many = (fitting_strength(query, schema(), Fraction(1), records) for records in (2, 4))
+    assert few == pytest.approx(2 * many)
+    assert many > 5
+    assert fitting_strength(query, WEATHER, math.inf, 1) == pytest.approx(1 / 3)
     assert fitting_knots(query, WEATHER, Fraction(1), 5) == 1
     assert fitting_knots(query, WEATHER, Fraction(1, 10), 400) == 4
     assert fitting_knots(query, WEATHER, Fraction(1), 400) == fitting_knots(query, WEATHER, math.inf, 400) == 8

@@ -18,8 +18,8 @@ from discreet.privacy.mechanisms.objective import (
     WORD,
     ObjectivePerturbation,
     _cross_polytope,
-    _gamma,
     determinant,
+    gamma,
     rate_parts,
 )
 from discreet.privacy.mechanisms.problem import Objective, Problem
@@ -215,8 +215,8 @@ def test_the_drawn_noise_has_its_law(seed):
 def test_exponentials_are_rounded_down_exactly():
     """A two-sided geometric draw folded in half is a one-sided one: its probabilities, and those of a sum of three."""
     rng, p = as_rng(11), math.exp(-1 / 1.5)
-    singles = np.array([_gamma(1, 1.5, rng) for _ in range(4000)])
-    sums = np.array([_gamma(3, 1.5, rng) for _ in range(4000)])
+    singles = np.array([gamma(1, 1.5, rng) for _ in range(4000)])
+    sums = np.array([gamma(3, 1.5, rng) for _ in range(4000)])
     for draws, law in ((singles, stats.nbinom(1, 1 - p)), (sums, stats.nbinom(3, 1 - p))):
         seen = np.bincount(np.minimum(draws, 6), minlength=7)
         expected = np.append(law.pmf(np.arange(6)), law.sf(5)) * len(draws)

@@ -25,7 +25,7 @@ from discreet.models.linear import weights
 from discreet.models.linear.scoring import Scorer
 from discreet.models.linear.weights import Weight
 from discreet.models.parameter_checks import check_integer
-from discreet.models.record_count import RecordCount, known_records
+from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
@@ -50,9 +50,8 @@ class LinearSVM(PrivateClassifier):
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plan follows from the schema, ε
     and what was bought before: the number of records, then the sizes of the classes and the choice of columns
-    (`release`, `select`), then the splits of a tree (`grow_splits`), proofs there. The weights are found last, one
-    hyperplane for two classes, or one per class against the rest for more, each at an equal share of what is left
-    (`separate`, proof there): its query has the chosen columns and the tree, which are public by then. The shares sum
+    (`release`, `select`), then the splits of a tree (`grow_splits`), proofs there. The weights are found last, of one
+    hyperplane for two classes, or of all classes at once for more, at what is left (`separate`, proof there): its query has the chosen columns and the tree, which are public by then. The shares sum
     to ε (exact fractions; adaptive sequential composition); everything after that is post-processing. After Chaudhuri,
     Monteleoni and Sarwate 2011, with noise that fits the records (a norm for groups of coordinates, not their common
     length), one determinant less, and exact arithmetic wherever privacy depends on it.
@@ -61,11 +60,12 @@ class LinearSVM(PrivateClassifier):
     ----------
     schema : Schema, or "from-data" to read bounds, categories and classes off the data, which voids the guarantee.
     epsilon : privacy loss of the whole fit; infinity for a model without noise.
-    huber : the hinge loss is rounded within this distance of its corner. The published value, 0.05, needs more noise.
-        "auto" (default) is 0.5, or 2 with leaves.
+    huber : the hinge loss is rounded within this distance of its corner; for more than two classes, the largest margin
+        violation is smoothed by this much per class. The published value, 0.05, needs more noise. "auto" (default) is
+        0.5, or 2 with leaves.
     regularisation : the penalty is (regularisation / 2) |w|^2, for records scaled to a norm of at most 1 and a hinge
-        loss that is summed over the records, not averaged. "auto" (default) is 5 / ε per hyperplane. Raised if ε
-        requires more.
+        loss that is summed over the records, not averaged. "auto" (default) is 5 / ε, and for more than
+        two classes at least what the expected noise calls for. Raised if ε requires more.
     knots : number of evenly spaced spline knots per numeric column; 1 means linear. From 8 on there are two more near
         each bound, for columns whose values crowd there. "auto" (default) follows from ε, the number of records, the
         classes and the columns.
@@ -126,7 +126,8 @@ class LinearSVM(PrivateClassifier):
     ) -> Answers:
         self._rehearse(schema, epsilon)
         known = RecordCount(schema.records or 1, epsilon)
-        if epsilon != math.inf and planning.needs_records(schema, self.knots, self.select, self.leaves):
+        needs = self.regularisation, self.knots, self.select, self.leaves
+        if epsilon != math.inf and planning.needs_records(schema, *needs):
             known = known_records(source, schema, epsilon, partial(self._rehearse, schema), ledger, rng, purpose)
         records, rest = known.records, known.rest
         answers, names = known.answers, None
@@ -138,11 +139,11 @@ class LinearSVM(PrivateClassifier):
             names = select(source, schema, scores, wanted, choosing, ledger, rng, purpose).columns
             answers += classes.tables
         asked = schema.names if names is None else names
-        depth = planning.depth_of(self.leaves, len(asked), rest, records)
+        depth = planning.depth_of(self.leaves, len(asked), planning.signal(schema, rest, records), records)
         plan, rest = planning.splits(schema, asked, rest, depth)
         nodes = None if plan is None else grow_splits(source, schema, plan, ledger, rng, purpose).nodes
         query = self._query(schema, rest, records, names, nodes)
-        strength = self._strength(query, schema, rest)
+        strength = self._strength(query, schema, rest, records)
         huber = planning.fitting_huber(self.huber, nodes is not None)
         return answers + separate(source, schema, query, rest, huber, strength, ledger, rng, purpose).tables
 
@@ -170,7 +171,8 @@ class LinearSVM(PrivateClassifier):
         most = planning.most_knots() if self.knots == "auto" else int(self.knots)
         query = Hyperplanes(most, planning.BITS, most >= planning.EDGES_FROM, None, nodes)
         for huber in {planning.fitting_huber(self.huber, leaves) for leaves in (False, nodes is not None)}:
-            check_affordable(schema, query, rest, huber, self._strength(query, schema, rest))
+            for records in (1, MOST_RECORDS):
+                check_affordable(schema, query, rest, huber, self._strength(query, schema, rest, records))
 
     def _query(
         self, schema: Schema, epsilon: Epsilon, records: int, names: Sequence[str] | None, nodes: Any
@@ -180,9 +182,9 @@ class LinearSVM(PrivateClassifier):
         knots = planning.fitting_knots(query, schema, epsilon, records) if automatic else int(self.knots)
         return replace(query, knots=knots, edges=knots >= planning.EDGES_FROM)
 
-    def _strength(self, query: Hyperplanes, schema: Schema, epsilon: Epsilon) -> float:
+    def _strength(self, query: Hyperplanes, schema: Schema, epsilon: Epsilon, records: int) -> float:
         if self.regularisation == "auto":
-            return planning.fitting_strength(query, schema, epsilon)
+            return planning.fitting_strength(query, schema, epsilon, records)
         return float(self.regularisation)
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:

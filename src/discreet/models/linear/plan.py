@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 
 from discreet.doors.tree_plans import Greedy
 from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.mechanisms.multiclass_objective import noise_variance
+from discreet.privacy.mechanisms.multiclass_problem import MARGIN
 from discreet.privacy.steps import split_by_weight
 from discreet.queries.hyperplanes import Hyperplanes
 from discreet.queries.tables import MajorityScore
@@ -75,8 +77,8 @@ DEEPEST = 10
 """Depth of the deepest tree that may be asked for: its leaves are about as many weights as can be solved directly."""
 FILLED = 16
 """Records that a leaf must hold on average, however large ε is (accuracy: benchmarks/features.py)."""
-THRESHOLDS = 128
-"""Parts into which the tree cuts a numeric column (accuracy: benchmarks/features.py)."""
+MOST_FINE, COARSE_BINS = 1000, 16
+"""With more numeric columns than this, the tree cuts each into this many parts, which takes less time."""
 SPLITTING = 0.4
 """Share of ε for the splits of the tree; each level gets √2 times as much as the one above (accuracy:
 benchmarks/features.py)."""
@@ -84,17 +86,18 @@ LARGE_EPSILON = 1e6
 """A larger epsilon, also an infinite one, changes no plan."""
 
 
-def signal(epsilon: Epsilon, records: int) -> float:
-    """Epsilon times the number of records; epsilon is bounded, so that this is finite."""
-    return min(float(epsilon), LARGE_EPSILON) * records
+def signal(schema: Schema, epsilon: Epsilon, records: int) -> float:
+    """Epsilon times the number of records, halved under replace-one; epsilon is bounded, so that this is finite."""
+    return min(float(epsilon), LARGE_EPSILON) * records / schema.adjacency.distance
 
 
-def needs_records(schema: Schema, knots: Any, select: Any, leaves: Any) -> bool:
+def needs_records(schema: Schema, regularisation: Any, knots: Any, select: Any, leaves: Any) -> bool:
     """Whether the plan depends on the number of records."""
     numeric = any(isinstance(column, Numeric) for column in schema.columns)
     choosing = select == "auto" and len(schema.columns) >= WORTH * FEWEST
     growing = leaves == "auto" and len(schema.columns) > 1
-    return (knots == "auto" and numeric) or choosing or growing
+    weighing = regularisation == "auto" and len(schema.classes) > 2
+    return (knots == "auto" and numeric) or choosing or growing or weighing
 
 
 def wanted_columns(select: Any, schema: Schema, epsilon: Epsilon, records: int) -> int:
@@ -104,7 +107,7 @@ def wanted_columns(select: Any, schema: Schema, epsilon: Epsilon, records: int) 
         return 0
     if select != "auto":
         return int(select)
-    groups = math.sqrt(signal(epsilon, records) / GROUP * len(schema.classes) / 2)
+    groups = math.sqrt(signal(schema, epsilon, records) / GROUP * len(schema.classes) / 2)
     wanted = max(FEWEST, math.floor(groups) - 1)
     if number < WORTH * FEWEST or wanted > ENOUGH * number:
         return 0
@@ -129,11 +132,10 @@ def scores(schema: Schema, noisy_classes: NDArray[Any]) -> list[MajorityScore]:
     return [MajorityScore(each.name, BINS if isinstance(each, Numeric) else None, weights) for each in schema.columns]
 
 
-def depth_of(leaves: Any, columns: int, epsilon: Epsilon, records: int) -> int:
-    """How deep a tree to grow; 0 if none. Leaves of one column tell nothing that its own group does not tell."""
+def depth_of(leaves: Any, columns: int, strength: float, records: int) -> int:
+    """How deep a tree to grow at this signal; 0 if none. Leaves of one column tell nothing that its own group does not tell."""
     if leaves != "auto":
         return int(leaves)
-    strength = signal(epsilon, records)
     if columns < 2 or strength < LEAVES_FROM * (columns + 1) ** 2:
         return 0
     filled = math.floor(math.log2(max(1.0, records / FILLED)))
@@ -142,7 +144,8 @@ def depth_of(leaves: Any, columns: int, epsilon: Epsilon, records: int) -> int:
 
 def splits(schema: Schema, columns: Sequence[str], epsilon: Epsilon, depth: int) -> tuple[Greedy | None, Epsilon]:
     """The tree to grow, if there is anything to ask, and the epsilon that is left."""
-    questions = candidates(schema, THRESHOLDS, columns)
+    numbers = sum(isinstance(schema[name], Numeric) for name in columns)
+    questions = candidates(schema, None if numbers <= MOST_FINE else COARSE_BINS, columns)
     if not depth or not questions:
         return None, epsilon
     splitting, rest = split_by_weight(epsilon, [SPLITTING, 1 - SPLITTING])
@@ -156,8 +159,10 @@ def fitting_huber(huber: Any, leaves: bool) -> float:
 
 
 def fitting_knots(query: Hyperplanes, schema: Schema, epsilon: Epsilon, records: int) -> int:
-    """Number of knots that ε pays for: the noise and the number of weights both grow with the number of groups."""
-    strength = float(epsilon) / query.problems(schema) * records / len(query.groups(schema)) ** 2
+    """Number of knots that ε pays for: the noise and the number of weights both grow with the number of groups, and
+    with the free weights per coordinate, one for two classes and K - 1 for more."""
+    free = max(1, len(schema.classes) - 1)
+    strength = signal(schema, epsilon, records) / free / len(query.groups(schema)) ** 2
     return max((knots for least, knots in KNOTS.items() if strength >= least), default=1)
 
 
@@ -166,8 +171,18 @@ def most_knots() -> int:
     return max(KNOTS.values())
 
 
-def fitting_strength(query: Hyperplanes, schema: Schema, epsilon: Epsilon) -> float:
-    """Default regularisation: 5 / ε per hyperplane, and at least the equivalent of scikit-learn's C = 1."""
-    least = 1 / len(query.groups(schema))
-    share = max(float(epsilon) / query.problems(schema), 1e-12)
-    return max(STRENGTH / share, least) if math.isfinite(share) else least
+def fitting_strength(query: Hyperplanes, schema: Schema, epsilon: Epsilon, records: int) -> float:
+    """Default regularisation: 5 / ε, at least the equivalent of scikit-learn's C = 1, and for more than two classes
+    enough for the noise.
+
+    With noise of variance s^2 in the gradient and a signal of g, weights of about w = margin / groups are found with
+    the least mean square error if the penalty is s^2 / (g w): (g w + noise) / (g / w + penalty) against w. A class has
+    about g = records / K. For many classes the noise per weight is large, and so is this.
+    """
+    groups, classes = query.groups(schema), len(schema.classes)
+    least = 1 / len(groups)
+    share = max(float(epsilon), 1e-12)
+    if not math.isfinite(share):
+        return least
+    noise = noise_variance(groups, classes, share) if classes > 2 else 0.0
+    return max(STRENGTH / share, least, noise * classes / (MARGIN * records))

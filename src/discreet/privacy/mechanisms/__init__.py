@@ -7,6 +7,7 @@ from typing import Protocol
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.clear import InTheClear
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.multiclass_objective import MulticlassPerturbation
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
 from discreet.privacy.mechanisms.polya import PolyaShare
 from discreet.privacy.mechanisms.response import RandomizedResponse
@@ -40,6 +41,7 @@ class Mechanism(Protocol):
 MECHANISMS = (
     DiscreteLaplace,
     InTheClear,
+    MulticlassPerturbation,
     ObjectivePerturbation,
     PermuteAndFlip,
     PolyaShare,

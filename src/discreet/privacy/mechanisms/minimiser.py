@@ -21,9 +21,9 @@ Test       tests/privacy/mechanisms/test_objective.py::test_the_certificate_hold
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,20 +50,23 @@ def minimise(problem: Problem, huber: float, mu: float, b: Sequence[Fraction], t
             w = _sharpened(problem.thinned(step), ROUND, huber, mu, floats, step, w)
         w = _sharpened(problem, ROUND if few else ROUND / 8, huber, mu, floats, 1, w)
         objective = Objective(problem, huber, mu, floats)
-        return certified(objective, b, _descended(objective, w, tolerance / 8, 1000), tolerance)
+        return certified(objective, b, descended(objective, w, tolerance / 8, 1000), tolerance)
 
 
 def _sharpened(problem: Problem, first: float, huber: float, mu: float, b: Vector, weight: int, w: Vector) -> Vector:
     """A start near the minimiser: minimise with a round corner, then with sharper ones, which mislead Newton's step."""
     width = first
     while width > huber:
-        w = _descended(Objective(problem, width, mu, b, weight), w, 0.01 * mu, 20)
+        w = descended(Objective(problem, width, mu, b, weight), w, 0.01 * mu, 20)
         width /= 2
     return w
 
 
-def _descended(objective: Objective, w: Vector, tolerance: float, steps: int) -> Vector:
-    """Newton's method with halved steps, in floating point, until it gains nothing: only a good start."""
+def descended(objective: Any, w: Vector, tolerance: float, steps: int) -> Vector:
+    """Newton's method with halved steps, in floating point, until it gains nothing: only a good start.
+
+    The objective is an `Objective` or a `MulticlassObjective`, which each know what they call the margins at w.
+    """
     margins = objective.margins(w)
     value = objective.value(w, margins)
     for _ in range(steps):
@@ -89,30 +92,68 @@ def _descended(objective: Objective, w: Vector, tolerance: float, steps: int) ->
 def certified(objective: Objective, b: Sequence[Fraction], w: Vector, tolerance: float) -> list[Fraction]:
     """Take steps from w until the exact gradient is within the tolerance."""
     problem = objective.problem
-    steepest = objective.mu + problem.groups * problem.rows / (2 * objective.huber)
-    exact = ExactGradient(objective, b, fast_bits(w, objective.huber))
-    point = exact.point(w if np.isfinite(w).all() else np.zeros_like(w))
+    return searched(
+        lambda bits: ExactGradient(objective, b, bits),
+        fast_bits(w, objective.huber),
+        lambda w, gradient: objective.newton(objective.margins(w), gradient),
+        objective.mu + problem.groups * problem.rows / (2 * objective.huber),
+        w,
+        tolerance,
+    )
+
+
+class Exact(Protocol):
+    """grad F at fixed-point vectors, with a bound on the norm of its error."""
+
+    bits: int
+
+    def __call__(self, point: Sequence[int]) -> tuple[Vector, float]: ...
+
+
+def searched(
+    exact_with: Callable[[int], Exact],
+    bits: int,
+    newton: Callable[[Vector, Vector], Vector],
+    steepest: float,
+    w: Vector,
+    tolerance: float,
+) -> list[Fraction]:
+    """Take steps from w until the exact gradient, at first with `bits`, is within the tolerance.
+
+    `newton` proposes a step from a point and its gradient; `steepest` bounds the second derivative of F.
+    """
+    exact = exact_with(bits)
+    point = fixed_point(w if np.isfinite(w).all() else np.zeros_like(w), exact.bits)
     gradient, error = exact(point)
-    if not math.isfinite(_norm(gradient)):  # floats failed: start from zero, any start will do
+    if not math.isfinite(norm(gradient)):  # floats failed: start from zero, any start will do
         point = [0] * len(point)
         gradient, error = exact(point)
     tried = 0
-    while not _norm(gradient) + error <= tolerance:
+    while not norm(gradient) + error <= tolerance:
         tried += 1
         if exact.bits < SURE and (error > tolerance / 2 or tried > 20):
             point = [value << (SURE - exact.bits) for value in point]
-            exact = ExactGradient(objective, b, SURE)
+            exact = exact_with(SURE)
             gradient, error = exact(point)
             continue
-        w = exact.floats(point)
-        newton = objective.newton(objective.margins(w), gradient)
-        for step, part in (*((newton * part, part) for part in (1.0, 0.5, 0.25, 0.125)), (-gradient / steepest, 0)):
-            trial = [value + move for value, move in zip(point, exact.point(step), strict=True)]
+        step = newton(floats_of(point, exact.bits), gradient)
+        for move, part in (*((step * part, part) for part in (1.0, 0.5, 0.25, 0.125)), (-gradient / steepest, 0)):
+            trial = [value + change for value, change in zip(point, fixed_point(move, exact.bits), strict=True)]
             trial_gradient, trial_error = exact(trial)
-            if _norm(trial_gradient) < (1 - part / 4) * _norm(gradient):
+            if norm(trial_gradient) < (1 - part / 4) * norm(gradient):
                 break
         point, gradient, error = trial, trial_gradient, trial_error
     return [Fraction(value, 1 << exact.bits) for value in point]
+
+
+def fixed_point(w: Vector, bits: int) -> list[int]:
+    """The fixed-point vector nearest to a float vector."""
+    return [round(Fraction(value) * 2**bits) for value in w.tolist()]
+
+
+def floats_of(point: Sequence[int], bits: int) -> Vector:
+    """The float vector nearest to a fixed-point vector."""
+    return np.array([nearest(Fraction(value, 1 << bits)) for value in point])
 
 
 def fast_bits(w: Vector, huber: float) -> int:
@@ -136,11 +177,7 @@ class ExactGradient:
 
     def point(self, w: Vector) -> list[int]:
         """The fixed-point vector nearest to a float vector."""
-        return [round(Fraction(value) * 2**self.bits) for value in w.tolist()]
-
-    def floats(self, point: Sequence[int]) -> Vector:
-        """The float vector nearest to a fixed-point vector."""
-        return np.array([_nearest(Fraction(value, 1 << self.bits)) for value in point])
+        return fixed_point(w, self.bits)
 
     def __call__(self, point: Sequence[int]) -> tuple[Vector, float]:
         """The gradient, each entry rounded once, and a bound on the norm of the error in its sum over records."""
@@ -148,9 +185,12 @@ class ExactGradient:
         # the sum of |w| bounds every margin: no sum of machine integers can wrap around
         fits = self.bits <= FAST and sum(map(abs, point)) + self._end + self._width < 2**62
         kind: Any = np.int64 if fits else object
-        tables = [self._table(feature, point, offset).astype(kind) for feature, offset in self._groups()]
-        sums = [_Sums(len(table), kind) for table in tables]
-        constant = _Sums(1, kind)
+        tables = [
+            rounded_table(feature, point[offset : offset + feature.size]).astype(kind)
+            for feature, offset in self._groups()
+        ]
+        sums = [Sums(len(table), kind) for table in tables]
+        constant = Sums(1, kind)
         for codes, signs in problem.blocks():
             sides = signs.astype(kind)
             margins = np.full(len(sides), point[-1], dtype=kind)
@@ -170,7 +210,7 @@ class ExactGradient:
                     gathered[offset + coordinate] += factor * value
         gathered[-1] = constant.values()[0]
         gradient = [
-            _nearest(Fraction(-total, unit * self._width) + self._mu * Fraction(value, 1 << self.bits) + noise)
+            nearest(Fraction(-total, unit * self._width) + self._mu * Fraction(value, 1 << self.bits) + noise)
             for total, unit, value, noise in zip(gathered, units, point, self._b, strict=True)
         ]
         return np.array(gradient), self._error
@@ -178,16 +218,15 @@ class ExactGradient:
     def _groups(self) -> list[tuple[Feature, int]]:
         return list(zip(self._problem.features, self._problem.offsets[:-1], strict=True))
 
-    @staticmethod
-    def _table(feature: Feature, point: Sequence[int], offset: int) -> NDArray[Any]:
-        """What each cell adds to a margin, rounded to an integer."""
-        own = point[offset : offset + feature.size]
-        pairs = zip(feature.places.tolist(), feature.weights.tolist(), strict=True)
-        exact = (own[i] * a + own[j] * c for (i, j), (a, c) in pairs)
-        return np.array([(2 * value + feature.unit) // (2 * feature.unit) for value in exact], dtype=object)
+
+def rounded_table(feature: Feature, own: Sequence[int]) -> NDArray[Any]:
+    """What each cell adds to a margin, rounded to an integer, with the weights of this group in fixed point."""
+    pairs = zip(feature.places.tolist(), feature.weights.tolist(), strict=True)
+    exact = (own[i] * a + own[j] * c for (i, j), (a, c) in pairs)
+    return np.array([(2 * value + feature.unit) // (2 * feature.unit) for value in exact], dtype=object)
 
 
-class _Sums:
+class Sums:
     """Sums of integers by code that never round: 64-bit numbers in two halves, or integers of any size."""
 
     HALF = 26
@@ -213,7 +252,7 @@ class _Sums:
         return [(int(h) << shift) + int(value) for h, value in zip(high.tolist(), low.tolist(), strict=True)]
 
 
-def _nearest(value: Fraction) -> float:
+def nearest(value: Fraction) -> float:
     """The nearest float, or infinity if there is none: no step is taken to such a point."""
     try:
         return float(value)
@@ -221,7 +260,7 @@ def _nearest(value: Fraction) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _norm(gradient: Vector) -> float:
+def norm(gradient: Vector) -> float:
     """The norm, rounded up; infinite if it is too large for a float."""
-    norm = float(np.linalg.norm(gradient))
-    return norm * (1 + SLACK) if math.isfinite(norm) else math.inf
+    length = float(np.linalg.norm(gradient))
+    return length * (1 + SLACK) if math.isfinite(length) else math.inf

@@ -15,11 +15,10 @@ from discreet.privacy.directed_rounding import log_above
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.minimiser import minimise
 from discreet.privacy.mechanisms.problem import SLACK, Problem
+from discreet.privacy.mechanisms.sum_zero import WORD
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.sampling import LARGEST_SCALE
 
-WORD = 62
-"""Bits of a uniform integer, the most that `Randomness.integers` draws; two of them make a uniform number."""
 LARGEST_WEIGHT = 2**60
 """Lattice weights are clamped to this size, so that they stay machine integers. Clamping never moves two weight vectors
 further apart."""
@@ -108,16 +107,8 @@ class ObjectivePerturbation:
         mu = max(strength, least * (1 + SLACK)) * len(groups)
         grid = math.floor(math.log2(4 * _rounding_steps(groups) / mu)) + bits + 2
         rate = (Fraction(epsilon) - log_above(1 + determinant(groups, huber, mu))) / distance
-        scales = []
-        for part in rate_parts(groups):
-            wanted = 1 / (rate * part) * Fraction(2) ** grid
-            if not 0 < wanted <= LARGEST_SCALE:
-                raise ParameterError(f"epsilon={float(epsilon):.3g} for one hyperplane is too small; use a larger one")
-            scale = float(wanted)
-            while Fraction(scale) < wanted:
-                scale = math.nextafter(scale, math.inf)
-            scales.append(scale)
-        return cls(tuple(groups), huber, mu, bits, grid, tuple(scales))
+        scales = tuple(fitting_scale(rate * part, grid, epsilon) for part in rate_parts(groups))
+        return cls(tuple(groups), huber, mu, bits, grid, scales)
 
     def loss(self, distance: int) -> Epsilon:
         """The privacy loss if `distance` records are added or removed, rounded up (proof above)."""
@@ -162,7 +153,7 @@ class ObjectivePerturbation:
             return [Fraction(0)] * self.size
         sizes = sorted(set(self.groups))
         radii = {
-            size: _gamma(self.groups.count(size) * size + 1, scale, rng)
+            size: gamma(self.groups.count(size) * size + 1, scale, rng)
             for size, scale in zip(sizes, self.scales, strict=True)
         }
         unit = Fraction(2) ** (self.grid + 2 * WORD)
@@ -189,6 +180,17 @@ def rate_parts(groups: Sequence[int]) -> list[Fraction]:
     return [Fraction(weight, sum(weights)) for weight in weights]
 
 
+def fitting_scale(rate: Fraction, grid: int, epsilon: Epsilon) -> float:
+    """The least scale, in grid steps, at which the noise of a block costs no more than this rate."""
+    wanted = 1 / rate * Fraction(2) ** grid
+    if not 0 < wanted <= LARGEST_SCALE:
+        raise ParameterError(f"epsilon={float(epsilon):.3g} for one hyperplane is too small; use a larger one")
+    scale = float(wanted)
+    while Fraction(scale) < wanted:
+        scale = math.nextafter(scale, math.inf)
+    return scale
+
+
 def determinant(groups: Sequence[int], huber: float, mu: float) -> Fraction:
     """The largest relative increase of the determinant by one record: c * groups / mu."""
     return Fraction(len(groups)) / (2 * Fraction(huber) * Fraction(mu))
@@ -199,7 +201,7 @@ def _rounding_steps(groups: Sequence[int]) -> float:
     return (sum(groups) + 2 * len(set(groups))) * math.sqrt(len(groups)) * (1 + SLACK)
 
 
-def _gamma(shape: int, scale: float, rng: Randomness) -> int:
+def gamma(shape: int, scale: float, rng: Randomness) -> int:
     """A sum of `shape` exponential variables of mean `scale`, each rounded down to an integer.
 
     Each is a two-sided geometric z, folded to z or -z - 1, which is one-sided: P[k] + P[-k - 1] = (1 - p) p^k.

@@ -31,11 +31,12 @@ LARGE = 64
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """Coded records, each on one side (-1 or 1) of a hyperplane. Private: these are exact records."""
+    """Coded records, each on one side (-1 or 1) of a hyperplane, or the number of its class as its side, if there are
+    more than two. Private: these are exact records."""
 
     features: tuple[Feature, ...]
     codes: tuple[NDArray[np.uint16], ...]
-    sides: NDArray[np.int8]
+    sides: NDArray[np.int8] | NDArray[np.uint16]
 
     @property
     def rows(self) -> int:
@@ -67,7 +68,13 @@ class Problem:
         """A sample: the first record, and every `step`-th after it."""
         return Problem(self.features, tuple(code[::step] for code in self.codes), self.sides[::step])
 
-    def blocks(self, size: int = BLOCK) -> Iterator[tuple[list[NDArray[np.intp]], NDArray[np.int8]]]:
+    def picked(self, rows: NDArray[np.intp]) -> Problem:
+        """Some of the records."""
+        return Problem(self.features, tuple(code[rows] for code in self.codes), self.sides[rows])
+
+    def blocks(
+        self, size: int = BLOCK
+    ) -> Iterator[tuple[list[NDArray[np.intp]], NDArray[np.int8] | NDArray[np.uint16]]]:
         """Codes and sides, `size` records at a time."""
         for start in range(0, self.rows, size):
             rows = slice(start, start + size)
