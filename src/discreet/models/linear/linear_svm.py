@@ -32,6 +32,8 @@ Matrix = NDArray[np.float64]
 
 BITS = 23
 """Weights are released in steps of 2**-23: finer than any use, and coarse enough to hide their last bits."""
+MOST_FITTING_BITS = 40
+"""For many classes finer steps are chosen, but none finer than 2**-40: exact noise needs room for its own bits."""
 STRENGTH = 5.0
 """The default regularisation is this over ε: among 2 to 50, a good compromise on the data sets of benchmarks/svm.py,
 from ε = 0.1 to 3. That file shows the accuracy of the chosen value; the other values are not kept there."""
@@ -120,6 +122,7 @@ class LinearSVM(PrivateClassifier):
             strength = fitting_strength(query, schema, epsilon)
         else:
             strength = float(self.regularisation)
+        query = Hyperplanes(knots, fitting_bits(query, schema, epsilon, strength))
         return separate(source, schema, query, epsilon, float(self.huber), strength, ledger, rng, purpose).tables
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
@@ -208,6 +211,20 @@ def fitting_strength(query: Hyperplanes, schema: Schema, epsilon: Epsilon) -> fl
         return least
     noise = noise_variance(groups, classes, share) if classes > 2 else 0.0
     return max(STRENGTH / share, least, noise * classes / (MARGIN * _records(schema)))
+
+
+def fitting_bits(query: Hyperplanes, schema: Schema, epsilon: Epsilon, strength: float) -> int:
+    """Bits of a weight: for more than two classes as many as keep the lattice's noise near 1 % of the other noise.
+
+    Weights shrink with the regularisation, which is large for many classes, and the lattice must be finer by as much.
+    The lattice's noise has a scale of 100 weights / ε steps, and the other noise moves a weight by s / penalty.
+    """
+    groups, classes = query.groups(schema), len(schema.classes)
+    if classes <= 2 or not math.isfinite(float(epsilon)):
+        return BITS
+    steps = 100 * classes * sum(groups) / float(epsilon)
+    moved = math.sqrt(noise_variance(groups, classes, float(epsilon))) / (strength * len(groups))
+    return min(MOST_FITTING_BITS, max(BITS, math.ceil(math.log2(100 * steps / moved))))
 
 
 def _records(schema: Schema) -> int:
