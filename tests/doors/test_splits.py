@@ -47,11 +47,12 @@ SIDES = [
 ]
 MANY = SIDES * 40 + SIDES[:1] * 3 + [{**SIDES[1], "label": "x"}]
 ODD = {"near": 1, "far": 101, "open": "b", "closed": "b", "label": "x"}
+BESIDE = {**ODD, "near": 0}  # on the second level one threshold sets it apart, and one does not
 
 
-def attacked(adjacency, levels=(Fraction(1),)):
+def attacked(adjacency, levels=(Fraction(1),), odd=ODD):
     table = MANY if adjacency == "add-remove" else [*MANY, SIDES[1]]
-    return replay(lambda rows: grown(rows, "max", adjacency, levels), table, [*MANY, ODD])[0]
+    return replay(lambda rows: grown(rows, "max", adjacency, levels), table, [*MANY, odd])[0]
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
@@ -67,7 +68,7 @@ def test_mutants_are_caught(monkeypatch):
     original = PermuteAndFlip.calibrated.__func__
     careless = classmethod(lambda cls, _, distance: original(cls, Fraction(1), distance))  # all of ε for each level
     monkeypatch.setattr(PermuteAndFlip, "calibrated", careless)
-    assert attacked("add-remove", LEVELS) > 1.01
+    assert attacked("add-remove", LEVELS, BESIDE) > 1.01
 
 
 def test_only_the_levels_are_paid_for():

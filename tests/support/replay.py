@@ -139,26 +139,27 @@ def log_density_of_all(problem: Any, mechanism: MulticlassPerturbation, lattice:
     W = lattice / 2.0**mechanism.bits
     W = W - W.mean(axis=0)
     X, own = vectors(problem), np.eye(mechanism.classes)[problem.sides.astype(int)]
-    P = np.array([on_simplex(row / mechanism.tau) for row in X @ W.T + 2 * (1 - own)]).reshape(own.shape)
+    P = on_simplex((X @ W.T + 2 * (1 - own)).T / mechanism.tau).T
     B = (own - P).T @ X - mechanism.mu * W
     norms = np.array([np.abs(part).sum() / 2 for part in np.split(B, np.cumsum(mechanism.groups)[:-1], axis=1)])
     sizes = np.array(mechanism.groups)
     rates = [2.0**mechanism.grid / scale for scale in mechanism.scales]
     noise = sum(rate * norms[sizes == size].max() for size, rate in zip(sorted(set(sizes)), rates, strict=True))
     jacobian = mechanism.mu * np.eye(W.size)
-    for x, p in zip(X, P, strict=True):
-        active = (p > 0).astype(float)
-        centring = np.diag(active) - np.outer(active, active) / active.sum()
-        jacobian += np.kron(centring, np.outer(x, x)) / mechanism.tau
+    for active in np.unique(P > 0, axis=0):
+        chosen = X[((P > 0) == active).all(axis=1)]
+        centring = np.diag(active * 1.0) - np.outer(active, active) / active.sum()
+        jacobian += np.kron(centring, chosen.T @ chosen) / mechanism.tau
     return float(np.linalg.slogdet(jacobian)[1] - noise)
 
 
 def on_simplex(u: np.ndarray) -> np.ndarray:
-    """The nearest point of the simplex, by halving: not the way of the code."""
-    low, high = u.max() - 1, u.max()
-    for _ in range(200):
+    """The nearest point of the simplex to each column, by halving: not the way of the code."""
+    low, high = u.max(axis=0) - 1, u.max(axis=0)
+    for _ in range(100):
         middle = (low + high) / 2
-        low, high = (middle, high) if np.maximum(u - middle, 0).sum() > 1 else (low, middle)
+        above = np.maximum(u - middle, 0).sum(axis=0) > 1
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
     return np.maximum(u - high, 0)
 
 

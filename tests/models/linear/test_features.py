@@ -135,7 +135,7 @@ def test_leaves_tell_what_no_sum_can(tmp_path):
     assert len(set(model.coef_names_)) == len(model.coef_names_)
     text = model.explain(5)
     assert text.count("  leaf: ") == 2 * 3, "leaves do not hide the columns"
-    assert "one of 256" in text
+    assert f"one of {model.tree_.leaves}" in text
     assert [each["attribute"] for each in model.content(2)["classes"][0]["weights"]].count("leaf") == 2
     assert model.plot(3) is not None
     model.save(tmp_path / "m.json")
@@ -178,11 +178,12 @@ def test_the_plan_follows_from_public_things():
     assert depth_of("auto", 14, 2400, 2400) == depth_of("auto", 1, 10**6, 10**6) == 0
     assert depth_of("auto", 2, 1e6, 1) == 0, "without noise a leaf needs records all the same"
     assert depth_of(3, 1, 1, 1) == 3
-    assert not needs_records(WIDE, "auto", None, 0)
-    assert needs_records(WIDE, "auto", "auto", 0)
-    assert needs_records(SQUARE, "auto", None, 0)
-    assert not needs_records(SQUARE, 4, "auto", 0)
-    assert needs_records(SQUARE, 4, None, "auto")
+    assert not needs_records(WIDE, 1, "auto", None, 0)
+    assert needs_records(WIDE, "auto", "auto", None, 0), "three classes: the penalty follows from the noise"
+    assert needs_records(WIDE, 1, "auto", "auto", 0)
+    assert needs_records(SQUARE, "auto", "auto", None, 0)
+    assert not needs_records(SQUARE, "auto", 4, "auto", 0)
+    assert needs_records(SQUARE, "auto", 4, None, "auto")
 
 
 def test_frequent_classes_weigh_less():

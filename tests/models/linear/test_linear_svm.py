@@ -23,7 +23,7 @@ from discreet.doors import hyperplanes as door
 from discreet.errors import BudgetError, DataError, MissingExtra, ParameterError
 from discreet.models import MODELS
 from discreet.models.linear.linear_svm import LinearSVM
-from discreet.models.linear.plan import fitting_knots, fitting_strength
+from discreet.models.linear.plan import fitting_bits, fitting_knots, fitting_strength
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.multiclass_objective import MulticlassPerturbation
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
@@ -380,6 +380,16 @@ def test_defaults_follow_from_public_things():
     assert fitting_knots(query, WEATHER, Fraction(1), 5) == 1
     assert fitting_knots(query, WEATHER, Fraction(1, 10), 400) == 4
     assert fitting_knots(query, WEATHER, Fraction(1), 400) == fitting_knots(query, WEATHER, math.inf, 400) == 8
+
+
+def test_the_lattice_is_finer_where_weights_are_smaller():
+    """For many classes; two keep their bits, and tiny budgets do not run out of integers."""
+    query = door.Hyperplanes(4, 23)
+    assert fitting_bits(query, WEATHER, Fraction(1, 100), 500.0) == 23
+    coarse, fine = (fitting_bits(query, schema(), Fraction(1), strength) for strength in (1e3, 4e3))
+    assert 23 < coarse == fine - 2
+    assert fitting_bits(query, schema(), Fraction(1, 10**6), 1e9) == 40
+    assert LinearSVM(schema(), epsilon=1e-4).fit([]).receipt_.epsilon == Fraction(1, 10_000)
 
 
 def test_conventions():

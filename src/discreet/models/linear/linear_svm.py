@@ -51,10 +51,11 @@ class LinearSVM(PrivateClassifier):
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plan follows from the schema, ε
     and what was bought before: the number of records, then the sizes of the classes and the choice of columns
     (`release`, `select`), then the splits of a tree (`grow_splits`), proofs there. The weights are found last, of one
-    hyperplane for two classes, or of all classes at once for more, at what is left (`separate`, proof there): its query has the chosen columns and the tree, which are public by then. The shares sum
-    to ε (exact fractions; adaptive sequential composition); everything after that is post-processing. After Chaudhuri,
-    Monteleoni and Sarwate 2011, with noise that fits the records (a norm for groups of coordinates, not their common
-    length), one determinant less, and exact arithmetic wherever privacy depends on it.
+    hyperplane for two classes, or of all classes at once for more, at what is left (`separate`, proof there): its
+    query has the chosen columns and the tree, which are public by then. The shares sum to ε (exact fractions; adaptive
+    sequential composition); everything after that is post-processing. After Chaudhuri, Monteleoni and Sarwate 2011,
+    with noise that fits the records (a norm for groups of coordinates, not their common length), one determinant less,
+    and exact arithmetic wherever privacy depends on it.
 
     Parameters
     ----------
@@ -145,6 +146,7 @@ class LinearSVM(PrivateClassifier):
         query = self._query(schema, rest, records, names, nodes)
         strength = self._strength(query, schema, rest, records)
         huber = planning.fitting_huber(self.huber, nodes is not None)
+        query = affordable(query, schema, rest, huber, strength)
         return answers + separate(source, schema, query, rest, huber, strength, ledger, rng, purpose).tables
 
     def _rehearse(self, schema: Schema, epsilon: Epsilon) -> None:
@@ -172,7 +174,8 @@ class LinearSVM(PrivateClassifier):
         query = Hyperplanes(most, planning.BITS, most >= planning.EDGES_FROM, None, nodes)
         for huber in {planning.fitting_huber(self.huber, leaves) for leaves in (False, nodes is not None)}:
             for records in (1, MOST_RECORDS):
-                check_affordable(schema, query, rest, huber, self._strength(query, schema, rest, records))
+                strength = self._strength(query, schema, rest, records)
+                affordable(query, schema, rest, huber, strength)
 
     def _query(
         self, schema: Schema, epsilon: Epsilon, records: int, names: Sequence[str] | None, nodes: Any
@@ -259,6 +262,19 @@ def _check_select(select: Any, schema: Schema | str) -> None:
         raise ParameterError(f"select={select!r}; need None, 'auto' or a number of columns, at least 1")
     if isinstance(schema, Schema) and int(select) > len(schema.columns):
         raise ParameterError(f"select={select}, but there are {len(schema.columns)} feature(s); need at most that many")
+
+
+def affordable(query: Hyperplanes, schema: Schema, epsilon: Epsilon, huber: float, strength: float) -> Hyperplanes:
+    """The query with as fine a lattice as it should have, or as epsilon pays for; ParameterError if for none."""
+    bits = planning.fitting_bits(query, schema, epsilon, strength)
+    while True:
+        try:
+            check_affordable(schema, replace(query, bits=bits), epsilon, huber, strength)
+            return replace(query, bits=bits)
+        except ParameterError:
+            if bits <= planning.BITS:
+                raise
+        bits -= 1
 
 
 def _check_within(name: str, value: object, least: float, most: float, or_: str = "") -> None:

@@ -36,6 +36,8 @@ from discreet.schema.columns import Numeric
 
 BITS = 23
 """Weights are released in steps of 2**-23: finer than any use, and coarse enough to hide their last bits."""
+MOST_FITTING_BITS = 40
+"""For many classes finer steps are chosen, but none finer than 2**-40: exact noise needs room for its own bits."""
 STRENGTH = 5.0
 """The default regularisation is this over ε: among 2 to 50, a good compromise on the data sets of benchmarks/svm.py,
 from ε = 0.1 to 3. That file shows the accuracy of the chosen value; the other values are not kept there."""
@@ -133,7 +135,7 @@ def scores(schema: Schema, noisy_classes: NDArray[Any]) -> list[MajorityScore]:
 
 
 def depth_of(leaves: Any, columns: int, strength: float, records: int) -> int:
-    """How deep a tree to grow at this signal; 0 if none. Leaves of one column tell nothing that its own group does not tell."""
+    """How deep a tree to grow at this signal; 0 if none: leaves of one column tell no more than its own group."""
     if leaves != "auto":
         return int(leaves)
     if columns < 2 or strength < LEAVES_FROM * (columns + 1) ** 2:
@@ -184,5 +186,20 @@ def fitting_strength(query: Hyperplanes, schema: Schema, epsilon: Epsilon, recor
     share = max(float(epsilon), 1e-12)
     if not math.isfinite(share):
         return least
-    noise = noise_variance(groups, classes, share) if classes > 2 else 0.0
+    noise = noise_variance(groups, classes, share / schema.adjacency.distance) if classes > 2 else 0.0
     return max(STRENGTH / share, least, noise * classes / (MARGIN * records))
+
+
+def fitting_bits(query: Hyperplanes, schema: Schema, epsilon: Epsilon, strength: float) -> int:
+    """Bits of a weight: for more than two classes as many as keep the lattice's noise near 1 % of the other noise.
+
+    Weights shrink with the regularisation, which is large for many classes, and the lattice must be finer by as much.
+    The lattice's noise has a scale of 100 weights / ε steps, and the other noise moves a weight by s / penalty.
+    """
+    groups, classes = query.groups(schema), len(schema.classes)
+    share = float(epsilon) / schema.adjacency.distance
+    if classes <= 2 or not math.isfinite(share):
+        return BITS
+    steps = 100 * classes * sum(groups) / float(epsilon)
+    moved = math.sqrt(noise_variance(groups, classes, share)) / (strength * len(groups))
+    return min(MOST_FITTING_BITS, max(BITS, math.ceil(math.log2(100 * steps / moved))))
