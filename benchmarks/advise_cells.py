@@ -36,6 +36,7 @@ import worlds
 from discreet import Schema
 from discreet.advice.cases import ADVISED, MAJORITY, REAL
 from discreet.advice.facts import Facts
+from discreet.errors import DiscreetError
 from discreet.models import MODELS
 from discreet.models.parameter_texts import configured
 from discreet.records.encoding import as_floats
@@ -116,13 +117,18 @@ def run(task: Task) -> tuple[Task, list[list[Any]]]:
         for draw in range(draws(facts.signal_per_class(epsilon), len(y))):
             train, test = splits[draw % len(splits)]
             seed = zlib.crc32(repr((task.data, task.model, epsilon, draw)).encode())
-            fitted = family(schema, epsilon=epsilon, random_state=seed).fit(chosen(X, train), y[train])
-            scores.append(float(np.mean(np.asarray(fitted.predict(chosen(X, test))) == y[test])))
-            taken = time.perf_counter() - begun
-            if taken > task.seconds * (SLOW if draw == 0 else 1):
+            try:
+                fitted = family(schema, epsilon=epsilon, random_state=seed).fit(chosen(X, train), y[train])
+            except DiscreetError as refused:  # such a cell is missing, all others are not
+                print(f"{task.data} {task.model} at {epsilon:g}: {refused}", flush=True)
                 break
-        deviation = np.std(scores, ddof=1) if len(scores) > 1 else 0.0
-        found.append([task.data, task.model, f"{epsilon:g}", len(scores), f"{np.mean(scores):.5f}", f"{deviation:.5f}"])
+            scores.append(float(np.mean(np.asarray(fitted.predict(chosen(X, test))) == y[test])))
+            if time.perf_counter() - begun > task.seconds * (SLOW if draw == 0 else 1):
+                break
+        if scores:
+            deviation = np.std(scores, ddof=1) if len(scores) > 1 else 0.0
+            measured = (len(scores), f"{np.mean(scores):.5f}", f"{deviation:.5f}")
+            found.append([task.data, task.model, f"{epsilon:g}", *measured])
     return task, found
 
 
