@@ -89,13 +89,14 @@ def test_tiny_signals_are_not_worth_training():
 @pytest.mark.parametrize(
     ("strange", "words"),
     [
-        ("few records", "fewer records than in any known case, so accuracies may well be lower than this"),
+        ("few records", "fewer records than in any known case, so accuracies may well be lower than that"),
         ("many classes", "more classes than in any known case"),
         ("far", "a shape unlike all known cases"),
     ],
 )
 def test_a_guess_is_said_to_be_one_and_why(strange, words):
-    text = sentences(made(0.6, 0.7, strange=(strange,)))[1]
+    expected, text = sentences(made(0.6, 0.7, strange=(strange,)))
+    assert "four of five" not in expected  # that holds for tables like the cases
     assert words in text
     assert text.endswith(": this is a guess.")
     assert words not in " ".join(sentences(made(0.6, 0.7, strange=())))

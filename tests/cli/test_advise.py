@@ -82,6 +82,8 @@ def test_json_holds_all_of_it():
             assert 0 <= each["low"] <= each["accuracy"] <= each["high"] <= 1
         assert choice["is_guess"] is False
         assert "Expect" in choice["sentence"]
+        assert "guess" not in choice["sentence"]
+    assert "this is a guess." in content("s.json", "--records", "2")["choices"][-1]["sentence"]
     assert [each["model"] for each in found["useful_from"]] == list(ADVISED)
     assert len(found["nearest_cases"]) == 10
 

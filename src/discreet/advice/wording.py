@@ -11,7 +11,7 @@ from discreet.advice.advisor import Advice, Choice, Strange, Useful
 from discreet.advice.cases import AUTO
 
 STRANGE: dict[Strange, str] = {
-    "few records": "There are fewer records than in any known case, so accuracies may well be lower than this range",
+    "few records": "There are fewer records than in any known case, so accuracies may well be lower than that",
     "many classes": "There are more classes than in any known case",
     "far": "The table has a shape unlike all known cases",
 }
@@ -43,7 +43,7 @@ def sentences(advice: Advice) -> list[str]:
     groups = [[each for each in worth if each.picked.statement() == told] for told in picks]
     never = [each for each in advice.choices if hopeless(advice, each)]
     texts = [_do_not(never)] if never else []
-    return [*texts, *(sentence(advice, group) for group in groups), *_guess(advice), *_enough(worth)]
+    return [*texts, *(sentence(advice, group) for group in groups), *guess(advice), *_enough(worth)]
 
 
 def sentence(advice: Advice, group: Sequence[Choice]) -> str:
@@ -97,7 +97,8 @@ def _expected(group: Sequence[Choice]) -> str:
         first, unit = choice.first, " of records right at epsilon" if place == 0 else " at"
         span = f"{100 * first.low:.0f} % to {100 * first.high:.0f} %"
         told.append(f"{100 * first.accuracy:.0f} %{unit} {choice.epsilon:g} ({span})")
-    return f"Expect {_listed(told)}; such ranges hold in four of five tables."
+    rate = "" if group[0].is_guess else "; such ranges hold in four of five tables"
+    return f"Expect {_listed(told)}{rate}."
 
 
 def _little_left(advice: Advice, choices: Sequence[Choice]) -> list[str]:
@@ -109,7 +110,7 @@ def _little_left(advice: Advice, choices: Sequence[Choice]) -> list[str]:
     return [f"Noise may leave little {_at(some)}: in most comparable cases auto was not {LARGEST}{from_there}."]
 
 
-def _guess(advice: Advice) -> list[str]:
+def guess(advice: Advice) -> list[str]:
     """A remark on a table that is unlike all cases, whatever the epsilon."""
     told = ". ".join(STRANGE[each] for each in advice.choices[0].strange)
     return [f"{told}: this is a guess."] if told else []

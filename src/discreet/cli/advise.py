@@ -74,7 +74,7 @@ def advise(
 
 def report(advice: Any, adjacency: str, draft: bool) -> dict[str, Any]:
     """The advice as plain data; an infinite epsilon becomes null."""
-    from discreet.advice.wording import hopeless, sentence
+    from discreet.advice.wording import guess, hopeless, sentence
 
     return {
         "draft": draft,
@@ -86,7 +86,7 @@ def report(advice: Any, adjacency: str, draft: bool) -> dict[str, Any]:
                 "picked": choice.picked.to_dict(),
                 "is_worth_training": not hopeless(advice, choice),
                 "is_guess": choice.is_guess,
-                "sentence": sentence(advice, [choice]),
+                "sentence": " ".join([sentence(advice, [choice]), *guess(advice)]),
                 "models": [vars(each) for each in choice.expectations],
             }
             for choice in advice.choices
