@@ -3,7 +3,7 @@
 Decides what accuracies are expected, and how wide ranges are. The package's `cells.csv` and `cases.csv` were made by
 
     python benchmarks/keel.py KEEL
-    python benchmarks/advise_cells.py CELLS.csv --data $DISCREET_DATA KEEL --made --pack
+    python benchmarks/advise_cells.py CELLS.csv --data $DISCREET_DATA KEEL --made --seconds 0.15 --pack
 
 A cell is the mean over draws: each has its own noise, and tests on one of ten stratified folds what the other nine
 taught. Where the signal is weak noise decides, so there are more draws. A cell takes at most about --seconds, but has

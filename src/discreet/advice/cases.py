@@ -21,7 +21,7 @@ from discreet.advice.facts import Facts
 Values = NDArray[np.float64]
 
 AUTO = "auto"
-ADVISED = (AUTO, "naive-bayes", "one-rule", "decision-tree")
+ADVISED = (AUTO, "naive-bayes", "one-rule", "decision-tree", "svm")
 """The models whose accuracy is told, in the order of all arrays here; the first is the one that is advised."""
 
 MAJORITY = "majority"
