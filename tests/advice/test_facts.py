@@ -50,13 +50,15 @@ def test_one_class_and_no_columns_are_refused():
         schema(columns=[])
 
 
-def test_coordinates_differ_by_each_fact():
+def test_coordinates_are_those_of_classes_and_columns():
     here = Facts.of(schema()).coordinates()
-    changes = [
-        {"records": 5000},
-        {"classes": ["a", "b", "c"]},
-        {"columns": COLUMNS[:1]},
-        {"columns": [*COLUMNS, Numeric("b", 0, 1)]},
-    ]
-    for change in changes:
+    for change in ({"classes": ["a", "b", "c"]}, {"columns": COLUMNS[:1]}, {"columns": [*COLUMNS, Numeric("b", 0, 1)]}):
         assert not np.array_equal(Facts.of(schema(**change)).coordinates(), here), change
+    for change in ({"records": 5000}, {"adjacency": "replace-one"}):  # they are in the signal
+        assert np.array_equal(Facts.of(schema(**change)).coordinates(), here), change
+
+
+def test_the_signal_of_a_class_is_that_of_two_classes_shared_by_all():
+    assert Facts.of(schema()).signal_per_class(0.1) == pytest.approx(50)
+    assert Facts.of(schema(classes=range(10))).signal_per_class(0.1) == pytest.approx(10)
+    assert Facts.of(schema()).signal_per_class(math.inf) == math.inf

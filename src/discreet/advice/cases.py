@@ -1,7 +1,7 @@
 """Cases to learn from: how accurate each model was, at which signal, on tables whose public facts are known.
 
-The committed cases are public data sets that `benchmarks/advise_cells.py` measured once (`cases.csv` holds their facts,
-`cells.csv` the accuracies). A simulated world is a case too.
+The committed cases are public data sets and made-up tables that `benchmarks/advise_cells.py` measured once (`cases.csv`
+holds their facts, `cells.csv` the accuracies).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib import resources
 
 import numpy as np
@@ -20,14 +20,17 @@ from discreet.advice.facts import Facts
 
 Values = NDArray[np.float64]
 
-ADVISED = ("naive-bayes", "naive-bayes(select=auto)", "one-rule", "decision-tree", "random-forest", "svm")
-"""The models that can be advised, in the order of all arrays here."""
+AUTO = "auto"
+ADVISED = (AUTO, "naive-bayes", "one-rule", "decision-tree", "svm")
+"""The models whose accuracy is told, in the order of all arrays here; the first is the one that is advised."""
 
 MAJORITY = "majority"
+REAL = "real"
+"""The family of real data sets; made-up tables have the name of theirs."""
 NOTHING = 0.3
-"""A signal at which no model can do better than guess: the noise is larger than the whole table."""
-CLEAR = 0.02
-"""A model without noise must be this far above the largest class to be useful at all; chosen by hand."""
+"""A signal per class at which no model can do better than guess: the noise is larger than the whole class."""
+CLEAR = 0.05
+"""A model is useful if it makes this fraction fewer mistakes than always predicting the largest class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,57 +39,61 @@ class Case:
 
     Parameters
     ----------
-    signals : the signals at which accuracy was measured, increasing.
-    accuracies : the accuracy of each model (rows) at each signal.
+    family : `REAL`, or the family of made-up tables that it belongs to.
+    epsilons : the epsilons at which accuracy was measured, increasing and finite.
+    accuracies : the accuracy of each model (rows) at each epsilon.
     noiseless : the accuracy of each model without noise.
     largest : the accuracy of always predicting the largest class.
     """
 
     name: str
+    family: str
     facts: Facts
-    signals: Values
+    epsilons: Values
     accuracies: Values
     noiseless: Values
     largest: float
 
-    def at(self, signal: float) -> Values:
-        """The accuracy of each model at a signal, interpolated linearly in the logarithm of the signal.
+    @property
+    def is_real(self) -> bool:
+        """Whether it is a real data set."""
+        return self.family == REAL
 
-        At the signal `NOTHING` a model can only guess: its accuracy is that of a random class.
+    @cached_property
+    def curve(self) -> tuple[Values, Values]:
+        """Logarithms of signals per class, and the accuracy of each model (rows) there, which never falls.
+
+        A larger epsilon is worse by chance only, so that curves are made to rise (isotonic least squares). They begin
+        at `NOTHING`, where a model can only guess a class, unless a smaller signal was measured.
         """
-        if signal == math.inf:
-            return self.noiseless
-        whole = self.from_nothing()
-        return np.array([np.interp(math.log(signal), np.log(whole.signals), row) for row in whole.accuracies])
+        from sklearn.isotonic import isotonic_regression
 
-    def from_nothing(self) -> Case:
-        """The same case with the accuracy of guessing added at `NOTHING`, unless a smaller signal was measured."""
-        if self.signals[0] <= NOTHING:
-            return self
-        guessing = np.full(len(self.accuracies), 1 / self.facts.classes)
-        curves = np.column_stack([guessing, self.accuracies])
-        return replace(self, signals=np.append(NOTHING, self.signals), accuracies=curves)
+        signals, curves = np.array([self.facts.signal_per_class(each) for each in self.epsilons]), self.accuracies
+        if signals[0] > NOTHING:
+            guessing = np.full(len(curves), 1 / self.facts.classes)
+            signals, curves = np.append(NOTHING, signals), np.column_stack([guessing, curves])
+        return np.log(signals), np.array([isotonic_regression(row) for row in curves])
+
+    def at(self, signals: Values) -> Values:
+        """The accuracy of each model (rows) at signals per class, interpolated linearly in their logarithm."""
+        places, curves = self.curve
+        found = np.array([np.interp(np.log(np.minimum(signals, 1e300)), places, row) for row in curves])
+        return np.where(np.isinf(signals), self.noiseless[:, None], found)
+
+    def scaled(self, accuracies: Values) -> Values:
+        """Accuracies on a scale from 0 (as good as guessing a random class) to 1 (no mistakes)."""
+        floor = 1 / self.facts.classes
+        return np.asarray((accuracies - floor) / (1 - floor))
 
     def useful_from(self) -> Values:
-        """The signal from which on each model stays useful: its accuracy is at least halfway between the largest class
-        and the best accuracy without noise. Infinity if it never is, NaN if no model is above the largest class."""
-        half = (self.largest + self.noiseless.max()) / 2
-        if self.noiseless.max() < self.largest + CLEAR:
-            return np.full(len(ADVISED), np.nan)
-        return np.array([_crossing(np.log(self.signals), row - half) for row in self.accuracies])
-
-
-@lru_cache(maxsize=256)
-def rising(case: Case) -> Case:
-    """The same case with curves that never fall (isotonic least squares): a larger epsilon is worse by chance only."""
-    from sklearn.isotonic import isotonic_regression
-
-    whole = case.from_nothing()
-    return replace(whole, accuracies=np.array([isotonic_regression(row) for row in whole.accuracies]))
+        """The signal per class from which on each model is useful; infinity if none that was measured is enough."""
+        places, curves = self.curve
+        enough = self.largest + CLEAR * (1 - self.largest)
+        return np.array([_crossing(places, row - enough) for row in curves])
 
 
 def _crossing(places: Values, above: Values) -> float:
-    """The signal from which on a curve stays above zero; its first point if it always is."""
+    """The signal at which a rising curve reaches zero; its first point if it is there already."""
     below = np.flatnonzero(above < 0)
     if not len(below):
         return float(np.exp(places[0]))
@@ -99,21 +106,22 @@ def _crossing(places: Values, above: Values) -> float:
 
 @cache
 def committed() -> tuple[Case, ...]:
-    """The measured data sets that come with discreet, in alphabetical order."""
+    """The measured tables that come with discreet, in alphabetical order."""
     cells: dict[str, dict[tuple[str, float], float]] = {}
     for row in rows("cells.csv"):
         cells.setdefault(row["data"], {})[row["model"], float(row["epsilon"])] = float(row["mean"])
-    return tuple(_case(row, cells[row["data"]]) for row in rows("cases.csv"))
+    return tuple(case_of(row, cells[row["data"]]) for row in rows("cases.csv"))
 
 
-def _case(row: Mapping[str, str], cells: Mapping[tuple[str, float], float]) -> Case:
+def case_of(row: Mapping[str, str], cells: Mapping[tuple[str, float], float]) -> Case:
+    """A case from its line of `cases.csv` and its cells by model and epsilon."""
     counts = (int(row[name]) for name in ("records", "classes", "numeric", "categorical", "categories"))
     epsilons = sorted({epsilon for _, epsilon in cells if epsilon != math.inf})
-    facts = Facts(*counts)
     return Case(
         row["data"],
-        facts,
-        np.array([facts.signal(epsilon) for epsilon in epsilons]),
+        row["family"],
+        Facts(*counts),
+        np.array(epsilons),
         np.array([[cells[model, epsilon] for epsilon in epsilons] for model in ADVISED]),
         np.array([cells[model, math.inf] for model in ADVISED]),
         cells[MAJORITY, math.inf],

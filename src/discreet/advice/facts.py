@@ -71,11 +71,18 @@ class Facts:
         """Records per unit of noise: the number of records times epsilon, halved under replace-one."""
         return self.records * epsilon / self.distance
 
-    def coordinates(self) -> NDArray[np.float64]:
-        """A point that places the table among others: sizes as logarithms, and the fraction of numeric columns.
+    def signal_per_class(self, epsilon: float) -> float:
+        """The signal of a class of average size, on the scale of two classes: what decides how much noise hides.
 
-        A factor of e in the number of classes or columns counts as much as the step from all numeric to all categorical
-        columns. A factor of e in the number of records counts a third of that: records are already in the signal.
+        >>> Facts(900, 2, 4, 0, 0).signal_per_class(0.1), Facts(900, 6, 4, 0, 0).signal_per_class(0.1)
+        (90.0, 30.0)
         """
-        shape = [math.log(self.records) / 3, math.log(self.classes), math.log(self.columns)]
-        return np.array([*shape, self.numeric / self.columns])
+        return 2 * self.signal(epsilon) / self.classes
+
+    def coordinates(self) -> NDArray[np.float64]:
+        """A point that places the table among others: the number of classes and of columns, as logarithms.
+
+        A factor of e in the number of classes counts as much as one of e² in the number of columns. Other facts told
+        nothing more about accuracies at the same signal (`benchmarks/advise.py`).
+        """
+        return np.array([math.log(self.classes), math.log(self.columns) / 2])

@@ -1,4 +1,4 @@
-"""A picture of the advice: expected accuracy against epsilon, one panel per model."""
+"""A picture of the advice: expected accuracy against epsilon, one panel per model, that of `auto` first."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ def draw(advice: Advice) -> Any:
         model: [next(each for each in choice.expectations if each.model == model) for choice in choices]
         for model in ADVISED
     }
+    columns = math.ceil(len(ADVISED) / 2)
     figure = new_figure(figsize=(10, 6))
-    panels = figure.subplots(2, 3, sharex=True, sharey=True).ravel()
-    for place, (panel, model) in enumerate(zip(panels, ADVISED, strict=True)):
+    panels = figure.subplots(2, columns, sharex=True, sharey=True).ravel()
+    for unused in panels[len(ADVISED) :]:
+        unused.set_axis_off()
+    for place, (panel, model) in enumerate(zip(panels, ADVISED, strict=False)):
         for other in ADVISED:
             panel.plot(epsilons, [each.accuracy for each in curves[other]], color="0.8", linewidth=1)
         own, colour = curves[model], COLOURS[place]

@@ -1,9 +1,8 @@
-"""`discreet advise`: which model to train at which epsilon, before anything is spent and without the data."""
+"""`discreet advise`: what to expect of auto at which epsilon, before anything is spent and without the data."""
 
 from __future__ import annotations
 
 import math
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,9 +11,9 @@ import typer
 from discreet.cli import inputs, options
 from discreet.cli.outputs import advise as remark
 from discreet.cli.outputs import check_out, check_picture, emit, save_figure, say, tabulate
-from discreet.cli.progress import progress_bars
 
-STAR = "* the first choice: on average the least below the best model in comparable cases"
+RANGE = "mean, and a range that holds in about four of five tables"
+USEFUL = "Clearly better than always predicting the largest class from about this ε on"
 DRAFTED = "This command read no data, but the draft's entries were read from the data."
 
 
@@ -27,18 +26,15 @@ def advise(
         str | None, typer.Option(help="Privacy losses, such as 0.1,1.  [default: 0.01,0.1,1,5]", show_default=False)
     ] = None,
     adjacency: options.Adjacency = None,
-    simulation: Annotated[
-        bool, typer.Option("--simulation/--no-simulation", help="Try the models on made-up tables too.")
-    ] = True,
     plot: Annotated[
         Path | None, typer.Option(help="The picture to write: .png, .svg or .pdf.", show_default=False)
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Say which model to train at which epsilon, from public facts alone.
+    """Say what auto picks at which epsilon and what accuracy to expect, from public facts alone.
 
     Reads a schema and no data, so it costs no privacy. The advice rests on the accuracy of the models on public data
-    sets of similar size and shape, and on made-up tables with your schema. It says how sure it is.
+    sets and made-up tables with as much signal per class, and its ranges on how these differ.
 
     \b
     Examples, after `discreet demo`:
@@ -46,6 +42,7 @@ def advise(
       discreet advise discreet-demo/schema.json --records 12000 --epsilon 0.1,1 --plot advice.png
     """
     from discreet.advice import advisor
+    from discreet.advice.wording import command
 
     if plot is not None:
         check_picture("--plot", plot)
@@ -57,14 +54,7 @@ def advise(
             "confirmed them, neither the draft nor this advice is public."
         )
     wanted = advisor.EPSILONS if epsilon is None else [part.strip() for part in epsilon.split(",") if part.strip()]
-    with progress_bars() as told:
-        advice = advisor.advise(
-            public,
-            wanted,
-            records=records,
-            simulated=simulation,
-            progress=partial(told, "simulating"),
-        )
+    advice = advisor.advise(public, wanted, records=records)
     if plot is not None:
         from discreet.advice.picture import draw
 
@@ -73,21 +63,19 @@ def advise(
         emit(report(advice, public.adjacency.value, not public.is_public))
         return
     _show(advice)
-    _advise_commands(advice, schema, None if public.adjacency is declared.adjacency else public.adjacency.value)
-    if advice.hindered:
-        say(f"Nothing was simulated, since {advice.hindered}: the advice rests on public data sets alone.")
+    line = command(advice, schema, None if public.adjacency is declared.adjacency else public.adjacency.value)
+    if line:
+        say(f"To train{', without privacy' if '--epsilon inf ' in line else ''}: {line}")
     drafted = "No data were read." if public.is_public else DRAFTED
-    say(f"Cases that count most: {', '.join(advice.nearest[:5])}. {drafted}")
+    say(f"Data sets that count most: {', '.join(advice.nearest[:5])}. {drafted}")
     if plot is not None:
         remark(f"Picture written to {plot}")
 
 
 def report(advice: Any, adjacency: str, draft: bool) -> dict[str, Any]:
     """The advice as plain data; an infinite epsilon becomes null."""
-    from discreet.advice.record import track_record
-    from discreet.advice.wording import hopeless, options, sentence
+    from discreet.advice.wording import guess, hopeless, sentence
 
-    record = track_record(advice.cases)
     return {
         "draft": draft,
         "facts": {**vars(advice.facts), "adjacency": adjacency},
@@ -95,18 +83,16 @@ def report(advice: Any, adjacency: str, draft: bool) -> dict[str, Any]:
             {
                 "epsilon": _finite(choice.epsilon),
                 "train": choice.first.model,
+                "picked": choice.picked.to_dict(),
                 "is_worth_training": not hopeless(advice, choice),
-                "options": options(choice.first.model),
                 "is_guess": choice.is_guess,
-                "cases": choice.cases,
-                "sentence": sentence(advice, [choice]),
+                "sentence": " ".join([sentence(advice, [choice]), *guess(advice)]),
                 "models": [vars(each) for each in choice.expectations],
             }
             for choice in advice.choices
         ],
         "useful_from": [{name: _finite(value) for name, value in vars(each).items()} for each in advice.useful],
         "nearest_cases": list(advice.nearest),
-        "record": {**record._asdict(), "share": record.fraction},
     }
 
 
@@ -115,30 +101,16 @@ def _finite(value: Any) -> Any:
 
 
 def _show(advice: Any) -> None:
-    from discreet.advice.cases import ADVISED
     from discreet.advice.wording import from_where, rounded, sentences
 
     heads = ["model", *(f"ε = {rounded(choice.epsilon)}" for choice in advice.choices)]
-    found = {
-        (choice.epsilon, each.model): f"{'* ' if each is choice.first else ''}{_per_cent(each)}"
-        for choice in advice.choices
-        for each in choice.expectations
-    }
-    body = [[model, *(found[choice.epsilon, model] for choice in advice.choices)] for model in ADVISED]
-    tabulate(f"Expected accuracy in per cent, with a range\n{STAR}", heads, body, right=heads[1:])
+    models = zip(*(choice.expectations for choice in advice.choices), strict=True)
+    body = [[row[0].model, *(_per_cent(each) for each in row)] for row in models]
+    tabulate(f"Expected accuracy in per cent: {RANGE}", heads, body, right=heads[1:])
     where = [[each.model, from_where(each)] for each in advice.useful]
-    tabulate("Useful from about this ε on", ["model", "ε (range in four of five cases)"], where)
+    tabulate(USEFUL, ["model", "ε (range in four of five cases)"], where)
     for text in sentences(advice):
         say(text)
-
-
-def _advise_commands(advice: Any, schema: str, adjacency: str | None) -> None:
-    """Print a command for each model of the advice."""
-    from discreet.advice.wording import command
-
-    chosen = dict.fromkeys(choice.first.model for choice in advice.choices)
-    for line in filter(None, (command(advice, model, schema, adjacency) for model in chosen)):
-        say(f"To train{', without privacy' if '--epsilon inf ' in line else ''}: {line}")
 
 
 def _per_cent(each: Any) -> str:
