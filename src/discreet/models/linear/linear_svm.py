@@ -57,6 +57,9 @@ class LinearSVM(PrivateClassifier):
     with noise that fits the records (a norm for groups of coordinates, not their common length), one determinant less,
     and exact arithmetic wherever privacy depends on it.
 
+    `predict_proba` takes scores for log-probabilities: a record at the margin of two classes has odds of e^2. Dividing
+    scores by a temperature was measured and helps little (benchmarks/calibration.py).
+
     Parameters
     ----------
     schema : Schema, or "from-data" to read bounds, categories and classes off the data, which voids the guarantee.
@@ -99,7 +102,6 @@ class LinearSVM(PrivateClassifier):
     """
 
     kind: ClassVar[str] = "svm"
-    probabilistic: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -14,11 +14,17 @@ from discreet.schema.columns import Label
 SHOWN_DEPTH = 4
 """Levels of a tree that are shown by default: fifteen questions can still be read."""
 
+NOTHING = "Every record gets the same class: at this ε, no question told more than the noise."
+"""What is said of a tree without questions."""
+
 
 def describe(grown: GrownTree, schema: Schema, classes: Sequence[Label], top: int | None = None) -> str:
     """The tree as indented text; branches deeper than `top` questions are folded into a remark."""
     whole = None if grown.records is None else float(grown.records.sum())
-    return "\n".join(_lines(content(grown, schema, classes, top), schema.target, whole, ""))
+    lines = list(_lines(content(grown, schema, classes, top), schema.target, whole, ""))
+    if grown.tree.leaves == 1:
+        lines = [lines[0].replace("THEN ", "Always ", 1), NOTHING]
+    return "\n".join(lines)
 
 
 def _lines(branch: dict[str, Any], target: str, whole: float | None, indent: str) -> Iterator[str]:
