@@ -6,10 +6,11 @@ all weights at once: their noise grows with the number of columns and of classes
 say, and from a strong signal on it has the leaves of a tree among its weights (models/linear/plan.py). Naive Bayes is
 between the two, and nowhere the best on average.
 
-A linear model needs a signal for each of K classes, and has K - 1 weights for every value: the signal must grow with
-the square of K. `ENOUGH` is the only constant that was tuned, on the data sets of benchmarks/keel.py; a rule with the
-number of columns in it was no better on other data. In up to `FEW_COLUMNS` columns a tree has enough questions for all
-of them on every path. benchmarks/frontier.py measures what the rule is worth. Privacy does not depend on it.
+A linear model has about K weights for each of d columns and the constant, and one of K classes has a K-th of the
+records to learn them from: the signal per weight is n ε / (K^2 (d + 1)). From `ENOUGH` of it on, a linear model is
+picked. This is the only constant that was tuned, on the data sets of benchmarks/keel.py; powers of K and of d + 1 other
+than these were no better there. In up to `FEW_COLUMNS` columns a tree has enough questions for all of them on every
+path. benchmarks/frontier.py measures what the rule is worth. Privacy does not depend on it.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from discreet.schema import Schema
 
 FAMILIES: dict[str, Any] = {each.kind: each for each in (DecisionTree, NaiveBayes, LinearSVM)}
 """The families that can be picked, by the name that files use."""
-ENOUGH = 150.0
-"""The signal over the square of the number of classes from which on a linear model is picked."""
+ENOUGH = 3.5
+"""The signal per weight from which on a linear model is picked."""
 FEW_COLUMNS = 3
 """Up to so many columns a tree is picked at any signal."""
 LARGE_EPSILON = 1e6
@@ -76,7 +77,7 @@ def pick(schema: Schema, epsilon: Epsilon, records: int) -> Pick:
     strength, classes = signal(schema, epsilon, records), len(schema.classes)
     if len(schema.columns) <= FEW_COLUMNS:
         return Pick("decision-tree", f"a tree can divide {_columns(len(schema.columns))} as finely as the noise allows")
-    enough = ENOUGH * classes**2
+    enough = ENOUGH * classes**2 * (len(schema.columns) + 1)
     amounts = f"{records:,} records times ε" + (" over 2" if schema.adjacency.distance == 2 else "")
     if strength >= enough:
         return Pick("svm", f"{amounts} is {strength:,.4g}, and from {enough:,.4g} on sums over columns tell more")
