@@ -78,7 +78,7 @@ def pick(schema: Schema, epsilon: Epsilon, records: int) -> Pick:
     if len(schema.columns) <= FEW_COLUMNS:
         return Pick("decision-tree", f"a tree can divide {_columns(len(schema.columns))} as finely as the noise allows")
     enough = ENOUGH * classes**2 * (len(schema.columns) + 1)
-    amounts = f"{records:,} records times ε" + (" over 2" if schema.adjacency.distance == 2 else "")
+    amounts = f"about {records:,} records times ε" + (" over 2" if schema.adjacency.distance == 2 else "")
     if strength >= enough:
         return Pick("svm", f"{amounts} is {strength:,.4g}, and from {enough:,.4g} on sums over columns tell more")
     return Pick("decision-tree", f"{amounts} is {strength:,.4g}, and below {enough:,.4g} a tree loses least to noise")

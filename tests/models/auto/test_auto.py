@@ -1,0 +1,150 @@
+"""Auto: what it picks follows from public things, and it is then the model that it picked."""
+
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from discreet import Auto, Categorical, DecisionTree, Ledger, LinearSVM, NaiveBayes, Numeric, Schema, load
+from discreet.errors import ParameterError
+from discreet.models.auto.pick import ENOUGH, FEW_COLUMNS, Pick, pick, recognised
+from discreet.queries.tables import Total
+
+COLUMNS = [Numeric("a", 0, 1), Numeric("b", 0, 1), Numeric("c", 0, 1), Categorical("d", ["x", "y"], unlisted=False)]
+WEAK = Schema(COLUMNS, "label", ["no", "yes"], records=60)
+STRONG = WEAK.replace(records=2000)
+EDGE = ENOUGH * 2**2 * 5
+
+
+def table(rows, seed=0):
+    rng = np.random.default_rng(seed)
+    numbers = rng.uniform(size=(rows, 3))
+    y = np.where(numbers.sum(axis=1) + 0.05 * rng.normal(size=rows) > 1.5, "yes", "no")
+    return {"a": numbers[:, 0], "b": numbers[:, 1], "c": numbers[:, 2], "d": rng.choice(["x", "y"], rows)}, y
+
+
+@pytest.mark.parametrize(("schema", "picked"), [(WEAK, "decision-tree"), (STRONG, "svm")])
+def test_it_is_the_model_that_it_picked(schema, picked, tmp_path):
+    X, y = table(schema.records)
+    model = Auto(schema, epsilon=1, random_state=3).fit(X, y)
+    assert model.picked_.model == model.model_.kind == picked
+    assert (model.predict(X) == model.model_.predict(X)).all()
+    assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert model.explain() == f"{model.picked_.statement()}\n\n{model.model_.explain()}"
+    assert model.content() == {"picked": model.picked_.to_dict(), **model.model_.content()}
+    assert model.explain(1) != ""
+    assert model.plot() is not None
+    model.save(tmp_path / "m.json")
+    for again in (load(tmp_path / "m.json"), pickle.loads(pickle.dumps(model))):
+        assert isinstance(again, Auto)
+        assert again.picked_ == model.picked_
+        assert (again.predict_proba(X) == model.predict_proba(X)).all()
+        assert again.explain() == model.explain()
+        assert again.receipt_ == model.receipt_
+
+
+def test_the_pick_is_worth_it():
+    """The two models differ, and each is picked where it is better: sums over columns need a strong signal."""
+    X, y = table(2000)
+    strong = Auto(STRONG, epsilon=1, random_state=0).fit(X, y)
+    assert strong.score(X, y) > DecisionTree(STRONG, epsilon=1, random_state=0).fit(X, y).score(X, y) + 0.02
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
+def test_the_pick_follows_from_public_things(adjacency):
+    schema = WEAK.replace(adjacency=adjacency)
+    edge = math.ceil(EDGE * schema.adjacency.distance)
+    assert pick(schema, Fraction(1), edge).model == "svm"
+    assert pick(schema, Fraction(1), edge - 1).model == "decision-tree"
+    assert pick(schema, Fraction(1, 2), 2 * edge).model == "svm"
+    assert pick(schema, math.inf, 1).model == pick(schema, Fraction(1), 10**15).model == "svm"
+    few = Schema(COLUMNS[:FEW_COLUMNS], "label", ["no", "yes"], adjacency)
+    assert pick(few, Fraction(1), 10**6).model == "decision-tree"
+    many = schema.replace(classes=list(range(10)))
+    assert pick(many, Fraction(1), 25 * edge).model == "svm"
+    assert pick(many, Fraction(1), 25 * edge - 1).model == "decision-tree", "as many times more as classes, squared"
+
+
+def test_the_statement_says_what_and_why():
+    assert pick(WEAK, Fraction(1), 60).statement() == (
+        "Picked a decision tree: about 60 records times ε is 60, and below 70 a tree loses least to noise."
+    )
+    halved = pick(WEAK.replace(adjacency="replace-one"), Fraction(1), 200).statement()
+    assert halved == (
+        "Picked a linear model: about 200 records times ε over 2 is 100, and from 70 on sums over columns tell more."
+    )
+    assert Pick("svm", "so it is", {"knots": 4}).statement() == "Picked a linear model (knots=4): so it is."
+
+
+@pytest.mark.parametrize("rows", [60, 2000])
+def test_the_number_of_records_is_bought_once(rows):
+    X, y = table(rows)
+    ledger = Ledger(1)
+    model = Auto(WEAK.replace(records=None), epsilon=1, random_state=1).fit(X, y, ledger=ledger)
+    bought = [charge for charge in model.receipt_.charges if charge.query == repr(Total())]
+    assert len(bought) == 1
+    assert model.receipt_.epsilon == ledger.spent == 1
+    assert sum(charge.epsilon for charge in model.receipt_.charges) == 1
+    names = [name for name, _ in ledger.entries]
+    assert names[0] == "auto for label"
+    assert set(names[1:]) == {f"auto ({model.picked_.model}) for label"}
+
+
+def test_a_second_fit_forgets_the_first():
+    """The number that one fit bought is not used by another."""
+    X, y = table(2000)
+    model = Auto(STRONG.replace(records=None), epsilon=1, random_state=1).fit(X, y)
+    assert model.picked_.model == "svm"
+    few, labels = table(20)
+    model.fit(few, labels)
+    assert model.picked_.model == "decision-tree"
+    assert [charge.query for charge in model.receipt_.charges].count(repr(Total())) == 1
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_an_epsilon_that_is_too_small_costs_nothing():
+    X, y = table(60)
+    ledger = Ledger(1)
+    with pytest.raises(ParameterError, match="too small"):
+        Auto(WEAK.replace(records=None), epsilon=1e-14).fit(X, y, ledger=ledger)
+    assert ledger.spent == 0
+
+
+def test_without_noise():
+    X, y = table(500)
+    model = Auto(WEAK.replace(records=None), epsilon=math.inf).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert not model.guarantee_.holds
+
+
+def test_statistics_tell_which_model_they_belong_to(tmp_path):
+    X, y = table(300)
+    for family, kind in ((DecisionTree, "decision-tree"), (LinearSVM, "svm"), (NaiveBayes, "naive-bayes")):
+        fitted = family(STRONG, epsilon=1, random_state=0).fit(X, y)
+        assert recognised(fitted.noisy_).model == kind
+        again = Auto(STRONG, epsilon=1).fit_noisy(fitted.noisy_)
+        assert (again.predict(X) == fitted.predict(X)).all()
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    X, y = table(2000)
+    model = Auto(STRONG, epsilon=1, random_state=0).fit(X, y)
+    before = model.explain()
+    with pytest.raises(Exception, match="."):
+        model.set_params(schema=WEAK).fit({"a": [1.0]}, ["no"])
+    assert model.explain() == before
+
+
+def test_an_unknown_pick_is_refused():
+    with pytest.raises(ParameterError, match="cannot be picked"):
+        Pick("bee-rules", "why not")
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5])
+def test_next_to_no_records(rows):
+    X, y = table(rows)
+    model = Auto(WEAK.replace(records=None), epsilon=1, random_state=0).fit(X, y)
+    assert len(model.predict(table(7)[0])) == 7
