@@ -30,7 +30,7 @@ NUMERIC = ("histogram", "gaussian", "smooth")
 def fitted(table: list[dict], adjacency: str = "add-remove", **parameters: Any) -> NaiveBayes:
     """A model of the table; its own warnings would be outputs, so they are errors."""
     records = parameters.pop("records", 40)
-    model = NaiveBayes(schema(adjacency, records), random_state=7, **{"epsilon": 1.0, **parameters})
+    model = NaiveBayes(schema(adjacency, records), random_state=7, **{"epsilon": 1.0, "select": None, **parameters})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return model.fit(table)
@@ -187,7 +187,7 @@ def _scores(adjacency: str, numeric: str, runs: int = 1000) -> list[np.ndarray]:
     factor, which no attack on these tables can do better than; and how much the model speaks for class x at the record
     that tells the neighbours apart."""
     probe = [{"near": 1, "far": 101, "open": "b", "closed": "b"}]
-    model = NaiveBayes(schema(adjacency, STATED[numeric]), epsilon=1.0, numeric=numeric)
+    model = NaiveBayes(schema(adjacency, STATED[numeric]), epsilon=1.0, numeric=numeric, select=None)
     with pytest.MonkeyPatch.context() as silent:
         silent.setattr(laplace.DiscreteLaplace, "perturb", lambda self, table, rng: table)
         exact = np.stack([_published(model.fit(table)) for table in BLACK_BOX[adjacency]])

@@ -400,4 +400,4 @@ def test_conventions():
             method(DAYS)
     with pytest.raises(NotFittedError):
         model.explain()
-    assert not hasattr(model, "predict_proba")
+    assert np.allclose(model.fit(DAYS, STAY).predict_proba(DAYS).sum(axis=1), 1)

@@ -154,7 +154,7 @@ def test_allocated_without_noise_is_naive_bayes(mixed):
 
 
 def test_default_share_is_that_of_the_receipt(mixed):
-    receipt = NaiveBayes(MIXED, epsilon=7, random_state=0).fit(*mixed).receipt_
+    receipt = NaiveBayes(MIXED, epsilon=7, select=None, random_state=0).fit(*mixed).receipt_
     numeric = sum(float(each.epsilon) for each in receipt.charges if "'x'" in each.query or "'z'" in each.query)
     assert models.default_numeric_share(MIXED, Fraction(7)) == pytest.approx(numeric / 7)
 

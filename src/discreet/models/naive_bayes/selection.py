@@ -15,7 +15,7 @@ Few.  Otherwise `CHOOSING` of ε chooses k columns by majority score, one after 
       questions of yes or no: k = √(ε n) log2(K) / `SPARING`. It is lowered until the errors of all rounds add up to at
       most `REGRET` of the records. Where not even one column is left, or k is more than `MOST_CHOSEN` of all columns,
       so that a choice leaves out too little to be worth its price, as many columns are asked as ε pays for
-      (models/naive_bayes/plan.py).
+      (models/naive_bayes/plan.py). Without noise all are.
 
 No rule that does not see the data is right for all data: where all columns are about equally informative, a few chosen
 columns can be worse than all that ε pays for. Privacy does not depend on these choices.
@@ -81,7 +81,7 @@ def check(select: Any, schema: Schema | str) -> None:
 def one(select: Any, schema: Schema, epsilon: Epsilon, records: int, bins: int | str) -> Choice | None:
     """The question whether one column is enough; None if it is not to be asked."""
     paid = planning.effective(epsilon, schema) * records
-    if not isinstance(select, str) or len(schema.columns) < 2 or DEAREST * paid < RESOLUTION:
+    if not isinstance(select, str) or len(schema.columns) < 2 or DEAREST * paid < RESOLUTION or epsilon == math.inf:
         return None
     return _choice(schema, epsilon, records, bins, 1, max(RESOLUTION / paid, LEAST_SHARE), ENOUGH)
 

@@ -136,7 +136,7 @@ PUBLISHED: dict[str, Factory] = {
     "Lopuhaa2021Tree": Lopuhaa2021Tree,
 }
 OWN: dict[str, Factory] = {
-    "naive-bayes": NaiveBayes,
+    "naive-bayes": partial(NaiveBayes, select=None),
     "svm": LinearSVM,
     "decision-tree": DecisionTree,
     "random-forest": RandomForest,

@@ -35,7 +35,7 @@ class Federation:
 
     def fit(self, X: Any, y: Any) -> Self:
         """Divide the records, add the parties' answers, and build the model from the sums."""
-        model = NaiveBayes(self.schema, epsilon=self.epsilon, random_state=self.random_state)
+        model = NaiveBayes(self.schema, epsilon=self.epsilon, select=None, random_state=self.random_state)
         if self.epsilon == math.inf:
             self.model_ = model.fit(X, y)
         else:

@@ -72,7 +72,7 @@ class AllocatedSmooth(Zafarani2020NaiveBayes):
         categorical_weight: float = 1,
         random_state: Any = None,
     ) -> None:
-        super().__init__(schema, epsilon=epsilon, random_state=random_state)
+        super().__init__(schema, epsilon=epsilon, select=None, random_state=random_state)
         self.numeric_weight = numeric_weight
         self.categorical_weight = categorical_weight
 
