@@ -602,8 +602,16 @@ def test_demo_in_a_real_process(tmp_path):
     names = {path.name for path in folder.iterdir()}
     assert names == {"demo.png", "model.json", "schema.json", "train.csv", "new.csv"}
     assert (folder / "demo.png").read_bytes().startswith(b"\x89PNG")
-    assert load(folder / "model.json").guarantee_.holds is True
-    for words in ("not themselves private", "seeded", "1-differentially private", "discreet card", "breast-cancer"):
+    model = load(folder / "model.json")
+    assert (model.kind, model.guarantee_.holds) == ("auto", True)
+    for words in (
+        model.picked_.statement(),
+        "not themselves private",
+        "seeded",
+        "1-differentially private",
+        "discreet card",
+        "breast-cancer",
+    ):
         assert words in done.stdout
 
 
@@ -617,7 +625,7 @@ def test_demo_without_matplotlib(tmp_path, monkeypatch):
     assert "pip install 'discreet[plot]'" in result.stderr
     assert [row["data"] for row in content["scores"]] == ["breast-cancer", "iris"]
     assert all(Path(name).exists() for name in content["files"])
-    assert content["scores"][0]["naive_bayes"]["inf"] > content["scores"][0]["majority"]
+    assert content["scores"][0]["auto"]["inf"] > content["scores"][0]["majority"]
     folder = tmp_path / "deep" / "er"
     out = tmp_path / "m.json"
     run("train", folder / "train.csv", "--schema", folder / "schema.json", "--epsilon", "1", "--out", out)

@@ -145,7 +145,7 @@ def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -
         raise ParameterError(f"--model={name!r}; need one of: {', '.join(MODELS)}")
     if settings and not parameters_of(MODELS[name]):
         raise ParameterError(
-            f"--with {settings[0]!r}: {name} has no parameters; name a model that has some, such as --model decision-tree"
+            f"--with {settings[0]!r}: {name} has no parameters; name a model that has, such as --model decision-tree"
         )
     estimator = MODELS[name](given.get("schema", "from-data"))
     try:
