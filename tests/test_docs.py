@@ -10,6 +10,7 @@ import pytest
 
 import discreet
 from discreet.errors import MissingExtra
+from discreet.models.auto.pick import ENOUGH, FEW_COLUMNS
 from support.command import run_script
 
 ROOT = Path(__file__).parents[1]
@@ -66,6 +67,14 @@ def test_the_tests_that_a_proof_names_exist(path: Path) -> None:
         named = ROOT / "tests" / name.removeprefix("tests/")
         assert named.exists(), f"{path} names {name}"
         assert not test or f"def {test}(" in named.read_text(encoding="utf-8"), f"{name} has no {test}"
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/comparing.md"])
+def test_the_rule_of_auto_is_the_one_that_documents_state(name: str) -> None:
+    text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
+    assert FEW_COLUMNS == 3
+    assert "up to three columns" in text
+    assert f"from {ENOUGH:g} · K² · (d + 1) on" in text
 
 
 def test_the_code_that_documents_name_exists() -> None:

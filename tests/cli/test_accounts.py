@@ -135,7 +135,13 @@ def break_after_the_charge(command, error, monkeypatch):
 
         monkeypatch.setattr(perturb, "read_blocks", broken)
     else:
-        monkeypatch.setattr("discreet.sources.csv.CsvSource.count", fails_with(error))
+        break_the_reading(fails_with(error), monkeypatch)
+
+
+def break_the_reading(fail, monkeypatch):
+    """Make both ways to read a CSV file fail: models are made of counts or of rows."""
+    for way in ("count", "rows"):
+        monkeypatch.setattr(f"discreet.sources.csv.CsvSource.{way}", fail)
 
 
 def break_the_write(command, error, monkeypatch):
@@ -294,7 +300,7 @@ def test_an_interruption_while_rich_draws_is_told(here, monkeypatch):
         notes._enter_buffer()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("discreet.sources.csv.CsvSource.count", drawing)
+    break_the_reading(drawing, monkeypatch)
     try:
         result = paying("train", "add-remove", "--limit", "3", status=130)
     finally:
@@ -321,7 +327,7 @@ def test_a_ledger_that_breaks_meanwhile_is_not_said_to_be_free(here, monkeypatch
         Path("l.jsonl").write_bytes(b"")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("discreet.sources.csv.CsvSource.count", breaking)
+    break_the_reading(breaking, monkeypatch)
     result = paying("train", "add-remove", "--limit", "3", status=130)
     assert "ledger l.jsonl cannot be read now, and may have been charged" in result.stderr
 

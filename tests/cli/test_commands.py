@@ -88,8 +88,9 @@ def test_json_is_pure(here):
     card = json.loads(run("card", "m.json", "--json").stdout)
     assert card["schema_hash"] == schema().hash
     said = json.loads(run("explain", "m.json", "--json", "--top", "1").stdout)
-    assert said["attributes"][0]["name"] == "smoker"
-    assert said["attributes"][0]["times_as_likely"]["yes"]["yes"] > 1
+    assert (said["model"], said["target"]) == ("auto", "ill")
+    assert said["picked"] == card["picked"] == trained["picked"]
+    assert said["picked"]["model"] == "decision-tree"
     checked = json.loads(run("schema", "check", "s.json", "data.csv", "--json").stdout)
     assert (checked["is_public"], checked["hash"]) == (True, schema().hash)
     assert json.loads(run("schema", "draft", "data.csv", "--target", "ill").stdout)["target"] == "ill"
@@ -147,8 +148,24 @@ def test_without_duckdb_the_model_is_the_same(here, monkeypatch):
     refused(train("--table", "t", data="data.duckdb", status=2), "pip install 'discreet[duckdb]'")
 
 
+def test_the_default_picks_a_model_and_says_why(here):
+    """Few columns, or a weak signal: a tree. From a strong signal on: a linear model."""
+    for text in (train().stdout, run("card", "m.json").stdout, run("explain", "m.json").stdout):
+        assert "Picked a decision tree: a tree can divide 2 columns as finely as the noise allows." in text
+    columns = [Categorical("smoker", ["no", "yes"]), *(Numeric(name, 0, 100) for name in ("age", "height", "weight"))]
+    Schema(columns, target="ill", classes=["no", "yes"], ignore=["note"], records=400).save("s.json")
+    with open("data.csv", newline="", encoding="utf-8") as file:
+        rows = [[*row, "50", "50"] for row in csv.reader(file)]
+    write_csv(Path("data.csv"), [[*rows[0][:4], "height", "weight"], *rows[1:]])
+    weak, strong = train(epsilon="0.01").stdout, train().stdout
+    assert "Picked a decision tree: about 400 records times ε is 4, and below" in weak
+    assert "Picked a linear model: about 400 records times ε is 400, and from" in strong
+    assert load("m.json").model_.kind == "svm"
+
+
 def test_options_reach_the_model(here):
-    train("--adjacency", "replace-one", "--with", "numeric=gaussian", "--with", "smoothing=2", epsilon="1/3")
+    bayes = ["--model", "naive-bayes", "--with", "numeric=gaussian", "--with", "smoothing=2"]
+    train("--adjacency", "replace-one", *bayes, epsilon="1/3")
     model = load("m.json")
     assert (model.guarantee_.epsilon, model.guarantee_.adjacency.value) == (Fraction(1, 3), "replace-one")
     assert (model.numeric, model.smoothing) == ("gaussian", 2)
@@ -173,10 +190,7 @@ def test_every_model_trains_explains_plots_and_predicts(kind, here):
     assert sorted(card["attributes"] + card["not_asked"]) == ["age", "smoker"]
     assert "Columns" in run("card", "m.json").stdout
     assert run("predict", "m.json", "new.csv").stdout.splitlines()[0] == "prediction"
-    if kind == "svm":
-        assert "no probabilities" in run("predict", "m.json", "new.csv", "--proba", status=2).stderr
-    else:
-        assert run("predict", "m.json", "new.csv", "--proba").stdout.startswith("prediction,p(no),p(yes)")
+    assert run("predict", "m.json", "new.csv", "--proba").stdout.startswith("prediction,p(no),p(yes)")
     assert CANARY not in Path("m.json").read_text()
 
 
@@ -235,7 +249,8 @@ def test_an_interrupted_training_says_what_it_cost(here, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("discreet.sources.csv.CsvSource.count", interrupt)
+    for way in ("count", "rows"):
+        monkeypatch.setattr(f"discreet.sources.csv.CsvSource.{way}", interrupt)
     result = train("--ledger", "l.jsonl", "--limit", "9", status=130)
     assert "and keeps it" in result.stderr
     assert not Path("m.json").exists()
@@ -376,11 +391,7 @@ def test_columns_of_new_records(header, words, here):
     ("option", "value", "words"),
     [
         ("--model", "forest", ["forest", "naive-bayes"]),
-        ("--with", "numeric=median", ["median", "histogram"]),
-        ("--with", "colour=red", ["colour", "numeric=...", "bins=..."]),
-        ("--with", "bins", ["bins", "numeric=..."]),
-        ("--with", "epsilon=9", ["epsilon", "numeric=..."]),
-        ("--with", "bins=1", ["bins=1", "127"]),
+        ("--with", "bins=8", ["'bins=8'", "auto has no parameters", "name a model", "--model decision-tree"]),
         ("--adjacency", "swap", ["swap", "replace-one"]),
         ("--seed", "x", ["--seed"]),
         ("--limit", "2", ["--ledger"]),
@@ -389,6 +400,21 @@ def test_columns_of_new_records(header, words, here):
 )
 def test_options(option, value, words, here):
     refused(train(option, value, status=2), *words)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("numeric=median", ["median", "histogram"]),
+        ("colour=red", ["colour", "numeric=...", "bins=..."]),
+        ("bins", ["bins", "numeric=..."]),
+        ("epsilon=9", ["epsilon", "numeric=..."]),
+        ("bins=1", ["bins=1", "127"]),
+    ],
+)
+def test_parameters_of_a_model(setting, words, here):
+    refused(train("--model", "naive-bayes", "--with", setting, status=2), *words)
+    refused(train("--model", "auto", "--with", setting, status=2), setting, "auto has no parameters")
 
 
 def test_files_that_cannot_be_read(here):
@@ -500,7 +526,7 @@ def test_a_ledger_without_a_number_of_records_is_checked_for_the_whole(here):
 def test_no_output_shows_a_value_of_a_record(here):
     assert CANARY in run("schema", "draft", "data.csv", "--target", "ill").stdout  # a draft is private, and says so
     shown = []
-    for extra in ([], ["--json"], ["--with", "numeric=gaussian"], ["--seed", "1"]):
+    for extra in ([], ["--json"], ["--model", "naive-bayes", "--with", "numeric=gaussian"], ["--seed", "1"]):
         shown.append(train(*extra))
         shown += [run("card", "m.json"), run("card", "m.json", "--json"), run("explain", "m.json")]
         shown += [run("explain", "m.json", "--json"), run("predict", "m.json", "data.csv", "--proba")]
@@ -576,8 +602,16 @@ def test_demo_in_a_real_process(tmp_path):
     names = {path.name for path in folder.iterdir()}
     assert names == {"demo.png", "model.json", "schema.json", "train.csv", "new.csv"}
     assert (folder / "demo.png").read_bytes().startswith(b"\x89PNG")
-    assert load(folder / "model.json").guarantee_.holds is True
-    for words in ("not themselves private", "seeded", "1-differentially private", "discreet card", "breast-cancer"):
+    model = load(folder / "model.json")
+    assert (model.kind, model.guarantee_.holds) == ("auto", True)
+    for words in (
+        model.picked_.statement(),
+        "not themselves private",
+        "seeded",
+        "1-differentially private",
+        "discreet card",
+        "breast-cancer",
+    ):
         assert words in done.stdout
 
 
@@ -591,7 +625,7 @@ def test_demo_without_matplotlib(tmp_path, monkeypatch):
     assert "pip install 'discreet[plot]'" in result.stderr
     assert [row["data"] for row in content["scores"]] == ["breast-cancer", "iris"]
     assert all(Path(name).exists() for name in content["files"])
-    assert content["scores"][0]["naive_bayes"]["inf"] > content["scores"][0]["majority"]
+    assert content["scores"][0]["auto"]["inf"] > content["scores"][0]["majority"]
     folder = tmp_path / "deep" / "er"
     out = tmp_path / "m.json"
     run("train", folder / "train.csv", "--schema", folder / "schema.json", "--epsilon", "1", "--out", out)

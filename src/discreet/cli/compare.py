@@ -51,8 +51,8 @@ def compare(
 
     \b
     Examples:
-      discreet compare --data iris,wine --models naive-bayes,one-rule --epsilons 0.1,1,10 --out comparison
-      discreet compare --data iris --models "naive-bayes,naive-bayes(select=auto)" --epsilons 1 --out comparison
+      discreet compare --data iris,wine --models auto,naive-bayes --epsilons 0.1,1,10 --out comparison
+      discreet compare --data iris --models "auto,naive-bayes(select=none)" --epsilons 1 --out comparison
       discreet compare grid.toml --jobs 2 --out comparison
     """
     from discreet.models.parameter_texts import configured, split_names

@@ -29,7 +29,9 @@ def train(
     adjacency: options.Adjacency = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--with", metavar="NAME=VALUE", help="A parameter of the model, such as bins=4; repeat for more."),
+        typer.Option(
+            "--with", metavar="NAME=VALUE", help="A parameter of the named model, such as max_depth=3; repeat for more."
+        ),
     ] = None,
     table: options.DataTable = None,
     ledger: options.OptionalLedger = None,
@@ -42,16 +44,17 @@ def train(
 ) -> None:
     """Train a differentially private model from a file or a database table.
 
-    Only noisy numbers go into the model; the data stay where they are. bee-rules are searched on a table that
+    Only noisy numbers go into the model; the data stay where they are. Without --model, auto picks a decision tree or a
+    linear model by the schema, epsilon and the number of records, and says why. bee-rules are searched on a table that
     `discreet perturb` wrote, with its receipt beside it; they keep the guarantee of that table.
 
     \b
-    Parameters for --with, for instance (a wrong name lists all parameters of a model):
-      naive-bayes    select=auto, numeric=gaussian, bins=8
+    Parameters for --with, for instance (a wrong name lists all parameters of a model; auto has none):
+      naive-bayes    select=none, numeric=gaussian, bins=8, temperature=1
       one-rule       bins=8
-      decision-tree  structure=random, max_depth=3, thresholds=15
-      random-forest  n_trees=5, max_depth=3
-      svm            regularisation=10, huber=0.5, knots=4
+      decision-tree  structure=greedy, max_depth=3, thresholds=15
+      random-forest  n_trees=3, max_depth=3
+      svm            select=8, leaves=0, knots=4, regularisation=10
       bee-rules      strategy=one-rule, n_rules=3
 
     \b
@@ -136,10 +139,14 @@ def _train_rules(
 def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -> Any:
     """The model with its parameters, which are checked."""
     from discreet.models import MODELS
-    from discreet.models.parameter_texts import read_settings
+    from discreet.models.parameter_texts import parameters_of, read_settings
 
     if name not in MODELS:
         raise ParameterError(f"--model={name!r}; need one of: {', '.join(MODELS)}")
+    if settings and not parameters_of(MODELS[name]):
+        raise ParameterError(
+            f"--with {settings[0]!r}: {name} has no parameters; name a model that has, such as --model decision-tree"
+        )
     estimator = MODELS[name](given.get("schema", "from-data"))
     try:
         estimator.set_params(**read_settings(settings, MODELS[name], name))
