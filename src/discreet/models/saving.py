@@ -17,7 +17,7 @@ from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
 from discreet.storage.envelope import Envelope
 
-FILE = Envelope("discreet/model", 1, "a model of discreet", "save or `discreet train`")
+FILE = Envelope("discreet/model", 2, "a model of discreet", "save or `discreet train`")
 
 
 class SavedModel(Protocol):

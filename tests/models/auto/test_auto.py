@@ -148,3 +148,10 @@ def test_next_to_no_records(rows):
     X, y = table(rows)
     model = Auto(WEAK.replace(records=None), epsilon=1, random_state=0).fit(X, y)
     assert len(model.predict(table(7)[0])) == 7
+
+
+def test_a_linear_model_of_too_many_weights_is_not_picked():
+    """Whatever the number of records is, so that none that is bought can lead to a model that takes too long."""
+    columns = [Categorical(f"c{number}", range(20)) for number in range(100)]
+    wide = Schema(columns, "label", range(100))
+    assert pick(wide, Fraction(1), 10**12).model == "decision-tree"

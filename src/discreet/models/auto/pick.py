@@ -21,6 +21,7 @@ from typing import Any
 
 from discreet.errors import ParameterError
 from discreet.models.linear.linear_svm import LinearSVM
+from discreet.models.linear.plan import BITS, most_knots
 from discreet.models.naive_bayes.naive_bayes import NaiveBayes
 from discreet.models.record_count import MOST_RECORDS
 from discreet.models.trees.decision_tree import DecisionTree
@@ -36,6 +37,8 @@ ENOUGH = 3.5
 """The signal per weight from which on a linear model is picked."""
 FEW_COLUMNS = 3
 """Up to so many columns a tree is picked at any signal."""
+MOST_WEIGHTS = 1 << 14
+"""A linear model with more weights is not picked: finding them takes a minute or longer."""
 LARGE_EPSILON = 1e6
 """A larger epsilon, also an infinite one, changes no pick."""
 NAMES = {"decision-tree": "a decision tree", "naive-bayes": "naive Bayes", "svm": "a linear model"}
@@ -77,6 +80,8 @@ def pick(schema: Schema, epsilon: Epsilon, records: int) -> Pick:
     strength, classes = signal(schema, epsilon, records), len(schema.classes)
     if len(schema.columns) <= FEW_COLUMNS:
         return Pick("decision-tree", f"a tree can divide {_columns(len(schema.columns))} as finely as the noise allows")
+    if classes * sum(Hyperplanes(most_knots(), BITS, edges=True).groups(schema)) > MOST_WEIGHTS:
+        return Pick("decision-tree", "a linear model of so many columns and classes would take too long")
     enough = ENOUGH * classes**2 * (len(schema.columns) + 1)
     amounts = f"about {records:,} records times ε" + (" over 2" if schema.adjacency.distance == 2 else "")
     if strength >= enough:

@@ -45,8 +45,8 @@ def global_sensitivity(schema: Schema, *, epsilon: Any = 1.0, random_state: Any 
 FIGURES: dict[str, Factory] = {
     SMOOTH: Zafarani2020NaiveBayes,
     GLOBAL: global_sensitivity,
-    RIGOROUS: NaiveBayes,
-    RIGOROUS_SMOOTH: partial(NaiveBayes, numeric="smooth"),
+    RIGOROUS: partial(NaiveBayes, select=None),
+    RIGOROUS_SMOOTH: partial(NaiveBayes, numeric="smooth", select=None),
 }
 """Figures 4 to 9, 11 and 12."""
 
@@ -72,7 +72,7 @@ class AllocatedSmooth(Zafarani2020NaiveBayes):
         categorical_weight: float = 1,
         random_state: Any = None,
     ) -> None:
-        super().__init__(schema, epsilon=epsilon, select=None, random_state=random_state)
+        super().__init__(schema, epsilon=epsilon, random_state=random_state)
         self.numeric_weight = numeric_weight
         self.categorical_weight = categorical_weight
 
@@ -127,7 +127,7 @@ class AllocatedNaiveBayes(NaiveBayes):
         categorical_weight: float = 1,
         random_state: Any = None,
     ) -> None:
-        super().__init__(schema, epsilon=epsilon, random_state=random_state)
+        super().__init__(schema, epsilon=epsilon, select=None, random_state=random_state)
         self.numeric_weight = numeric_weight
         self.categorical_weight = categorical_weight
 
@@ -162,4 +162,4 @@ def allocations() -> dict[str, Factory]:
         for model, family in ((SMOOTH, AllocatedSmooth), (RIGOROUS, AllocatedNaiveBayes)):
             weighted: Factory = partial(family, numeric_weight=numeric, categorical_weight=categorical)
             made[f"{model}, {numeric}:{categorical}"] = weighted
-    return {**made, RIGOROUS: NaiveBayes}
+    return {**made, RIGOROUS: partial(NaiveBayes, select=None)}

@@ -32,7 +32,7 @@ QUICK = ("house-votes-84", "spect", "breast-w")
 
 COUNTED: Mapping[str, Factory] = {
     cells.ONE_RULE: OneRule,
-    cells.NAIVE_BAYES: NaiveBayes,
+    cells.NAIVE_BAYES: partial(NaiveBayes, select=None),
     cells.SELECTING: partial(NaiveBayes, select="auto"),
     cells.ONE_RULE_OF_FIVE: partial(ChosenThenFitted, learner="one-rule", k=5),
     cells.NAIVE_BAYES_OF_FIVE: partial(ChosenThenFitted, learner="naive-bayes", k=5),
