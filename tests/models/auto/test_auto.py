@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from discreet import Auto, Categorical, DecisionTree, Ledger, LinearSVM, NaiveBayes, Numeric, Schema, load
 from discreet.errors import DiscreetError, ParameterError
-from discreet.models.auto.pick import ENOUGH, FEW_COLUMNS, Pick, pick, recognised
+from discreet.models.auto.pick import ENOUGH, FEW_COLUMNS, MANY_RECORDS, Pick, pick, recognised
 from discreet.queries.tables import Total
 
 COLUMNS = [Numeric("a", 0, 1), Numeric("b", 0, 1), Numeric("c", 0, 1), Categorical("d", ["x", "y"], unlisted=False)]
@@ -60,7 +60,8 @@ def test_the_pick_follows_from_public_things(adjacency):
     assert pick(schema, Fraction(1), edge).model == "svm"
     assert pick(schema, Fraction(1), edge - 1).model == "decision-tree"
     assert pick(schema, Fraction(1, 2), 2 * edge).model == "svm"
-    assert pick(schema, math.inf, 1).model == pick(schema, Fraction(1), 10**15).model == "svm"
+    assert pick(schema, math.inf, 1).model == pick(schema, Fraction(1), MANY_RECORDS).model == "svm"
+    assert pick(schema, Fraction(1), MANY_RECORDS + 1).model == "decision-tree", "a linear model takes too long"
     few = Schema(COLUMNS[:FEW_COLUMNS], "label", ["no", "yes"], adjacency)
     assert pick(few, Fraction(1), 10**6).model == "decision-tree"
     many = schema.replace(classes=list(range(10)))

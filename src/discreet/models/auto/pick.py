@@ -10,11 +10,13 @@ A linear model has about K weights for each of d columns and the constant, and o
 records to learn them from: the signal per weight is n ε / (K^2 (d + 1)). From `ENOUGH` of it on, a linear model is
 picked. This is the only constant that was tuned, on the data sets of benchmarks/keel.py; powers of K and of d + 1 other
 than these were no better there. In up to `FEW_COLUMNS` columns a tree has enough questions for all of them on every
-path. benchmarks/frontier.py measures what the rule is worth. Privacy does not depend on it.
+path. Where a linear model would take minutes (`MOST_WEIGHTS`, `MANY_RECORDS`), a tree is picked too.
+benchmarks/frontier.py measures what the rule is worth. Privacy does not depend on it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +41,8 @@ FEW_COLUMNS = 3
 """Up to so many columns a tree is picked at any signal."""
 MOST_WEIGHTS = 1 << 14
 """A linear model with more weights is not picked: finding them takes a minute or longer."""
+MANY_RECORDS = 2_000_000
+"""From more records on a tree is picked: a linear model of them takes minutes, a tree seconds."""
 LARGE_EPSILON = 1e6
 """A larger epsilon, also an infinite one, changes no pick."""
 NAMES = {"decision-tree": "a decision tree", "naive-bayes": "naive Bayes", "svm": "a linear model"}
@@ -82,6 +86,8 @@ def pick(schema: Schema, epsilon: Epsilon, records: int) -> Pick:
         return Pick("decision-tree", f"a tree can divide {_columns(len(schema.columns))} as finely as the noise allows")
     if classes * sum(Hyperplanes(most_knots(), BITS, edges=True).groups(schema)) > MOST_WEIGHTS:
         return Pick("decision-tree", "a linear model of so many columns and classes would take too long")
+    if records > MANY_RECORDS and epsilon != math.inf:
+        return Pick("decision-tree", f"a linear model of about {records:,} records would take minutes")
     enough = ENOUGH * classes**2 * (len(schema.columns) + 1)
     amounts = f"about {records:,} records times ε" + (" over 2" if schema.adjacency.distance == 2 else "")
     if strength >= enough:
