@@ -148,3 +148,29 @@ def test_next_to_no_records(rows):
     X, y = table(rows)
     model = Auto(WEAK.replace(records=None), epsilon=1, random_state=0).fit(X, y)
     assert len(model.predict(table(7)[0])) == 7
+
+
+def test_a_tree_is_picked_where_a_linear_model_would_have_too_many_weights():
+    """500 classes: whether the number of records is declared, bought or not needed, and nothing takes minutes."""
+    columns = [*COLUMNS, *(Numeric(f"n{place}", 0, 1) for place in range(20))]
+    schema = Schema(columns, "label", list(range(500)))
+    X = {name: [0.5] * 30 for name in schema.names}
+    for records, epsilon in ((10**9, 1), (None, 1), (None, math.inf)):
+        model = Auto(schema.replace(records=records), epsilon=epsilon).fit(X, list(range(30)))
+        assert model.picked_.model == "decision-tree"
+        assert model.receipt_.epsilon == epsilon
+    assert "too many weights" in pick(schema, Fraction(1), 10**9).statement()
+
+
+def test_what_may_be_picked_is_planned_before_anything_is_paid(monkeypatch):
+    """At the epsilon that is left once the number of records is bought: each family once, and nothing is fitted."""
+    planned = []
+    for family in (DecisionTree, LinearSVM):
+        monkeypatch.setattr(family, "_rehearse", lambda self, schema, epsilon: planned.append((self.kind, epsilon)))
+    X, y = table(60)
+    ledger = Ledger(Fraction(1, 2))  # too little: the fit ends before it pays
+    with pytest.raises(DiscreetError):
+        Auto(WEAK.replace(records=None), epsilon=1).fit(X, y, ledger=ledger)
+    assert not planned
+    Auto(WEAK.replace(records=None), epsilon=1).fit(X, y)
+    assert {("decision-tree", Fraction(19, 20)), ("svm", Fraction(19, 20))} <= set(planned)

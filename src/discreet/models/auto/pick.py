@@ -8,15 +8,17 @@ between the two, and nowhere the best on average.
 
 A linear model has about K weights for each of d columns and the constant, and one of K classes has a K-th of the
 records to learn them from: the signal per weight is n ε / (K^2 (d + 1)). From `ENOUGH` of it on, a linear model is
-picked. This is the only constant that was tuned, on the data sets of benchmarks/keel.py; powers of K and of d + 1 other
-than these were no better there. In up to `FEW_COLUMNS` columns a tree has enough questions for all of them on every
-path. benchmarks/frontier.py measures what the rule is worth. Privacy does not depend on it.
+picked, unless its weights are too many to be found. This is the only constant that was tuned, on the data sets of
+benchmarks/keel.py; powers of K and of d + 1 other than these were no better there. In up to `FEW_COLUMNS` columns a
+tree has enough questions for all of them on every path. benchmarks/frontier.py measures what the rule is worth. Privacy
+does not depend on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError
@@ -79,6 +81,8 @@ def pick(schema: Schema, epsilon: Epsilon, records: int) -> Pick:
         return Pick("decision-tree", f"a tree can divide {_columns(len(schema.columns))} as finely as the noise allows")
     enough = ENOUGH * classes**2 * (len(schema.columns) + 1)
     amounts = f"about {records:,} records times ε" + (" over 2" if schema.adjacency.distance == 2 else "")
+    if strength >= enough and not _affordable(schema, epsilon):
+        return Pick("decision-tree", f"{classes} classes in these columns are too many weights for a linear model")
     if strength >= enough:
         return Pick("svm", f"{amounts} is {strength:,.4g}, and from {enough:,.4g} on sums over columns tell more")
     return Pick("decision-tree", f"{amounts} is {strength:,.4g}, and below {enough:,.4g} a tree loses least to noise")
@@ -87,6 +91,15 @@ def pick(schema: Schema, epsilon: Epsilon, records: int) -> Pick:
 def signal(schema: Schema, epsilon: Epsilon, records: int) -> float:
     """Records per unit of noise: records times epsilon, both bounded, and halved under replace-one."""
     return min(float(epsilon), LARGE_EPSILON) * min(records, MOST_RECORDS) / schema.adjacency.distance
+
+
+def _affordable(schema: Schema, epsilon: Epsilon) -> bool:
+    """Whether a linear model has so few weights that they can be found, and ε pays for them, however it plans."""
+    try:
+        LinearSVM(schema)._rehearse(schema, min(epsilon, Fraction(LARGE_EPSILON)))
+    except ParameterError:
+        return False
+    return True
 
 
 def _columns(number: int) -> str:
