@@ -9,8 +9,10 @@ import pytest
 from sklearn.base import clone
 
 from discreet import Auto, Categorical, DecisionTree, Ledger, LinearSVM, NaiveBayes, Numeric, Schema, load
-from discreet.errors import DiscreetError, ParameterError
+from discreet.errors import DiscreetError, FileError, ParameterError
 from discreet.models.auto.pick import ENOUGH, FEW_COLUMNS, Pick, pick, recognised
+from discreet.models.loading import from_dict
+from discreet.models.saving import FILE, to_dict
 from discreet.queries.tables import Total
 
 COLUMNS = [Numeric("a", 0, 1), Numeric("b", 0, 1), Numeric("c", 0, 1), Categorical("d", ["x", "y"], unlisted=False)]
@@ -174,3 +176,28 @@ def test_what_may_be_picked_is_planned_before_anything_is_paid(monkeypatch):
     assert not planned
     Auto(WEAK.replace(records=None), epsilon=1).fit(X, y)
     assert {("decision-tree", Fraction(19, 20)), ("svm", Fraction(19, 20))} <= set(planned)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"parameters": {"smoothing": -1}},
+        {"parameters": {"temperature": 0}},
+        {"parameters": {"random_state": -4}},
+        {"parameters": {"epsilon": 3}},
+        {"parameters": {"no_such": 1}},
+        {"parameters": None},
+        {"model": "svm"},
+        {"model": "auto"},
+        {"why": "red \x1b[31m"},
+    ],
+)
+def test_a_file_with_a_damaged_pick_is_refused(damage):
+    """Parameters of the picked model are checked as those of any model, although they stand elsewhere in the file."""
+    X, y = table(60)
+    content = to_dict(Auto(WEAK).fit_noisy(NaiveBayes(WEAK).fit(X, y).noisy_))
+    content = {name: value for name, value in content.items() if name not in (*FILE.head, FILE.seal)}
+    assert from_dict(FILE.wrap(content)).picked_.model == "naive-bayes"
+    content["picked"] = {**content["picked"], **damage}
+    with pytest.raises(FileError):
+        from_dict(FILE.wrap(content))

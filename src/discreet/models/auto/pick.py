@@ -54,6 +54,8 @@ class Pick:
     def __post_init__(self) -> None:
         if self.model not in FAMILIES:
             raise ParameterError(f"model={self.model!r} cannot be picked; need one of: {', '.join(FAMILIES)}")
+        if not self.why.isprintable():
+            raise ParameterError("the reason for a pick has characters that cannot be printed; need plain text")
 
     def made(self, schema: Schema, epsilon: Epsilon) -> Any:
         """The model, not yet fitted."""
