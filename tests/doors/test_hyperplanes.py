@@ -288,3 +288,10 @@ def test_a_schema_with_too_many_weights_is_refused_before_it_costs():
     with pytest.raises(ParameterError, match="too many weights"):
         separated(MemorySource([]), public, ledger=ledger)
     assert ledger.spent == 0
+
+
+def test_columns_with_one_grid_share_their_arrays_and_nobody_can_write_to_them():
+    one, other = (feature_of(Numeric(name, 0, 1), 8, edges=True) for name in "ab")
+    assert one.weights is other.weights
+    with pytest.raises(ValueError, match="read-only"):
+        one.weights[0, 0] = 1

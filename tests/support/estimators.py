@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from discreet import DecisionTree, LinearSVM, NaiveBayes, OneRule, RandomForest
+from discreet import Auto, DecisionTree, LinearSVM, NaiveBayes, OneRule, RandomForest
 
 PRIVATE: dict[str, Callable[..., Any]] = {
+    "auto": Auto,
     "naive-bayes": NaiveBayes,
     "naive-bayes gaussian": partial(NaiveBayes, numeric="gaussian"),
     "naive-bayes smooth": partial(NaiveBayes, numeric="smooth"),

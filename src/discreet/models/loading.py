@@ -52,5 +52,7 @@ def _built(family: Any, content: Mapping[str, Any]) -> Any:
     model.check_parameters()
     statistics = NoisyStatistics.from_dict(content["statistics"])
     if "picked" in content:
-        return model.fit_noisy(statistics, Pick.from_dict(content["picked"]))
+        picked = Pick.from_dict(content["picked"])
+        picked.made(schema, parameters["epsilon"]).check_parameters()
+        return model.fit_noisy(statistics, picked)
     return model.fit_noisy(statistics)

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -134,9 +135,10 @@ class Hyperplanes:
         ValueError if a column or the tree does not fit the schema.
         """
         asked = schema.names if self.columns is None else self.columns
-        if not set(asked) <= set(schema.names) or len(set(asked)) < len(asked):
+        distinct = set(asked)
+        if not distinct <= set(schema.names) or len(distinct) < len(asked):
             raise ValueError("the chosen columns are not columns of the schema; use the schema they were chosen from")
-        made = [feature_of(each, self.knots, edges=self.edges) for each in schema.columns if each.name in set(asked)]
+        made = [feature_of(each, self.knots, edges=self.edges) for each in schema.columns if each.name in distinct]
         if self.nodes is not None:
             made.append(_leaves(Tree(self.nodes), schema))
         return tuple(each for each in made if each.size)
@@ -182,14 +184,23 @@ def _even(column: Numeric, knots: int) -> Feature:
 
 def _uneven(column: Numeric, knots: int) -> Feature:
     """The same with more knots near the bounds. All lie on points of the grid; those that fall together are one."""
-    at = np.array(knot_positions(column.grid, knots), dtype=np.int64)
-    code = np.arange(column.grid + 1, dtype=np.int64)
+    positions, places, weights = _uneven_grid(column.grid, knots)
+    width = float(column.upper) - float(column.lower)
+    near = [float(column.lower) + width * (position / column.grid) for position in positions]
+    return _spline(column, places, weights, STEPS, near)
+
+
+@lru_cache(maxsize=64)  # columns with the same grid share their arrays: wide tables are planned fast, in little memory
+def _uneven_grid(grid: int, knots: int) -> tuple[list[int], Integers, Integers]:
+    """Positions of the knots, and places and weights of all grid points."""
+    positions = knot_positions(grid, knots)
+    at, code = np.array(positions, dtype=np.int64), np.arange(grid + 1, dtype=np.int64)
     left = np.minimum(np.searchsorted(at, code, side="right") - 1, len(at) - 2)
     beyond = STEPS * (code - at[left]) // (at[left + 1] - at[left])
-    weights = np.stack([STEPS - beyond, beyond], axis=1)
-    width = float(column.upper) - float(column.lower)
-    near = [float(column.lower) + width * (position / column.grid) for position in at.tolist()]
-    return _spline(column, np.stack([left, left + 1], axis=1), weights, STEPS, near)
+    places, weights = np.stack([left, left + 1], axis=1), np.stack([STEPS - beyond, beyond], axis=1)
+    for shared in (places, weights):
+        shared.flags.writeable = False
+    return positions, places, weights
 
 
 def knot_positions(grid: int, knots: int) -> list[int]:

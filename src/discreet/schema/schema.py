@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -85,11 +86,13 @@ class Schema:
         names = [column.name for column in self.columns]
         if not names:
             raise SchemaError("the schema has no columns; need at least one column besides the target")
+        seen: set[str] = set()
         for name in [*names, self.target, *self.ignore]:
             if not isinstance(name, str) or not name or not is_utf8(name):
                 raise SchemaError(f"column name {name!r}; need a non-empty text of valid Unicode")
-            if [*names, self.target, *self.ignore].count(name) > 1:
+            if name in seen:
                 raise SchemaError(f"column {name!r} is named twice; name each column once, including the target")
+            seen.add(name)
         if self.records is not None and (not is_integer(self.records) or self.records < 1):
             raise SchemaError(f"records={self.records!r}; need a positive integer, or null if the number is not public")
 
@@ -98,10 +101,12 @@ class Schema:
         return f"Schema({len(self.columns)} columns, target={self.target!r}, {classes}, {self.adjacency.value})"
 
     def __getitem__(self, name: str) -> Column:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise KeyError(name)
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        """The columns by name: a search through thousands of them for each column would take minutes."""
+        return {column.name: column for column in self.columns}
 
     @property
     def names(self) -> list[str]:

@@ -9,8 +9,10 @@ import pytest
 from sklearn.base import clone
 
 from discreet import Auto, Categorical, DecisionTree, Ledger, LinearSVM, NaiveBayes, Numeric, Schema, load
-from discreet.errors import DiscreetError, ParameterError
+from discreet.errors import DiscreetError, FileError, ParameterError
 from discreet.models.auto.pick import ENOUGH, FEW_COLUMNS, MANY_RECORDS, Pick, pick, recognised
+from discreet.models.loading import from_dict
+from discreet.models.saving import FILE, to_dict
 from discreet.queries.tables import Total
 
 COLUMNS = [Numeric("a", 0, 1), Numeric("b", 0, 1), Numeric("c", 0, 1), Categorical("d", ["x", "y"], unlisted=False)]
@@ -151,8 +153,52 @@ def test_next_to_no_records(rows):
     assert len(model.predict(table(7)[0])) == 7
 
 
-def test_a_linear_model_of_too_many_weights_is_not_picked():
-    """Whatever the number of records is, so that none that is bought can lead to a model that takes too long."""
-    columns = [Categorical(f"c{number}", range(20)) for number in range(100)]
-    wide = Schema(columns, "label", range(100))
-    assert pick(wide, Fraction(1), 10**12).model == "decision-tree"
+def test_a_tree_is_picked_where_a_linear_model_would_have_too_many_weights():
+    """500 classes: whether the number of records is declared, bought or not needed, and nothing takes minutes."""
+    columns = [*COLUMNS, *(Numeric(f"n{place}", 0, 1) for place in range(20))]
+    schema = Schema(columns, "label", list(range(500)))
+    X = {name: [0.5] * 30 for name in schema.names}
+    for records, epsilon in ((10**9, 1), (None, 1), (None, math.inf)):
+        model = Auto(schema.replace(records=records), epsilon=epsilon).fit(X, list(range(30)))
+        assert model.picked_.model == "decision-tree"
+        assert model.receipt_.epsilon == epsilon
+    assert "too many weights" in pick(schema, Fraction(1), 10**9).statement()
+
+
+def test_what_may_be_picked_is_planned_before_anything_is_paid(monkeypatch):
+    """At the epsilon that is left once the number of records is bought: each family once, and nothing is fitted."""
+    planned = []
+    for family in (DecisionTree, LinearSVM):
+        monkeypatch.setattr(family, "_rehearse", lambda self, schema, epsilon: planned.append((self.kind, epsilon)))
+    X, y = table(60)
+    ledger = Ledger(Fraction(1, 2))  # too little: the fit ends before it pays
+    with pytest.raises(DiscreetError):
+        Auto(WEAK.replace(records=None), epsilon=1).fit(X, y, ledger=ledger)
+    assert not planned
+    Auto(WEAK.replace(records=None), epsilon=1).fit(X, y)
+    assert {("decision-tree", Fraction(19, 20)), ("svm", Fraction(19, 20))} <= set(planned)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"parameters": {"smoothing": -1}},
+        {"parameters": {"temperature": 0}},
+        {"parameters": {"random_state": -4}},
+        {"parameters": {"epsilon": 3}},
+        {"parameters": {"no_such": 1}},
+        {"parameters": None},
+        {"model": "svm"},
+        {"model": "auto"},
+        {"why": "red \x1b[31m"},
+    ],
+)
+def test_a_file_with_a_damaged_pick_is_refused(damage):
+    """Parameters of the picked model are checked as those of any model, although they stand elsewhere in the file."""
+    X, y = table(60)
+    content = to_dict(Auto(WEAK).fit_noisy(NaiveBayes(WEAK).fit(X, y).noisy_))
+    content = {name: value for name, value in content.items() if name not in (*FILE.head, FILE.seal)}
+    assert from_dict(FILE.wrap(content)).picked_.model == "naive-bayes"
+    content["picked"] = {**content["picked"], **damage}
+    with pytest.raises(FileError):
+        from_dict(FILE.wrap(content))

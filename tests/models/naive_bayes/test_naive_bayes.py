@@ -514,3 +514,12 @@ def test_a_file_without_a_temperature_means_one(schema):
     again = from_dict(FILE.wrap(content))
     assert again.temperature == again.temperature_ == 1
     np.testing.assert_array_equal(again.predict_proba(X), made.predict_proba(X))
+
+
+@pytest.mark.parametrize("epsilon", [1400, 1480, 1583, 3000, 10_000])
+def test_noise_too_small_for_its_inverse_counts_as_none(epsilon):
+    """At a very large epsilon the variance is a number whose inverse is too large for a float."""
+    schema = Schema([Categorical("a", ["x", "y"])], "label", ["no", "yes"], adjacency="replace-one", records=50)
+    model = NaiveBayes(schema, epsilon=epsilon).fit([{"a": "x"}] * 30 + [{"a": "y"}] * 20, ["no"] * 30 + ["yes"] * 20)
+    assert np.isfinite(model.predict_proba([{"a": "x"}])).all()
+    assert model.predict([{"a": "x"}, {"a": "y"}]).tolist() == ["no", "yes"]

@@ -479,3 +479,10 @@ def test_it_learns_from_files(kind, tmp_path):
     frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
     model = DecisionTree(ILLNESS, epsilon=math.inf, max_depth=2).fit_from(open_file(path))
     assert model.score(records, labels) == 1.0
+
+
+def test_many_classes_make_a_default_tree_shallower():
+    """The counts of all classes are compared at every node: at this many, twelve levels would take minutes."""
+    assert tree_plan.greedy_depth(1e9, 2000, 2) == tree_plan.greedy_depth(1e9, 2000, 16) == 12
+    assert tree_plan.greedy_depth(1e9, 2000, 500) == 8
+    assert tree_plan.greedy_depth(1e9, 10**6, 500) >= 1

@@ -16,11 +16,10 @@ from discreet.models.classifier import PrivateClassifier
 from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.ledger import Ledger
-from discreet.privacy.randomness import Randomness, as_rng
+from discreet.privacy.randomness import Randomness
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.sources.memory import MemorySource
 
 Matrix = NDArray[np.float64]
 
@@ -66,12 +65,9 @@ class Auto(PrivateClassifier):
         self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
     ) -> Answers:
         def rehearse(rest: Epsilon) -> None:
-            """Fit what may be picked to a table without records: an ε that is too small for it is refused here."""
-            for records in (1, MOST_RECORDS):
-                picked = pick(schema, rest, records)
-                empty, account = _without_records(schema), Spending(Ledger(math.inf))
-                account.records = records
-                picked.made(schema, rest)._learn(empty, schema, rest, account, as_rng(0), purpose)
+            """Let all that may be picked plan: an ε that is too small for one of them is refused here."""
+            for model in {(each := pick(schema, rest, records)).model: each for records in (1, MOST_RECORDS)}.values():
+                model.made(schema, rest)._rehearse(schema, rest)
 
         known = RecordCount(schema.records or 1, epsilon)
         if epsilon != math.inf:
@@ -82,16 +78,25 @@ class Auto(PrivateClassifier):
         answers: Answers = model._learn(source, schema, known.rest, ledger, rng, named)
         return known.answers + answers
 
+    def _fit(self, source: Source, schema: Schema, ledger: Ledger | None) -> Self:
+        try:
+            return super()._fit(source, schema, ledger)
+        finally:  # a fit that was interrupted leaves nothing of what it bought in a model that does not state it
+            self.__dict__.pop("_picking", None)
+
     def fit_noisy(self, noisy: NoisyStatistics, picked: Pick | None = None) -> Self:
         """Build the model from noisy statistics: post-processing, which reads no data and costs nothing.
 
         `picked` tells which model they belong to, as a model file does; without it, the statistics tell.
         """
         self._picking = recognised(noisy) if picked is None else picked
-        return super().fit_noisy(noisy)
+        try:
+            return super().fit_noisy(noisy)
+        finally:
+            self.__dict__.pop("_picking", None)
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
-        picked = self.__dict__.pop("_picking")
+        picked = self._picking
         self.model_ = picked.made(schema, noisy.receipt.epsilon).fit_noisy(noisy)
         self.picked_: Pick = picked
 
@@ -121,8 +126,3 @@ class Auto(PrivateClassifier):
 
 def _shown(top: int | None) -> dict[str, int]:
     return {} if top is None else {"top": top}
-
-
-def _without_records(schema: Schema) -> MemorySource:
-    """A table of the schema's columns that has no rows."""
-    return MemorySource({name: np.empty(0, dtype=object) for name in schema.names}, np.empty(0, dtype=object))

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError
@@ -59,6 +60,8 @@ class Pick:
     def __post_init__(self) -> None:
         if self.model not in FAMILIES:
             raise ParameterError(f"model={self.model!r} cannot be picked; need one of: {', '.join(FAMILIES)}")
+        if not self.why.isprintable():
+            raise ParameterError("the reason for a pick has characters that cannot be printed; need plain text")
 
     def made(self, schema: Schema, epsilon: Epsilon) -> Any:
         """The model, not yet fitted."""
@@ -85,11 +88,13 @@ def pick(schema: Schema, epsilon: Epsilon, records: int) -> Pick:
     if len(schema.columns) <= FEW_COLUMNS:
         return Pick("decision-tree", f"a tree can divide {_columns(len(schema.columns))} as finely as the noise allows")
     if classes * sum(Hyperplanes(most_knots(), BITS, edges=True).groups(schema)) > MOST_WEIGHTS:
-        return Pick("decision-tree", "a linear model of so many columns and classes would take too long")
+        return Pick("decision-tree", f"{classes} classes in these columns are too many weights for a linear model")
     if records > MANY_RECORDS and epsilon != math.inf:
         return Pick("decision-tree", f"a linear model of about {records:,} records would take minutes")
     enough = ENOUGH * classes**2 * (len(schema.columns) + 1)
     amounts = f"about {records:,} records times ε" + (" over 2" if schema.adjacency.distance == 2 else "")
+    if strength >= enough and not _affordable(schema, epsilon):
+        return Pick("decision-tree", "ε is too small for the weights of a linear model")
     if strength >= enough:
         return Pick("svm", f"{amounts} is {strength:,.4g}, and from {enough:,.4g} on sums over columns tell more")
     return Pick("decision-tree", f"{amounts} is {strength:,.4g}, and below {enough:,.4g} a tree loses least to noise")
@@ -98,6 +103,15 @@ def pick(schema: Schema, epsilon: Epsilon, records: int) -> Pick:
 def signal(schema: Schema, epsilon: Epsilon, records: int) -> float:
     """Records per unit of noise: records times epsilon, both bounded, and halved under replace-one."""
     return min(float(epsilon), LARGE_EPSILON) * min(records, MOST_RECORDS) / schema.adjacency.distance
+
+
+def _affordable(schema: Schema, epsilon: Epsilon) -> bool:
+    """Whether a linear model has so few weights that they can be found, and ε pays for them, however it plans."""
+    try:
+        LinearSVM(schema)._rehearse(schema, min(epsilon, Fraction(LARGE_EPSILON)))
+    except ParameterError:
+        return False
+    return True
 
 
 def _columns(number: int) -> str:

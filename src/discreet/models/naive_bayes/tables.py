@@ -21,7 +21,7 @@ from discreet.errors import ParameterError
 from discreet.models.tabular import ColumnScores, Model
 from discreet.queries.tables import Counts, Moments, SoftCounts, SplineCounts, TableQuery, splines
 from discreet.records.encoding import Cells
-from discreet.released.statistics import NoisyStatistics
+from discreet.released.statistics import NoisyStatistics, NoisyTable
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
 
@@ -31,6 +31,8 @@ LEAST_VARIANCE = 1e-4
 """Smallest variance from noisy soft counts, on the scale [-1, 1]: a smaller one would let one column decide alone."""
 LEAST_DEVIATION = 0.02
 """Smallest standard deviation from noisy moments, on the same scale and for the same reason."""
+NEGLIGIBLE = 1e-200
+"""A smaller variance of the noise counts as none: at a very large ε its inverse would be too large for a float."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def build(noisy: NoisyStatistics, schema: Schema, smoothing: float) -> Model:
     if not all(isinstance(query, TableQuery) for query, _ in noisy.tables):
         raise ParameterError("these statistics do not belong to a naive Bayes; need tables of counts")
     blocks = [
-        (query, np.asarray(table.values, dtype=np.float64) / unit, table.variance / unit**2)
+        (query, np.asarray(table.values, dtype=np.float64) / unit, _variance(table, unit))
         for query, table in noisy.tables
         if isinstance(query, TableQuery) and not isinstance(query, Moments)
         for unit in [query.unit(schema)]
@@ -69,6 +71,10 @@ def build(noisy: NoisyStatistics, schema: Schema, smoothing: float) -> Model:
     order = {name: position for position, name in enumerate(schema.names)}
     log_prior = np.log(np.maximum(totals.proportions, 1e-300))
     return Model(log_prior, tuple(sorted(columns, key=lambda each: order[each.cells.column])))
+
+
+def _variance(table: NoisyTable, unit: int) -> float:
+    return table.variance / unit**2 if table.variance > NEGLIGIBLE else 0.0
 
 
 def class_totals(tables: list[Matrix], variances: list[float]) -> ClassTotals:
@@ -126,7 +132,7 @@ def _normals(noisy: NoisyStatistics, schema: Schema, totals: ClassTotals) -> lis
     for query, table in noisy.tables:
         if isinstance(query, SoftCounts):
             unit = query.unit(schema)
-            found.append((query.column, *_from_soft_counts(table.values / unit, table.variance / unit**2, totals)))
+            found.append((query.column, *_from_soft_counts(table.values / unit, _variance(table, unit), totals)))
         elif isinstance(query, Moments):
             found.append((query.column, *_from_moments(table.values, totals, noisy.receipt.epsilon == float("inf"))))
     return found

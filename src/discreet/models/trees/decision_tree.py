@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -16,11 +17,11 @@ from discreet.models.classifier import PrivateClassifier
 from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
-from discreet.models.trees.learning import plan_and_grow
+from discreet.models.trees.learning import plan_and_grow, rehearse
 from discreet.models.trees.leaves import grown, log_probabilities
 from discreet.models.trees.parameters import check_tree_parameters
 from discreet.privacy.epsilon import Epsilon
-from discreet.privacy.randomness import Randomness
+from discreet.privacy.randomness import Randomness, as_rng
 from discreet.queries.trees import LeafCounts
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
@@ -102,6 +103,11 @@ class DecisionTree(PrivateClassifier):
 
         needed = planning.needs_records(self.structure, self.max_depth, self.criterion)
         return plan_and_grow(source, schema, epsilon, plans, ledger, rng, purpose, needs_records=needed)
+
+    def _rehearse(self, schema: Schema, epsilon: Epsilon) -> None:
+        """Raise ParameterError, before anything is paid, if epsilon is too small, however many records there are."""
+        if epsilon != math.inf:
+            rehearse(schema, epsilon, lambda rest, records: [self._plan(schema, rest, records, as_rng(0))])
 
     def _plan(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> Plan:
         strength = planning.signal(schema, epsilon, records)

@@ -16,12 +16,15 @@ from discreet.released.statistics import Answers
 from discreet.schema import Schema
 from discreet.sources import Source
 
+Plans = Callable[[Epsilon, int], Sequence[Plan]]
+"""Makes one plan per tree from an epsilon and a number of records."""
+
 
 def plan_and_grow(
     source: Source,
     schema: Schema,
     epsilon: Epsilon,
-    plans: Callable[[Epsilon, int], Sequence[Plan]],
+    plans: Plans,
     ledger: Spending,
     rng: Randomness,
     purpose: str,
@@ -34,14 +37,19 @@ def plan_and_grow(
     for few and for many records are rehearsed. Several greedy trees grow each on its own records, dealt at random.
     """
 
-    def rehearse(rest: Epsilon) -> None:
-        for records in (1, planning.MANY_RECORDS):
-            for plan in plans(rest, records):
-                plan.steps(schema)
+    def rehearsed(rest: Epsilon) -> None:
+        rehearse(schema, rest, plans)
 
     known = RecordCount(schema.records or planning.MANY_RECORDS, epsilon)
     if needs_records and epsilon != math.inf:
-        known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
+        known = known_records(source, schema, epsilon, rehearsed, ledger, rng, purpose)
     planned = plans(known.rest, known.records)
     dealt = len(planned) > 1 and isinstance(planned[0], Greedy)
     return known.answers + grow(source, schema, planned, ledger, rng, purpose, dealt=dealt).tables
+
+
+def rehearse(schema: Schema, epsilon: Epsilon, plans: Plans) -> None:
+    """Raise ParameterError if epsilon is too small for the plans of few or of many records."""
+    for records in (1, planning.MANY_RECORDS):
+        for plan in plans(epsilon, records):
+            plan.steps(schema)

@@ -55,6 +55,8 @@ MOST_LABELLED = 200_000
 """Most labelled stumps of two parts that are compared: this takes a second or two."""
 MOST_CHOICES = 20_000_000
 """Most candidates that are compared, over all nodes, unless a depth is asked for: this takes some seconds."""
+USUAL_CLASSES = 16
+"""With more classes than this, each candidate counts as so many times more: all of its counts are compared."""
 MOST_ASKED = 1_000_000_000
 """Most candidates that are compared if a depth is asked for: this takes minutes."""
 
@@ -110,7 +112,7 @@ def plan(
         labels = of_a_class(strength, classes) < FAIR
         return Fixed(drawn(schema, names, depth, bins or COARSE_BINS, rng), epsilon, labels)
     splits = candidates(schema, bins, names)
-    depth = greedy_depth(strength, len(splits)) if max_depth is None else max_depth
+    depth = greedy_depth(strength, len(splits), classes) if max_depth is None else max_depth
     if 2**depth * len(splits) > MOST_ASKED:
         raise ParameterError(
             f"max_depth={depth} on {len(names)} columns compares {2**depth * len(splits):,} splits; need at most "
@@ -149,10 +151,11 @@ def published(schema: Schema, epsilon: Epsilon, max_depth: int | None) -> Publis
     return Published(splits, tuple(levels), leaves)
 
 
-def greedy_depth(strength: float, questions: int) -> int:
+def greedy_depth(strength: float, questions: int, classes: int) -> int:
     """Three levels for every sixteen times the signal, less two and a half (accuracy: benchmarks/trees.py); fewer on
-    wide tables. No path can ask more questions than there are."""
-    affordable = math.floor(math.log2(1 + MOST_CHOICES / max(questions, 1)))
+    wide tables, and with many classes. No path can ask more questions than there are."""
+    compared = questions * max(1.0, classes / USUAL_CLASSES)
+    affordable = math.floor(math.log2(1 + MOST_CHOICES / max(compared, 1.0)))
     return max(1, min(MOST_DEPTH, affordable, questions, math.floor(0.75 * math.log2(max(strength, 1.0)) - 2.5)))
 
 
