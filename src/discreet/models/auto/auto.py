@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.passage import Spending
-from discreet.models.auto.pick import Pick, pick, recognised
+from discreet.models.auto.pick import MANY_RECORDS, Pick, pick, recognised
 from discreet.models.classifier import PrivateClassifier
 from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
@@ -66,8 +66,9 @@ class Auto(PrivateClassifier):
     ) -> Answers:
         def rehearse(rest: Epsilon) -> None:
             """Let all that may be picked plan: an ε that is too small for one of them is refused here."""
-            for model in {(each := pick(schema, rest, records)).model: each for records in (1, MOST_RECORDS)}.values():
-                model.made(schema, rest)._rehearse(schema, rest)
+            picks = [pick(schema, rest, records) for records in (1, MANY_RECORDS, MOST_RECORDS)]
+            for picked in {each.model: each for each in picks}.values():
+                picked.made(schema, rest)._rehearse(schema, rest)
 
         known = RecordCount(schema.records or 1, epsilon)
         if epsilon != math.inf:
