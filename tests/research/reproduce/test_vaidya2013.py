@@ -291,9 +291,11 @@ def test_a_small_run_from_end_to_end(tmp_path):
 def test_published_and_rigorous_are_what_their_names_say():
     models = next(iter(Vaidya2013().experiments(full=False))).models
     schema = Schema([Categorical("u", ["p", "q"])], "y", ["a", "b"], records=10)
-    assert models["rigorous"] is NaiveBayes
+    assert (models["rigorous"].func, models["rigorous"].keywords) == (NaiveBayes, {"select": None})
     model = models[N[1_000_000]](schema, epsilon=0.5, random_state=0)
     assert (model.n, model.epsilon) == (1_000_000, 0.5)
     sized = Vaidya2013().experiments(full=False)[1].models
     assert sized["published, 100 records"].keywords["family"].keywords == {"n": 100}
-    assert sized["rigorous, 100 records"].keywords == {"family": NaiveBayes, "rows": 100}
+    rigorous = sized["rigorous, 100 records"].keywords
+    assert (rigorous["family"].func, rigorous["family"].keywords) == (NaiveBayes, {"select": None})
+    assert rigorous["rows"] == 100
