@@ -204,7 +204,7 @@ def test_a_model_survives_its_file(name: str, tmp_path: Any) -> None:
     assert twin.predict(probes).tolist() == model.predict(probes).tolist()
     assert twin.explain() == model.explain()
     assert twin.guarantee_ == model.guarantee_
-    assert twin.receipt_ == model.receipt_
+    assert repr(twin.receipt_) == repr(model.receipt_), "a scale may be NaN, which is not equal to itself"
     assert model.guarantee_.holds
     card = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))["card"]
     assert sorted(card["attributes"] + card["not_asked"]) == sorted(schema().names)
