@@ -79,12 +79,12 @@ def test_knots_near_the_bounds_are_straight_lines_between():
     """Weights at the knots and straight lines between them, up to the steps into which the way is divided."""
     column = Numeric("a", 0, 64, grid=64)
     at = knot_positions(64, 5)
-    assert at == [0, 1, 4, 16, 32, 48, 60, 63, 64]
+    assert at == (0, 1, 4, 16, 32, 48, 60, 63, 64)
     feature = feature_of(column, 5, edges=True)
     assert feature.names[1] == "a near 1"
-    assert feature.table(np.array(at, dtype=float))[at].tolist() == at
+    assert feature.table(np.array(at, dtype=float))[list(at)].tolist() == list(at)
     assert np.allclose(feature.table(np.array(at, dtype=float)), np.arange(65), atol=16 / 2**16)
-    assert knot_positions(2, 8) == [0, 1, 2], "the grid cannot tell more apart"
+    assert knot_positions(2, 8) == (0, 1, 2), "the grid cannot tell more apart"
     assert feature_of(column, 1, edges=True).size == 1, "a line has no knots"
     assert feature_of(column, 5).names == tuple(f"a near {16 * place}" for place in range(5)), "as files of 0.1 mean it"
 
@@ -97,6 +97,16 @@ LAYOUTS = {
     "leaves": {"nodes": TREE.nodes},
     "all": {"edges": True, "columns": ("open",), "nodes": TREE.nodes},
 }
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("knots", [1, 2, 7, 12])
+def test_sizes_are_those_of_the_groups(layout, knots):
+    """Plans and noise count coordinates without making them."""
+    some = [Categorical("one", ["x"], unlisted=False), Categorical("two", ["x"]), Numeric("grid", 0, 3, grid=3)]
+    for public in (schema(), schema().replace(columns=(*schema().columns, *some))):
+        query = Hyperplanes(knots, 23, **LAYOUTS[layout])
+        assert query.groups(public) == (*(each.size for each in query.features(public)), 1)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -134,18 +134,26 @@ class Hyperplanes:
 
         ValueError if a column or the tree does not fit the schema.
         """
-        asked = schema.names if self.columns is None else self.columns
-        distinct = set(asked)
-        if not distinct <= set(schema.names) or len(distinct) < len(asked):
-            raise ValueError("the chosen columns are not columns of the schema; use the schema they were chosen from")
-        made = [feature_of(each, self.knots, edges=self.edges) for each in schema.columns if each.name in distinct]
+        made = [feature_of(each, self.knots, edges=self.edges) for each in self._asked(schema)]
         if self.nodes is not None:
             made.append(_leaves(Tree(self.nodes), schema))
         return tuple(each for each in made if each.size)
 
     def groups(self, schema: Schema) -> tuple[int, ...]:
-        """Number of coordinates of each group; the constant is last."""
-        return (*(each.size for each in self.features(schema)), 1)
+        """Number of coordinates of each group, the sizes of `features` (tested); the constant is last."""
+        sizes = [size_of(each, self.knots, edges=self.edges) for each in self._asked(schema)]
+        if self.nodes is not None:
+            leaves = _fitting(Tree(self.nodes), schema).leaves
+            sizes.append(leaves if leaves > 1 else 0)
+        return (*(size for size in sizes if size), 1)
+
+    def _asked(self, schema: Schema) -> list[Column]:
+        """The columns that take part; ValueError if the schema does not have one of them."""
+        asked = schema.names if self.columns is None else self.columns
+        distinct = set(asked)
+        if not distinct <= set(schema.names) or len(distinct) < len(asked):
+            raise ValueError("the chosen columns are not columns of the schema; use the schema they were chosen from")
+        return [each for each in schema.columns if each.name in distinct]
 
     def problems(self, schema: Schema) -> int:
         """Number of rows of weights: one per class, or a single one for two classes."""
@@ -163,6 +171,14 @@ def feature_of(column: Column, knots: int, *, edges: bool = False) -> Feature:
     if knots == 1:
         return _line(column)
     return _uneven(column, knots) if edges else _even(column, knots)
+
+
+def size_of(column: Column, knots: int, *, edges: bool = False) -> int:
+    """Number of coordinates of a column's group, without making the group: plans need no more."""
+    if isinstance(column, Categorical):
+        listed = len(column.categories)
+        return 0 if column.size <= 1 else 1 if listed <= 2 else listed
+    return len(knot_positions(column.grid, knots)) if edges and knots > 1 else knots
 
 
 def _line(column: Numeric) -> Feature:
@@ -191,7 +207,7 @@ def _uneven(column: Numeric, knots: int) -> Feature:
 
 
 @lru_cache(maxsize=64)  # columns with the same grid share their arrays: wide tables are planned fast, in little memory
-def _uneven_grid(grid: int, knots: int) -> tuple[list[int], Integers, Integers]:
+def _uneven_grid(grid: int, knots: int) -> tuple[tuple[int, ...], Integers, Integers]:
     """Positions of the knots, and places and weights of all grid points."""
     positions = knot_positions(grid, knots)
     at, code = np.array(positions, dtype=np.int64), np.arange(grid + 1, dtype=np.int64)
@@ -203,14 +219,15 @@ def _uneven_grid(grid: int, knots: int) -> tuple[list[int], Integers, Integers]:
     return positions, places, weights
 
 
-def knot_positions(grid: int, knots: int) -> list[int]:
+@lru_cache(maxsize=64)
+def knot_positions(grid: int, knots: int) -> tuple[int, ...]:
     """Grid points of evenly spaced knots, and of those near the bounds, each once and in order.
 
     >>> knot_positions(128, 3)
-    [0, 2, 8, 64, 120, 126, 128]
+    (0, 2, 8, 64, 120, 126, 128)
     """
     low = [Fraction(place, knots - 1) for place in range(knots)] + list(NEAR_BOUNDS)
-    return sorted({round(grid * part) for part in (*low, *(1 - part for part in NEAR_BOUNDS))})
+    return tuple(sorted({round(grid * part) for part in (*low, *(1 - part for part in NEAR_BOUNDS))}))
 
 
 def _spline(column: Numeric, places: Integers, weights: Integers, unit: int, knots: list[float]) -> Feature:
@@ -220,11 +237,16 @@ def _spline(column: Numeric, places: Integers, weights: Integers, unit: int, kno
     return Feature(Cells(column.name), places, weights, unit, names, values)
 
 
-def _leaves(tree: Tree, schema: Schema) -> Feature:
-    """One coordinate per leaf of a tree; none if the tree has only one."""
+def _fitting(tree: Tree, schema: Schema) -> Tree:
+    """The tree; ValueError if it does not fit the schema."""
     if not tree.fits(schema):
         raise ValueError("the tree splits on columns or cells that the schema does not have; use the tree's schema")
-    size = tree.leaves if tree.leaves > 1 else 0
+    return tree
+
+
+def _leaves(tree: Tree, schema: Schema) -> Feature:
+    """One coordinate per leaf of a tree; none if the tree has only one."""
+    size = tree.leaves if _fitting(tree, schema).leaves > 1 else 0
     places, weights = np.zeros((2, tree.leaves, 2), dtype=np.int64)
     places[:, 0], weights[:, 0] = np.arange(tree.leaves), 1
     paths = path_of_each_leaf(tree, schema)[:size]
