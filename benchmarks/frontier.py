@@ -46,7 +46,7 @@ SETTINGS = ("declared", "undeclared", "replace-one")
 """The number of records in the schema; not in the schema; in the schema, under replace-one."""
 WEAK, DRAWS = 120.0, 200
 """Cells with a signal below `WEAK` get this many draws: noise decides there."""
-BOX = 120.0
+BOX = 15.0
 """Seconds after which a cell gets no further draws, if it has five."""
 
 

@@ -351,8 +351,8 @@ def test_fits_and_scores_of_a_file_with_bad_text_charge_what_others_charge(tmp_p
         table = pa.table({name: undecodable([*values, raw]) for name, values in COLUMNS.items()})
         pq.write_table(table, tmp_path / "t.parquet")
         ledger = Ledger(10)
-        model = NaiveBayes(SCHEMA, epsilon=1).fit_from(open_file(tmp_path / "t.parquet"), ledger=ledger)
-        FeatureSelector(SCHEMA, epsilon=1).fit_from(open_file(tmp_path / "t.parquet"), ledger=ledger)
+        model = NaiveBayes(SCHEMA, epsilon=1, random_state=0).fit_from(open_file(tmp_path / "t.parquet"), ledger=ledger)
+        FeatureSelector(SCHEMA, epsilon=1, random_state=0).fit_from(open_file(tmp_path / "t.parquet"), ledger=ledger)
         evaluation.evaluate_file(model, tmp_path / "t.parquet", epsilon=1, ledger=ledger)
         spent.append(ledger.entries)
     assert spent[0] == spent[1]
