@@ -40,10 +40,8 @@ def from_dict(content: Mapping[str, Any], name: str = "model") -> Any:
 
 
 def _built(family: Any, content: Mapping[str, Any]) -> Any:
-    parameters, schema = (
-        {**getattr(family, "earlier", {}), **content["parameters"]},
-        Schema.from_dict(content["schema"]),
-    )
+    parameters = {**getattr(family, "earlier", {}), **content["parameters"]}
+    schema = Schema.from_dict(content["schema"])
     if not hasattr(family, "fit_noisy"):
         return family(schema, **parameters).fit_learned(content["learned"])
     epsilon = parameters.pop("epsilon")

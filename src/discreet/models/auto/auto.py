@@ -120,10 +120,6 @@ class Auto(PrivateClassifier):
         check_is_fitted(self, "noisy_")
         return self.model_.plot(**_shown(top))
 
-    def check_parameters(self) -> None:
-        """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
-        super().check_parameters()
-
 
 def _shown(top: int | None) -> dict[str, int]:
     return {} if top is None else {"top": top}
