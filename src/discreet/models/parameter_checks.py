@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from numbers import Integral
 
 from discreet.errors import ParameterError
+from discreet.schema import Schema
 
 
 def check_one_of(name: str, value: object, allowed: Sequence[str]) -> None:
@@ -23,3 +24,13 @@ def check_integer(name: str, value: object, least: int, most: int | None = None,
     number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
     if number is None or number < least or (most is not None and number > most):
         raise ParameterError(f"{name}={value!r}; need {f'{or_} or ' if or_ else ''}an {allowed}")
+
+
+def check_select(select: object, schema: Schema | str) -> None:
+    """Raise ParameterError unless `select` is None, "auto", or a number of columns that the schema has."""
+    if select is None or (isinstance(select, str) and select == "auto"):
+        return
+    if not isinstance(select, Integral) or isinstance(select, bool) or int(select) < 1:
+        raise ParameterError(f"select={select!r}; need None, 'auto' or a number of columns, at least 1")
+    if isinstance(schema, Schema) and int(select) > len(schema.columns):
+        raise ParameterError(f"select={select}, but there are {len(schema.columns)} feature(s); need at most that many")

@@ -10,7 +10,7 @@ A linear model has about K weights for each of d columns and the constant, and o
 records to learn them from: the signal per weight is n ε / (K^2 (d + 1)). From `ENOUGH` of it on, a linear model is
 picked. This is the only constant that was tuned, on the data sets of benchmarks/keel.py; powers of K and of d + 1 other
 than these were no better there. In up to `FEW_COLUMNS` columns a tree has enough questions for all of them on every
-path. Where a linear model would take minutes (`MOST_WEIGHTS`, `MANY_RECORDS`), a tree is picked too.
+path. Where a linear model would take minutes (`MANY_WEIGHTS`, `MANY_RECORDS`), a tree is picked too.
 benchmarks/frontier.py measures what the rule is worth. Privacy does not depend on it.
 """
 
@@ -40,7 +40,7 @@ ENOUGH = 3.5
 """The signal per weight from which on a linear model is picked."""
 FEW_COLUMNS = 3
 """Up to so many columns a tree is picked at any signal."""
-MOST_WEIGHTS = 1 << 14
+MANY_WEIGHTS = 1 << 14
 """A linear model with more weights is not picked: finding them takes a minute or longer."""
 MANY_RECORDS = 2_000_000
 """From more records on a tree is picked: a linear model of them takes minutes, a tree seconds."""
@@ -87,7 +87,7 @@ def pick(schema: Schema, epsilon: Epsilon, records: int) -> Pick:
     strength, classes = signal(schema, epsilon, records), len(schema.classes)
     if len(schema.columns) <= FEW_COLUMNS:
         return Pick("decision-tree", f"a tree can divide {_columns(len(schema.columns))} as finely as the noise allows")
-    if classes * sum(Hyperplanes(most_knots(), BITS, edges=True).groups(schema)) > MOST_WEIGHTS:
+    if classes * sum(Hyperplanes(most_knots(), BITS, edges=True).groups(schema)) > MANY_WEIGHTS:
         return Pick("decision-tree", f"{classes} classes in these columns are too many weights for a linear model")
     if records > MANY_RECORDS and epsilon != math.inf:
         return Pick("decision-tree", f"a linear model of about {records:,} records would take minutes")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +24,7 @@ from discreet.models.linear import plan as planning
 from discreet.models.linear import weights
 from discreet.models.linear.scoring import Scorer
 from discreet.models.linear.weights import Weight
-from discreet.models.parameter_checks import check_integer
+from discreet.models.parameter_checks import check_integer, check_select
 from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
@@ -157,7 +157,7 @@ class LinearSVM(PrivateClassifier):
         That is as many rounds as there are columns, the deepest tree, and then the weights of all columns with the most
         knots: with fewer columns, levels or knots each has a larger share.
         """
-        _check_select(self.select, schema)
+        check_select(self.select, schema)
         if epsilon == math.inf:
             return
         rest = epsilon
@@ -254,16 +254,7 @@ class LinearSVM(PrivateClassifier):
             check_integer("knots", self.knots, 1, MOST_KNOTS, or_="'auto'")
         if self.leaves != "auto":
             check_integer("leaves", self.leaves, 0, planning.DEEPEST, or_="'auto'")
-        _check_select(self.select, self.schema)
-
-
-def _check_select(select: Any, schema: Schema | str) -> None:
-    if select is None or (isinstance(select, str) and select == "auto"):
-        return
-    if not isinstance(select, Integral) or isinstance(select, bool) or int(select) < 1:
-        raise ParameterError(f"select={select!r}; need None, 'auto' or a number of columns, at least 1")
-    if isinstance(schema, Schema) and int(select) > len(schema.columns):
-        raise ParameterError(f"select={select}, but there are {len(schema.columns)} feature(s); need at most that many")
+        check_select(self.select, self.schema)
 
 
 def affordable(query: Hyperplanes, schema: Schema, epsilon: Epsilon, huber: float, strength: float) -> Hyperplanes:

@@ -20,7 +20,7 @@ from discreet.models.classifier import PrivateClassifier
 from discreet.models.explanation import Evidence
 from discreet.models.naive_bayes import plan as planning
 from discreet.models.naive_bayes import selection, tables
-from discreet.models.parameter_checks import check_integer, check_one_of
+from discreet.models.parameter_checks import check_integer, check_one_of, check_select
 from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
@@ -191,7 +191,7 @@ class NaiveBayes(PrivateClassifier):
             raise ParameterError(f"smoothing={self.smoothing!r}; need a number > 0")
         if self.temperature != "auto":
             check_temperature(self.temperature)
-        selection.check(self.select, self.schema)
+        check_select(self.select, self.schema)
 
 
 def check_temperature(value: Any) -> None:

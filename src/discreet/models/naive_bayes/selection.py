@@ -27,11 +27,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
-from discreet.errors import ParameterError
 from discreet.models.naive_bayes import plan as planning
+from discreet.models.parameter_checks import check_select
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.steps import split_by_weight, split_evenly
@@ -66,16 +65,6 @@ class Choice:
     wanted: int
     epsilon: Epsilon
     rest: Epsilon
-
-
-def check(select: Any, schema: Schema | str) -> None:
-    """Raise ParameterError unless `select` is None, "auto", or a number of columns that the schema has."""
-    if select is None or (isinstance(select, str) and select == "auto"):
-        return
-    if not isinstance(select, Integral) or isinstance(select, bool) or int(select) < 1:
-        raise ParameterError(f"select={select!r}; need None, 'auto' or a number of columns, at least 1")
-    if isinstance(schema, Schema) and int(select) > len(schema.columns):
-        raise ParameterError(f"select={select}, but there are {len(schema.columns)} feature(s); need at most that many")
 
 
 def one(select: Any, schema: Schema, epsilon: Epsilon, records: int, bins: int | str) -> Choice | None:
@@ -126,7 +115,7 @@ def rehearse(select: Any, schema: Schema, epsilon: Epsilon, numeric: str, bins: 
     the fewest bins, which need the most noise. The number of records and the choice leave more than half of epsilon,
     and with fewer columns each has a larger share.
     """
-    check(select, schema)
+    check_select(select, schema)
     if select is None or epsilon == math.inf:
         return
     PermuteAndFlip.calibrated(split_evenly(epsilon, 4 * len(schema.columns))[0], schema.adjacency.distance)
