@@ -5,7 +5,7 @@ constants were chosen on public data
 sets; benchmarks/trees.py shows the accuracy with them. Privacy does not depend on the rule.
 
     signal per class below 6             a random tree, at most three questions deep; asks for the class of each leaf
-    signal of 150 or more, and           a greedy tree, three questions deeper for every sixteen times the signal, at
+    signal of 150 or more, and           a greedy tree, seven questions deeper for every 256 times the signal, at
     40 or more per class                 most 12; by the Gini index if the signal per class is 1000 K or more
     in between                           a stump: one column in up to four parts, chosen together with their classes;
                                          with more than 8 classes (four parts name too few) a deeper random tree
@@ -45,6 +45,10 @@ MOST_FINE = 1000
 """Most numeric columns that are cut at fine thresholds: of more, these would be too many to list."""
 MOST_DEPTH = 12
 """Depth of the deepest tree: it has up to 4096 leaves, and every node costs time."""
+DEEPER, SHALLOWER = 0.875, 3.75
+"""Levels for every doubling of the signal, and how many fewer levels there are in all. The best of a grid of such pairs
+on the two collections of benchmarks/frontier.py and benchmarks/keel.py together, at signals from 120 to 5000; on each
+it is better than what was best on the other."""
 LEAVES = 0.3
 """Share of epsilon for the leaves of a greedy tree; the levels get the rest, each √2 times as much as the one above
 (accuracy: benchmarks/trees.py)."""
@@ -152,11 +156,11 @@ def published(schema: Schema, epsilon: Epsilon, max_depth: int | None) -> Publis
 
 
 def greedy_depth(strength: float, questions: int, classes: int) -> int:
-    """Three levels for every sixteen times the signal, less two and a half (accuracy: benchmarks/trees.py); fewer on
-    wide tables, and with many classes. No path can ask more questions than there are."""
+    """Seven levels for every 256 times the signal, less `SHALLOWER` (accuracy: benchmarks/trees.py); fewer on wide
+    tables, and with many classes. No path can ask more questions than there are."""
     compared = questions * max(1.0, classes / USUAL_CLASSES)
     affordable = math.floor(math.log2(1 + MOST_CHOICES / max(compared, 1.0)))
-    return max(1, min(MOST_DEPTH, affordable, questions, math.floor(0.75 * math.log2(max(strength, 1.0)) - 2.5)))
+    return max(1, min(MOST_DEPTH, affordable, questions, math.floor(DEEPER * math.log2(max(strength, 1.0)) - SHALLOWER)))
 
 
 def best_score(strength: float, classes: int) -> str:
