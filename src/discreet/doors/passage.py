@@ -10,15 +10,19 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import add
 
-from discreet.errors import ParameterError
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError, ParameterError
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.receipt import Charge, Receipt
 from discreet.privacy.steps import AnyStep, Lot, Step
 from discreet.records.encoding import Cells
 from discreet.schema import Adjacency, Schema
-from discreet.sources import Source
+from discreet.sources import Source, Task
 from discreet.sources.exact import ExactRows, ExactStatistics
+from discreet.sources.fingerprints import Fingerprinted
 
 
 class Spending:
@@ -55,8 +59,59 @@ Payer = Ledger | Spending
 """What a door can charge."""
 
 
+class Passes:
+    """The passes over a source that one reading consists of, for doors that answer their steps by adding up.
+
+    Guarantee  what was paid for a plan of several steps covers all passes that answer them, under one of two rules:
+               1. *A step of its own pass* (`fold`). Each step is answered from one pass: the levels of a tree.
+               2. *A step of several passes over one state* (`fold_again`). All passes of the step read the same records
+               or the fit fails: hyperplanes, whose last pass certifies what the others have found, and levels of a tree
+               with too many counts for one pass.
+    Proof      1. Neighbours are two histories of the table that differ in one record. Each pass meets neighbours or
+               equal tables, and the step answered from it, by its own mechanism, costs at most its share there,
+               whatever the table was in other passes: losses add even if the table changes between passes (Source).
+               2. If all passes read one state, their answers are functions of one table, and the step's proof holds for
+               that table. It would not hold otherwise, even if the last pass alone decides what is published: how many
+               passes there are depends on the records, so a record could decide which of two states is published. So
+               every pass adds up a fingerprint of the records that it met, and a second fingerprint ends the fit; the
+               budget stays spent, and nothing but the failure is seen.
+    Rests on   2: a table that is at rest while a fit makes several passes for one step. If it changes, two states with
+               the same fingerprint (of 128 bits, the number of records and four sums) would be taken for one.
+    Test       tests/doors/test_passage.py::test_passes_of_one_step_meet_one_state, tests/suites/test_folding.py
+    """
+
+    def __init__(self, source: Source, schema: Schema, cells: Sequence[Cells]) -> None:
+        self._source, self._schema, self._cells = source, schema, list(dict.fromkeys(cells))
+        self._met: NDArray[np.int64] | None = None
+
+    def __repr__(self) -> str:
+        return "Passes(values hidden)"
+
+    def rows(self) -> Iterator[ExactRows]:
+        """The codes of each record, in blocks."""
+        return self._source.rows(self._cells, self._schema)
+
+    def fold(self, task: Task) -> NDArray[np.int64]:
+        """The sum of what the task answers, for a step that is answered from this pass alone."""
+        return self._source.fold(self._cells, self._schema, task)
+
+    def fold_again(self, task: Task) -> NDArray[np.int64]:
+        """The same, for a step that takes several passes: DataError if this one meets other records than the first."""
+        folded = self._source.fold(self._cells, self._schema, Fingerprinted(task))
+        met, self._met = self._met, folded[task.size :]
+        if met is not None and (met != self._met).any():
+            raise DataError(
+                "the table has changed while it was read, so nothing was learned and the budget is spent; fit on a "
+                "table, or a snapshot of it, that nobody writes to"
+            )
+        return folded[: task.size]
+
+
 class Reading:
-    """A source that was paid for. It can be read once: a second reading would be a second release, not paid for."""
+    """A source that was paid for. It can be read once: a second reading would be a second release, not paid for.
+
+    `passes` is a reading too, of as many passes as the paid steps need (proof there).
+    """
 
     def __init__(self, source: Source, schema: Schema) -> None:
         self._source: Source | None = source
@@ -72,6 +127,10 @@ class Reading:
     def rows(self, cells: Sequence[Cells]) -> Iterator[ExactRows]:
         """The codes of each record, in blocks."""
         return self._once().rows(list(dict.fromkeys(cells)), self._schema)
+
+    def passes(self, cells: Sequence[Cells]) -> Passes:
+        """Passes over the codes of the records in some cells."""
+        return Passes(self._once(), self._schema, cells)
 
     def _once(self) -> Source:
         source, self._source = self._source, None

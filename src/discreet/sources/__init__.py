@@ -5,9 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.sources.exact import ExactRows, ExactStatistics
+
+
+class Task(Protocol):
+    """What is added up over the records: a frozen dataclass of public things, so that it can be sent to where they are.
+
+    It is pure: the answer for a block depends on the records of the block alone, and the answers for two blocks add up
+    to the answer for both together, in any order.
+    """
+
+    @property
+    def size(self) -> int:
+        """Length of the answer; public."""
+        ...
+
+    def __call__(self, block: ExactRows) -> NDArray[np.int64]:
+        """The answer for some records."""
+        ...
 
 
 class Source(Protocol):
@@ -15,14 +35,15 @@ class Source(Protocol):
 
     Guarantee  the privacy loss of a model is at most the sum of the losses of its passes over the table, even if the
                table changes between passes.
-    Proof      each call of `count` or `rows` is one pass, and is paid for before it starts. Its answer, with the noise
-               of the door that asked, is ε_j-DP in the table that this pass reads (its snapshot, for an engine that has
-               snapshots). Neighbours are two histories of the table that differ in one record: in each pass that record
-               is there or not, and all other records are the same in both histories. So the two tables of each pass are
-               neighbours or equal, whatever else was added meanwhile, and losses add. (Sequential composition allows
+    Proof      each call of `count`, `rows` or `fold` is one pass, and is paid for before it starts. Its answer, with
+               the noise of the door that asked, is ε_j-DP in the table that this pass reads (its snapshot, for an
+               engine that has snapshots). Neighbours are two histories of the table that differ in one record: in each
+               pass that record is there or not, and all other records are the same in both histories. So the two tables
+               of each pass are neighbours or equal, whatever else was added meanwhile, and losses add. (Sequential composition allows
                the next query, and the next table, to depend on earlier answers, if the table is not changed because of
                the record's presence.) No pass relies on what another pass found: no number of records, no order, no set
-               of categories. The types of columns are structure, read when the source is opened.
+               of categories. The types of columns are structure, read when the source is opened. Where one answer takes
+               several passes, all of them meet one state, or the fit fails (`Passes` in doors/passage.py).
     Rests on   each pass reading one state of the table: a file that is written to while it is read, or a table in
                memory that another thread changes, is not covered.
     Test       tests/sources/test_sources_agree.py::test_a_table_that_changes_between_passes_is_counted_anew
@@ -40,5 +61,12 @@ class Source(Protocol):
         """The codes of each record, in blocks, for learners that need more than counts. Never fails on a value."""
         ...
 
+    def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
+        """Add up what the task answers for blocks of coded records, where they live. Never fails on a value.
 
-__all__ = ["Source"]
+        Integers add exactly and in any order, so all engines give the same answer. No block outlives its turn.
+        """
+        ...
+
+
+__all__ = ["Source", "Task"]
