@@ -6,7 +6,7 @@ can be read once. Nothing else charges a ledger, opens a source or writes the re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from functools import reduce
 from operator import add
 
@@ -87,9 +87,9 @@ class Passes:
     def __repr__(self) -> str:
         return "Passes(values hidden)"
 
-    def rows(self) -> Iterator[ExactRows]:
+    def rows(self) -> Generator[ExactRows, None, None]:
         """The codes of each record, in blocks."""
-        return self._source.rows(self._cells, self._schema)
+        yield from self._source.rows(self._cells, self._schema)
 
     def fold(self, task: Task) -> NDArray[np.int64]:
         """The sum of what the task answers, for a step that is answered from this pass alone."""
