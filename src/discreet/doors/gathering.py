@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -49,15 +48,18 @@ def _gathered(
     cells, classes, records = list(dict.fromkeys(cells)), len(schema.classes), 0
     codes = {each: [np.empty(0, dtype=_kind(each.size(schema), smallest))] for each in cells}
     labels = [np.empty(0, dtype=_kind(classes, smallest))]
-    with closing(passes.rows()) as blocks:
-        for block in blocks:
-            kept = slice(None) if all_records else block.labels < classes
-            labels.append(block.labels[kept].astype(labels[0].dtype))
-            for each, parts in codes.items():
-                parts.append(block.codes[each][kept].astype(parts[0].dtype))
-            records += len(labels[-1])
-            if most is not None and records > most:
-                return None
+    for block in passes.rows():  # to its end: all later passes are compared with this one
+        if most is not None and records > most:
+            continue
+        kept = slice(None) if all_records else block.labels < classes
+        labels.append(block.labels[kept].astype(labels[0].dtype))
+        for each, parts in codes.items():
+            parts.append(block.codes[each][kept].astype(parts[0].dtype))
+        records += len(labels[-1])
+        if most is not None and records > most:
+            labels, codes = [], {}
+    if most is not None and records > most:
+        return None
     return {each: np.concatenate(codes.pop(each)) for each in cells}, np.concatenate(labels)  # pop: frees the parts
 
 

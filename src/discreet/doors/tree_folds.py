@@ -1,7 +1,7 @@
 """Counts at the nodes of a tree, added up where the records live: a pass per level, and no record is held.
 
-Each level of a tree is a step of its own, answered from a pass of its own. A level with too many counts for one pass
-takes several, each for some of its places, which have to meet one state of the table (`Passes`).
+A level with too many counts for one pass takes several, each for some of its places. All passes have to meet one state
+of the table (`Passes`).
 """
 
 from __future__ import annotations
@@ -139,9 +139,9 @@ class TreeFolds:
         whole, *tables = self.counted(CountsAt(complete_tree([]), (0,), 0, 1, self.classes, columns))
         return {each: table[0].T for each, table in zip(cells, tables, strict=True)}, whole[0]
 
-    def counted(self, task: CountsAt, *, again: bool = False) -> list[Integers]:
+    def counted(self, task: CountsAt) -> list[Integers]:
         """The tables of a task, from one pass."""
-        return task.tables(self.passes.fold_again(task) if again else self.passes.fold(task))
+        return task.tables(self.passes.fold(task))
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,7 +169,7 @@ class PlacedFolds:
         for first in range(0, places, together):
             some = min(together, places - first)
             task = CountsAt(self.tree, self.numbers, first, some, self.classes, columns)
-            total, *tables = self.records.counted(task, again=together < places)
+            total, *tables = self.records.counted(task)
             scores = np.empty((some, len(candidates.splits)), dtype=np.int64)
             for each, (_, part, codes), table in zip(columns, candidates.groups, tables, strict=True):
                 scores[:, part] = score.of(each.left(table, codes), total)

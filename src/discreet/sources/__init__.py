@@ -43,7 +43,7 @@ class Source(Protocol):
                composition allows the next query, and the next table, to depend on earlier answers, if the table is not
                changed because of the record's presence.) No pass relies on what another pass found: no number of
                records, no order, no set of categories. The types of columns are structure, read when the source is
-               opened. Where one answer takes several passes, all of them meet one state, or the fit fails (`Passes` in
+               opened. Where one reading takes several passes, all of them meet one state, or the fit fails (`Passes` in
                doors/passage.py).
     Rests on   each pass reading one state of the table: a file that is written to while it is read, or a table in
                memory that another thread changes, is not covered.
