@@ -12,8 +12,9 @@ from discreet.doors.passage import Passes
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 
-HELD = 2**22
-"""The most records that are held in memory, where they can be read again instead. Only speed depends on it."""
+HELD = 2**26
+"""The most codes that are held in memory, in one or two bytes each, where records can be read again instead: 128 MB,
+or 6 million records of 10 columns. Only speed depends on it."""
 
 Gathered = tuple[dict[Cells, NDArray[Any]], NDArray[Any]]
 """The codes of all records in each of some cells, and the code of their classes."""
@@ -31,9 +32,12 @@ def gather(
     return gathered
 
 
-def gather_few(passes: Passes, cells: Sequence[Cells], schema: Schema, *, smallest: bool = False) -> Gathered | None:
-    """Read all records that have one of the classes; None if they are more than HELD."""
-    return _gathered(passes, cells, schema, HELD, smallest=smallest)
+def gather_few(
+    passes: Passes, cells: Sequence[Cells], schema: Schema, *, smallest: bool = False, most: int | None = None
+) -> Gathered | None:
+    """Read all records that have one of the classes; None if they are more than `most`, or their codes than HELD."""
+    fitting = HELD // (len(cells) + 1) if most is None else most
+    return _gathered(passes, cells, schema, fitting, smallest=smallest)
 
 
 def _gathered(
