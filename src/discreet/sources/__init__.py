@@ -5,9 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.sources.exact import ExactRows, ExactStatistics
+
+
+class Task(Protocol):
+    """What is added up over the records: a frozen dataclass of public things, so that it can be sent to where they are.
+
+    It is pure: the answer for a block depends on the records of the block alone, and the answers for two blocks add up
+    to the answer for both together, in any order.
+    """
+
+    @property
+    def size(self) -> int:
+        """Length of the answer; public."""
+        ...
+
+    def __call__(self, block: ExactRows) -> NDArray[np.int64]:
+        """The answer for some records."""
+        ...
 
 
 class Source(Protocol):
@@ -40,5 +60,12 @@ class Source(Protocol):
         """The codes of each record, in blocks, for learners that need more than counts. Never fails on a value."""
         ...
 
+    def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
+        """Add up what the task answers for blocks of coded records, where they live. Never fails on a value.
 
-__all__ = ["Source"]
+        Integers add exactly and in any order, so all engines give the same answer. No block outlives its turn.
+        """
+        ...
+
+
+__all__ = ["Source", "Task"]

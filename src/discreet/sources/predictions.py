@@ -12,6 +12,8 @@ from discreet.records.encoding import Cells, class_codes
 from discreet.records.tables import open_labelled
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical
+from discreet.sources import Task
+from discreet.sources.coding import fold_rows
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.memory import MemorySource
 
@@ -72,6 +74,10 @@ class MarkedSource:
         """The marks as codes, block by block."""
         for source in self._marked():
             yield from source.rows(cells, schema)
+
+    def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
+        """Add up block by block."""
+        return fold_rows(self.rows(cells, schema), task)
 
     def _marked(self) -> Iterator[MemorySource]:
         for block in self._blocks():
