@@ -6,6 +6,7 @@ import math
 import os
 import tempfile
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -21,6 +22,7 @@ from discreet.errors import DataError, DiscreetError, FileError, MissingExtra, S
 from discreet.queries.tables import ClassCounts, Counts, Moments, SoftCounts, SplineCounts, Total
 from discreet.schema.columns import NUMBER, is_utf8, text_of
 from discreet.sources.duckdb import DuckDBSource
+from discreet.sources.fingerprints import Fingerprinted
 from discreet.sources.memory import MemorySource
 from support.records import draw_records
 
@@ -69,7 +71,31 @@ def answers(source, schema, **options):
     asked = queries(schema, **options)
     cells = sorted({query.cells(schema) for query in asked}, key=repr)
     exact = source.count(cells, schema)
-    return {query: exact.answer(query, schema) for query in asked} | {"rows": coded_rows(source, schema, cells, exact)}
+    folded = source.fold(cells, schema, Fingerprinted(Recounted(tuple(cells), schema)))
+    recounted = np.concatenate([exact.counts[each].ravel() for each in cells])
+    np.testing.assert_array_equal(folded[: len(recounted)], recounted)
+    rows = coded_rows(source, schema, cells, exact)
+    return {query: exact.answer(query, schema) for query in asked} | {"rows": rows, "fold": folded}
+
+
+@dataclass(frozen=True)
+class Recounted:
+    """All counts again, as a task."""
+
+    cells: tuple
+    schema: Schema
+
+    @property
+    def size(self):
+        return sum(len(self.schema.classes) * each.size(self.schema) for each in self.cells)
+
+    def __call__(self, block):
+        parts = []
+        for each in self.cells:
+            counted = np.zeros((len(self.schema.classes) + 1, each.size(self.schema)), dtype=np.int64)
+            np.add.at(counted, (block.labels, block.codes[each]), 1)
+            parts.append(counted[:-1].ravel())
+        return np.concatenate(parts)
 
 
 def coded_rows(source, schema, cells, exact):

@@ -103,7 +103,7 @@ def separate(
     reading, receipt = passage(source, schema, [plane, point], ledger, rng, purpose)
     features = query.features(schema)
     cells = [cells for each in features for cells in each.read] or [Cells(schema.names[0])]
-    read, labels = gather(reading, cells, schema)
+    read, labels = gather(reading.passes(cells), cells, schema)
     sides = labels if len(schema.classes) > 2 else np.where(labels == len(schema.classes) - 1, 1, -1).astype(np.int8)
     problem = Problem(features, tuple(each.codes(read, len(labels)) for each in features), sides)
     weights = point.mechanism.perturb(plane.mechanism.perturb(problem, rng), rng)
