@@ -545,6 +545,12 @@ def test_files_that_cannot_be_read_are_file_errors(tmp_path):
 def test_a_source_shows_no_values_and_needs_its_extra(tmp_path, monkeypatch):
     assert repr(DuckDBSource(tmp_path / "t.csv")) == "DuckDBSource(values hidden)"
     pq.write_table(pa.table({"a": [1], "y": ["no"]}), tmp_path / "t.parquet")
-    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'discreet\[duckdb\]'"):
-        DuckDBSource(tmp_path / "t.parquet").check(Schema([Numeric("a", 0, 1)], "y", ["no"]))
+    schema = Schema([Numeric("a", 0, 1)], "y", ["no"])
+    for package, extra, source in (
+        ("duckdb", "duckdb", DuckDBSource(connection=object(), table="t")),
+        ("pyarrow", "parquet", DuckDBSource(tmp_path / "t.parquet")),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setitem(__import__("sys").modules, package, None)
+            with pytest.raises(MissingExtra, match=rf"pip install 'discreet\[{extra}\]'"):
+                source.check(schema)
