@@ -69,9 +69,10 @@ def coded(source, cells, schema):
 
 def fill_table(connection, name, types, columns):
     """Create a table of PostgreSQL and fill it."""
-    import psycopg.sql as sql
+    from psycopg import sql
 
     heads = sql.SQL(", ").join(sql.SQL("{} {}").format(sql.Identifier(each), sql.SQL(types[each])) for each in types)
+    connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(name)))
     connection.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(name), heads))
     places = sql.SQL(", ").join(sql.SQL("%s::" + types[each]) for each in types)
     insert = sql.SQL("INSERT INTO {} VALUES ({})").format(sql.Identifier(name), places)

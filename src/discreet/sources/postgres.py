@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Self
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from discreet.errors import FileError, ParameterError
 from discreet.records.encoding import UNREADABLE, Cells, Codes, class_codes
-from discreet.records.sql_types import identifier
 from discreet.records.tables import check_names
 from discreet.records.values import objects
 from discreet.schema import Schema
@@ -26,8 +25,8 @@ from discreet.sources.postgres_stream import Stream, coded_blocks
 Tables = dict[Cells, NDArray[np.int64]]
 
 STRICT = (
-    "this model needs more than counts, and no row leaves the database unless its owner allows it; allow it by --stream "
-    "(stream=True), or train naive-bayes or one-rule, which need counts only"
+    "this model needs more than counts, and no row leaves the database unless its owner allows it; allow it by "
+    "--stream (stream=True), or train naive-bayes or one-rule, which need counts only"
 )
 
 
@@ -103,7 +102,7 @@ class PostgresSource:
         kinds = self._open().kinds
         check_names(list(kinds), schema.all_names, schema)
         postgres_sql.refuse_dates(schema, kinds)
-        self._try(schema.all_names)
+        self._try(schema)
 
     def check_rows(self) -> None:
         """Raise ParameterError unless rows may travel: asked before the charge by models that need more than counts."""
@@ -157,10 +156,10 @@ class PostgresSource:
             weakref.finalize(self, self._opened.close)
         return self._opened
 
-    def _try(self, names: Sequence[str]) -> None:
+    def _try(self, schema: Schema) -> None:
         """Run a statement that reads no value; a failure costs nothing, and says what to do."""
         opened = self._open()
-        text = f"SELECT {', '.join(map(identifier, names))} FROM {opened.relation} LIMIT 0"
+        text = postgres_sql.trial(opened.relation, schema, opened.kinds)
         try:
             opened.session.run(text)
             if opened.stream is not None:
@@ -199,7 +198,7 @@ def _codes(
         yield each, each.codes(values, schema)
 
 
-READ = {
+READ: dict[str, Callable[[str], Any]] = {
     postgres_sql.FLOAT: float,
     postgres_sql.INTEGER: int,
     postgres_sql.DECIMAL: Decimal,

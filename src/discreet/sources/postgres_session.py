@@ -12,19 +12,21 @@ from typing import Any
 from discreet.errors import FileError, MissingExtra, ParameterError
 from discreet.records.encoding import UNREADABLE
 from discreet.records.sql_types import identifier
+from discreet.sources.addresses import as_address
 from discreet.sources.postgres_sql import kind_of
 
-URLS = ("postgresql://", "postgres://")
 SECONDS = 10
 """How long to wait for a server, unless the address says otherwise."""
 FETCHED = 1 << 14
 """Rows of a result that are fetched at a time: bounds memory if a column has millions of distinct values."""
 LOST = (
-    "the table could not be read to its end by PostgreSQL, so nothing was learned; check the connection, the server and "
-    "what its views compute"
+    "the table could not be read to its end by PostgreSQL, so nothing was learned; check the connection, the server "
+    "and what its views compute"
 )
 """The one message for all that fails once values are read: the cause could depend on a value."""
-REFUSED = "the database refuses a read-only snapshot on this connection; need a PostgreSQL server, and no pool in between"
+REFUSED = (
+    "the database refuses a read-only snapshot on this connection; need a PostgreSQL server, and no pool in between"
+)
 BEGIN = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 Rows = list[tuple[Any, ...]]
@@ -37,21 +39,6 @@ def driver() -> Any:
     except ImportError:
         raise MissingExtra("postgres") from None
     return psycopg
-
-
-def is_url(text: object) -> bool:
-    """Whether a text is the address of a PostgreSQL database."""
-    return isinstance(text, str) and text.startswith(URLS)
-
-
-def public_name(address: str) -> str:
-    """An address for messages: server and database, without user, password and options."""
-    try:
-        parts = driver().conninfo.conninfo_to_dict(address)
-    except Exception:  # its message quotes the address
-        return "postgresql://..."
-    host, port = parts.get("host") or "", parts.get("port")
-    return f"postgresql://{host}{f':{port}' if port else ''}/{parts.get('dbname') or ''}"
 
 
 class Session:
@@ -163,7 +150,8 @@ def connected(address: str) -> Any:
             if refused
             else "; check host, port and database, and that the server runs"
         )
-    raise FileError(f"{public_name(address)} {problem}")
+    shown = as_address(address)
+    raise FileError(f"{'the database' if shown is None else shown} {problem}")
 
 
 def begun(connection: Any, *, owned: bool) -> Session:

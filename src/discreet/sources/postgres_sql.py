@@ -36,9 +36,10 @@ from discreet.schema.columns import Numeric
 FLOAT, INTEGER, DECIMAL, BOOLEAN, TEXT, WORD, OPAQUE, DATE = (
     "float", "integer", "decimal", "boolean", "text", "word", "opaque", "date",
 )  # fmt: skip
-"""What the values of a type are. A word is a text in another form (an enum, a UUID). Of opaque values, which are neither
-numbers nor texts (bytes, JSON, arrays, ranges), only whether they are missing is looked at."""
-NUMBERS = (FLOAT, INTEGER, DECIMAL)
+"""What the values of a type are. A word is a text in another form (an enum, a UUID). Of opaque values, which are
+neither numbers nor texts (bytes, JSON, arrays, ranges), only whether they are missing is looked at."""
+AS_NUMBER = {FLOAT: "::float8", INTEGER: "::int8::float8", DECIMAL: "::numeric"}
+"""How a number is cast before it is compared and coded; each of these rounds at most once, to nearest."""
 
 GROUPED = {
     FLOAT: "{}::float8",
@@ -56,7 +57,7 @@ KINDS = {
     "numeric": DECIMAL, "money": DECIMAL, "bool": BOOLEAN, "uuid": WORD, "char": TEXT,
 }  # fmt: skip
 CATEGORIES = {"S": TEXT, "E": WORD, "D": DATE, "T": DATE}
-"""The kinds of types that are not in KINDS, by their category in pg_type: strings, enums, dates and times, intervals."""
+"""The kinds of other types, by their category in pg_type: strings, enums, dates and times, intervals."""
 
 PACKED = 16
 """Columns are grouped together while their codes fit this many bits: the table is scanned and hashed once for all of
@@ -118,7 +119,7 @@ def unpacked(packed: Codes, cells: Sequence[Cells], schema: Schema) -> Iterator[
 def is_coded(cells: Cells, schema: Schema, kinds: Mapping[str, str]) -> bool:
     """Whether the codes are computed in SQL: those of numbers, and those of which there is one only."""
     is_number = isinstance(schema[cells.column], Numeric)
-    return is_number and (kinds[cells.column] in NUMBERS or cells.size(schema) == 1)
+    return is_number and (kinds[cells.column] in AS_NUMBER or cells.size(schema) == 1)
 
 
 def counts(relation: str, blocks: Sequence[Block], schema: Schema, kinds: Mapping[str, str]) -> Iterator[str]:
@@ -154,9 +155,7 @@ def code(cells: Cells, schema: Schema, kinds: Mapping[str, str]) -> str:
     column, kind = schema[cells.column], kinds[cells.column]
     assert isinstance(column, Numeric), "categories are encoded outside"
     low, high = _ends(column)
-    x, number = f"{identifier(column.name)}::{'numeric' if kind == DECIMAL else 'float8'}", double
-    if kind == DECIMAL:
-        number = decimal
+    x, number = identifier(column.name) + AS_NUMBER[kind], decimal if kind == DECIMAL else double
     scale, offset = cells.scale_and_offset(column)
     position = f"({_as_double(x, kind)} - {double(float(column.lower))}) * {double(scale)}"
     inner = f"floor({position}{f' + {double(offset)}' if offset else ''})::int4"
@@ -183,6 +182,13 @@ def _as_double(x: str, kind: str) -> str:
 def raw(name: str, kinds: Mapping[str, str]) -> str:
     """What a column is grouped by, if it is encoded outside."""
     return GROUPED[kinds[name]].format(identifier(name))
+
+
+def trial(relation: str, schema: Schema, kinds: Mapping[str, str]) -> str:
+    """A SELECT with all that is computed from columns, of no rows: what it lacks, later statements would lack too."""
+    cells = [Cells(name) for name in schema.names]
+    texts = [code(each, schema, kinds) if is_coded(each, schema, kinds) else raw(each.column, kinds) for each in cells]
+    return f"SELECT {', '.join([*texts, raw(schema.target, kinds)])} FROM {relation} LIMIT 0"
 
 
 def refuse_dates(schema: Schema, kinds: Mapping[str, str]) -> None:

@@ -27,6 +27,7 @@ PACKED = 62
 SENT = {
     postgres_sql.FLOAT: "{}::float8",
     postgres_sql.INTEGER: "{}::int8",
+    postgres_sql.DECIMAL: "{}::numeric::text",
     postgres_sql.BOOLEAN: "{}::bool",
     postgres_sql.OPAQUE: "({} IS NULL)",
 }
@@ -59,7 +60,9 @@ class Stream:
             return
         except Exception:
             pass  # a driver's message may quote the address
-        raise FileError("a second connection for the rows is refused; check how many the role may have, and its password")
+        raise FileError(
+            "a second connection for the rows is refused; check how many the role may have, and its password"
+        )
 
     def run(self, text: str) -> None:
         """Run a statement that reads no value."""
@@ -92,7 +95,7 @@ def coded_blocks(
     ]
     listed = [f"{text} AS c{place}" for place, text in enumerate([*sent, _sent(schema.target, kinds)])]
     for batch in stream.batches(f"SELECT {', '.join(listed)} FROM {relation}"):
-        codes = {}
+        codes: dict[Cells, Codes] = {}
         for place, block in enumerate(blocks):
             if block.packed:
                 packed = batch.column(place).to_numpy(zero_copy_only=False)
@@ -124,4 +127,4 @@ def _encoded(column: Any, kind: str, encode: Callable[[NDArray[Any]], Codes]) ->
     held = column.dictionary_encode()
     read = READ.get(kind, lambda value: value)
     distinct = encode(objects([*map(read, held.dictionary.to_pylist()), None]))
-    return distinct[held.indices.fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)]
+    return np.asarray(distinct[held.indices.fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)])
