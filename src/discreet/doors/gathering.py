@@ -20,14 +20,12 @@ Gathered = tuple[dict[Cells, NDArray[Any]], NDArray[Any]]
 """The codes of all records in each of some cells, and the code of their classes."""
 
 
-def gather(
-    passes: Passes, cells: Sequence[Cells], schema: Schema, *, all_records: bool = False, smallest: bool = False
-) -> Gathered:
-    """Read all records that have one of the classes, or all records.
+def gather(passes: Passes, cells: Sequence[Cells], schema: Schema, *, smallest: bool = False) -> Gathered:
+    """Read all records that have one of the classes.
 
     Codes take two bytes each; with `smallest`, as few as their public number of cells allows.
     """
-    gathered = _gathered(passes, cells, schema, None, all_records=all_records, smallest=smallest)
+    gathered = _gathered(passes, cells, schema, None, smallest=smallest)
     assert gathered is not None
     return gathered
 
@@ -46,7 +44,6 @@ def _gathered(
     schema: Schema,
     most: int | None,
     *,
-    all_records: bool = False,
     smallest: bool = False,
 ) -> Gathered | None:
     cells, classes, records = list(dict.fromkeys(cells)), len(schema.classes), 0
@@ -55,7 +52,7 @@ def _gathered(
     for block in passes.rows():  # to its end: all later passes are compared with this one
         if most is not None and records > most:
             continue
-        kept = slice(None) if all_records else block.labels < classes
+        kept = block.labels < classes
         labels.append(block.labels[kept].astype(labels[0].dtype))
         for each, parts in codes.items():
             parts.append(block.codes[each][kept].astype(parts[0].dtype))
