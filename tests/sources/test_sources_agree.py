@@ -20,7 +20,7 @@ from discreet.errors import DataError, DiscreetError, FileError, MissingExtra
 from discreet.queries.tables import ClassCounts, Counts, SoftCounts, Total
 from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.memory import MemorySource
-from support.agreement import (
+from support.agreeing_sources import (
     NUMBERS,
     QUICK,
     TEXTS,

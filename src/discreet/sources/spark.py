@@ -87,6 +87,10 @@ class SparkSource:
         self._kept = None
         self._release()
 
+    def finish(self) -> None:
+        """A fit has ended: nothing is kept for another one."""
+        self.close()
+
     def columns(self) -> list[str]:
         """Names of the columns."""
         return list(self._open()[1])
