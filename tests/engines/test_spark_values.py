@@ -1,6 +1,5 @@
-"""Spark gives the integers of memory, on every kind of session, on very untidy data."""
+"""Spark gives the integers of memory for any values, types and names."""
 
-import decimal
 import math
 
 import numpy as np
@@ -9,113 +8,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from discreet import Categorical, NaiveBayes, Numeric, OneRule, Schema
+from discreet import Categorical, Numeric, Schema
 from discreet.records.encoding import Cells
 from discreet.sources.memory import MemorySource
 from discreet.sources.spark import SparkSource
-from support.agreeing_sources import (
-    NUMBERS,
-    QUICK,
-    TEXTS,
-    VALUES,
-    assert_agree,
-    floats,
-    labels_of,
-    schema_of,
-    texts,
-)
-from support.records import draw_records
-
-TYPED = {
-    "text": pa.array(TEXTS, pa.string()),
-    "double": pa.array(NUMBERS, pa.float64()),
-    "float": pa.array([None if n is None else np.float32(min(max(n, -3e38), 3e38)) for n in NUMBERS], pa.float32()),
-    "bool": pa.array([True, False, None, True]),
-    "int8": pa.array([-128, -1, 0, 1, 2, 3, 127, None], pa.int8()),
-    "int64": pa.array([-(2**63), -(2**53) - 1, -1, 0, 1, 3, 10**16, 2**53 + 1, 2**63 - 1], pa.int64()),
-    "int64 null": pa.array([0, 1, None, 10**6], pa.int64()),
-    "decimal": pa.array([decimal.Decimal(d) for d in ("1.00", "2.50", "0.30", "-1.00", "0.00", "99.99")] + [None]),
-    "bytes": pa.array([b"a", b"1", None], pa.binary()),
-    "list": pa.array([["a"], [], None], pa.list_(pa.string())),
-    "struct": pa.array([{"a": 1}, None], pa.struct([("a", pa.int32())])),
-    "map": pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int32())),
-}  # fmt: skip
-
-
-def typed_table(rows=None):
-    rows = rows if rows is not None else 3 * len(TEXTS)
-    return {
-        name: values.take(pa.array([row % len(values) for row in range(rows)], pa.int64()))
-        for name, values in TYPED.items()
-    }
-
-
-def both(session, table, **options):
-    """The same table in memory and in Spark."""
-    if len(table):
-        data = session.createDataFrame(table)
-    else:  # a session of Connect makes no table without rows
-        nothing = pa.table({field.name: pa.nulls(1, field.type) for field in table.schema})
-        data = session.createDataFrame(nothing).where("false")
-    return {"memory": MemorySource(table), "spark": SparkSource(data, stream=True, **options)}
-
-
-@pytest.mark.parametrize("numbers", [True, False], ids=["as numbers", "as categories"])
-def test_typed_columns_agree(session, numbers):
-    assert_agree(*typed(session, "text", numbers), bins=(1, 3, 255, 256))
+from support.agreeing_sources import QUICK, VALUES, assert_agree, floats, labels_of, schema_of, texts
+from support.spark_tables import both, typed
 
 
 @pytest.mark.parametrize("target", ["double", "float", "bool", "int8", "int64", "decimal", "bytes", "list"])
 def test_labels_of_any_type_agree(local, target):
     assert_agree(*typed(local, target, numbers=False), bins=(3,))
-
-
-def typed(session, target, numbers):
-    """Columns of all types with labels of one type, and their schema."""
-    columns = typed_table()
-    shuffled = np.random.default_rng(0).permutation(3 * len(TEXTS))
-    columns["label"] = columns[target].take(pa.array(shuffled))
-    return both(session, pa.table(columns)), schema_of(list(TYPED), "label", numbers=numbers)
-
-
-@pytest.mark.parametrize("rows", [0, 1, 2])
-def test_few_rows_agree(session, rows):
-    schema = schema_of(["text", "double", "bool", "int8"], "decimal")
-    columns = {name: values for name, values in typed_table(rows).items() if name in (*schema.names, "decimal")}
-    assert_agree(both(session, pa.table(columns)), schema)
-
-
-def test_a_fit_is_the_fit_from_memory(session, schema):
-    columns = draw_records(300, seed=3)
-    table = pa.table({name: pa.array(list(values), from_pandas=True) for name, values in columns.items()})
-    for model in (NaiveBayes(schema, epsilon=2, random_state=5), OneRule(schema, epsilon=2, random_state=5)):
-        noisy = [model.fit_from(source).noisy_.to_dict() for source in both(session, table).values()]
-        assert noisy[0] == noisy[1]
-
-
-def test_long_answers_are_added_up_by_workers(session):
-    """65,000 cells and five classes: more bytes than the driver would take from each partition."""
-    values = np.random.default_rng(0).normal(1, 1, 5000)
-    table = pa.table({"x": values, "y": pa.array(np.arange(5000) % 6)})
-    schema = Schema([Numeric("x", -1, 3, grid=65_000)], "y", [0, 1, 2, 3, 4])
-    cells = [Cells("x")]
-    sources = both(session, table)
-    counted = [source.count(cells, schema).counts[cells[0]] for source in sources.values()]
-    np.testing.assert_array_equal(*counted)
-    assert counted[0].sum() < 5000
-
-
-def test_a_table_that_the_session_knows(session, tmp_path):
-    table = pa.table({"a": [0.5, 2.0, None], "c": ["x", None, "z"], "y": ["no", "yes", "?"]})
-    session.createDataFrame(table).createOrReplaceTempView("patients")
-    folder = str(tmp_path / "parquet")
-    session.createDataFrame(table).write.parquet(folder)
-    schema = Schema([Numeric("a", 0, 3), Categorical("c", ["x", "z"])], "y", ["no", "yes"])
-    sources = {"memory": MemorySource(table)}
-    for name in ("patients", f"parquet.`{folder}`"):
-        sources[name] = SparkSource(session, table=name, stream=True)
-    assert_agree(sources, schema)
-    assert sources["patients"].columns() == ["a", "c", "y"]
 
 
 @pytest.mark.parametrize(
