@@ -1,4 +1,4 @@
-"""Servers and sessions that the tests of engines share."""
+"""What the tests of engines share: servers that are started once, and only when a test needs them."""
 
 import os
 import sys
@@ -6,14 +6,41 @@ import sys
 import pytest
 
 from support import spark
+from support.postgres_server import absent, server
 
 
 def pytest_collection_modifyitems(items):
-    """Every test here needs an engine."""
+    """Every test here needs an engine; Spark warns of versions of other packages."""
     for item in items:
         if "engines" in item.path.parts:
             item.add_marker(pytest.mark.engines)
-            item.add_marker(pytest.mark.filterwarnings("ignore"))  # drivers warn of versions of other packages
+        if item.path.name.startswith("test_spark_"):
+            item.add_marker(pytest.mark.filterwarnings("ignore"))
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The address of a running PostgreSQL server."""
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        absent("psycopg is not installed (pip install 'discreet[postgres]')")
+    with server() as folder:
+        yield f"postgresql://owner@/postgres?host={folder}"
+
+
+@pytest.fixture
+def database(postgres):
+    """An open connection with a schema of its own, which is dropped afterwards."""
+    import psycopg
+
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA clinic")
+        connection.execute("SET search_path = clinic, public")
+        try:
+            yield connection
+        finally:
+            connection.execute("DROP SCHEMA clinic CASCADE")
 
 
 @pytest.fixture(scope="session")

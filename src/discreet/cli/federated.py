@@ -13,7 +13,6 @@ from discreet.cli.outputs import advise, check_out, emit, notes, say, shown, tab
 from discreet.cli.train import public_schema
 from discreet.errors import DiscreetError, ParameterError
 from discreet.privacy.epsilon import as_epsilon, total
-from discreet.sources.file import open_file
 
 
 def key(
@@ -132,8 +131,8 @@ def answer(
         pair = KeyPair.from_file(secret) if secret is not None else None
         told = {name: value for name, _, value in (each.partition("=") for each in known or [])}
         public = invited.schema_of(party)
-        check_out(out, data, invitation, ledger, secret, force=force)
-        source = open_file(data, table)
+        check_out(out, inputs.data_file(data), invitation, ledger, secret, force=force)
+        source = inputs.open_data(data, table)
         inputs.check_structure(source, data, public)
         cost = total([step.epsilon for step in invited.steps(party)])
         asked = "the invitation's epsilon of ", "ask the inviter for a smaller one"

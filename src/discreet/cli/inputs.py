@@ -5,20 +5,37 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import DiscreetError, FileError
+from discreet.errors import DiscreetError, FileError, ParameterError
 from discreet.records import files
 from discreet.records.csv_header import header
 from discreet.records.tables import Table
 from discreet.schema import Schema
 from discreet.sources import Source
+from discreet.sources.addresses import Address, open_address
+from discreet.sources.file import open_file
 
 STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
 """What our readers can raise on a JSON file that is not ours."""
 
 
-def check_structure(source: Source, path: Path, schema: Schema) -> None:
+def open_data(data: Path | Address, table: str | None, *, stream: bool = False) -> Source:
+    """A data file, or a table at the address of a database, as a source."""
+    if isinstance(data, Address):
+        return open_address(data, table, stream=stream)
+    if stream:
+        raise ParameterError(f"--stream is for tables of a database; {data} is a file: leave --stream out")
+    return open_file(data, table)
+
+
+def data_file(data: Path | Address) -> Path | None:
+    """The data file; None for the address of a database."""
+    return None if isinstance(data, Address) else data
+
+
+def check_structure(source: Source, path: Path | Address, schema: Schema) -> None:
     """Raise unless the table has the schema's columns; values are not read and not quoted."""
-    check_header(path, schema)
+    if isinstance(path, Path):
+        check_header(path, schema)
     try:
         source.check(schema)
         return

@@ -34,7 +34,7 @@ from discreet.records.encoding import class_codes
 from discreet.records.tables import as_vector
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
-from discreet.sources import Source
+from discreet.sources import Source, check_rows, finish
 from discreet.sources.memory import MemorySource
 
 Matrix = NDArray[np.float64]
@@ -145,6 +145,8 @@ class PrivateClassifier(Classifier):
     """A model made of noisy statistics alone. A family provides `kind`, `_learn`, `_build` and `_scores`."""
 
     by_record: ClassVar[bool] = True
+    by_counts: ClassVar[bool] = False
+    """Whether counts are all that the model asks for, so that every source will do."""
     earlier: ClassVar[dict[str, Any]] = {}
     """Parameters that files of earlier versions do not have, with the values that those versions meant."""
 
@@ -173,7 +175,12 @@ class PrivateClassifier(Classifier):
         account = as_ledger(ledger, epsilon)
         account.check(epsilon, schema.adjacency)
         spending, purpose = Spending(account), f"{self.kind} for {schema.target}"
-        answers = self._learn(source, schema, epsilon, spending, as_rng(self.random_state), purpose)
+        if not self.by_counts:
+            check_rows(source)
+        try:
+            answers = self._learn(source, schema, epsilon, spending, as_rng(self.random_state), purpose)
+        finally:
+            finish(source)
         return self._make(NoisyStatistics(answers, spending.receipt), schema)
 
     def fit_noisy(self, noisy: NoisyStatistics) -> Self:

@@ -71,6 +71,7 @@ class OneRule(PrivateClassifier):
     """
 
     kind: ClassVar[str] = "one-rule"
+    by_counts: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -69,4 +69,14 @@ class Source(Protocol):
         ...
 
 
-__all__ = ["Source", "Task"]
+def finish(source: Source) -> None:
+    """Tell a source that a fit has ended, if it wants to know: one that holds a snapshot lets it go."""
+    getattr(source, "finish", lambda: None)()
+
+
+def check_rows(source: Source) -> None:
+    """Raise ParameterError if the source gives counts only; for learners that need more, before anything is charged."""
+    getattr(source, "check_rows", lambda: None)()
+
+
+__all__ = ["Source", "Task", "check_rows", "finish"]

@@ -90,6 +90,7 @@ class NaiveBayes(PrivateClassifier):
     """
 
     kind: ClassVar[str] = "naive-bayes"
+    by_counts: ClassVar[bool] = True
     earlier: ClassVar[dict[str, Any]] = {"temperature": 1.0}
 
     def __init__(
