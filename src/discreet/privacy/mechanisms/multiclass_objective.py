@@ -15,7 +15,7 @@ from discreet.privacy.directed_rounding import log_above
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.multiclass_minimiser import minimise
 from discreet.privacy.mechanisms.objective import LARGEST_WEIGHT, LEAST_EPSILON, fitting_scale, gamma
-from discreet.privacy.mechanisms.problem import SLACK, Problem
+from discreet.privacy.mechanisms.problem import SLACK, Records
 from discreet.privacy.mechanisms.sum_zero import WORD, uniform_points
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.sampling import LARGEST_SCALE
@@ -188,7 +188,7 @@ class MulticlassPerturbation:
         columns = zip(*points, strict=True)
         return [radius * entry / unit for row in columns for radius, entry in zip(owners, row, strict=True)]
 
-    def perturb(self, problem: Problem, rng: Randomness) -> NDArray[np.int64]:
+    def perturb(self, problem: Records, rng: Randomness) -> NDArray[np.int64]:
         """Draw B, minimise, and answer the lattice point nearest to the minimiser, one row per class."""
         tolerance = float(Fraction(self.mu) * self.radius - self.rounding) * (1 - SLACK)
         w = minimise(problem, self.classes, self.tau, self.mu, self.draw(rng), tolerance)

@@ -14,7 +14,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.directed_rounding import log_above
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.minimiser import minimise
-from discreet.privacy.mechanisms.problem import SLACK, Problem
+from discreet.privacy.mechanisms.problem import SLACK, Records
 from discreet.privacy.mechanisms.sum_zero import WORD
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.sampling import LARGEST_SCALE
@@ -159,7 +159,7 @@ class ObjectivePerturbation:
         unit = Fraction(2) ** (self.grid + 2 * WORD)
         return [radii[size] * gap / unit for size in self.groups for gap in _cross_polytope(size, rng)]
 
-    def perturb(self, problem: Problem, rng: Randomness) -> NDArray[np.int64]:
+    def perturb(self, problem: Records, rng: Randomness) -> NDArray[np.int64]:
         """Draw b, minimise, and answer the lattice point nearest to the minimiser."""
         tolerance = Fraction(self.mu) * self.radius - self.rounding
         w = minimise(problem, self.huber, self.mu, self.draw(rng), float(tolerance) * (1 - SLACK))
