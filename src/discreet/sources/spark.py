@@ -122,13 +122,22 @@ class SparkSource:
 
         return _quietly(folded)
 
-    def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
-        """The codes of the records, batch by batch, two bytes per value; only with `stream`."""
+    @property
+    def sums_only(self) -> bool:
+        """Whether records stay in Spark."""
+        return not self._stream
+
+    def check_rows(self) -> None:
+        """Raise ParameterError unless codes of records may travel: asked before the charge by models that need them."""
         if not self._stream:
             raise ParameterError(
-                "this needs the codes of single records, which stay in Spark; allow them to travel to this process "
-                "(stream=True, --stream), or choose a model that is learned from counts"
+                "this model needs the codes of single records, which stay in Spark; let them travel to this process "
+                "(stream=True, --stream), or choose naive Bayes, one rule or a decision tree"
             )
+
+    def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
+        """The codes of the records, batch by batch, as few bytes each as will do; only with `stream`."""
+        self.check_rows()
         selected = self._selected(cells, schema)
         stored = _quietly(lambda: iter(_mapped(self._coded(selected), Coding(selected.layout)).toLocalIterator()))
         while (row := _quietly(lambda: next(stored, None))) is not None:
