@@ -220,7 +220,7 @@ def run(code):
     return done.stdout.split()
 
 
-OPTIONAL = {"cryptography", "duckdb", "flwr", "matplotlib", "pandas", "polars", "pyarrow", "opendp"}
+OPTIONAL = {"cryptography", "duckdb", "flwr", "matplotlib", "pandas", "polars", "pyarrow", "pyspark", "opendp"}
 
 
 def test_importing_discreet_loads_nothing_optional():

@@ -24,7 +24,10 @@ Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)
 Data = Annotated[
     Any,  # a path or an address
     typer.Argument(
-        parser=as_data, metavar="DATA", help="A .csv, .parquet or .duckdb file, or postgresql://…", show_default=False
+        parser=as_data,
+        metavar="DATA",
+        help="A .csv, .parquet or .duckdb file, or an address: postgresql://…, spark://…, sc://…",
+        show_default=False,
     ),
 ]
 OptionalData = Annotated[

@@ -67,6 +67,8 @@ def train(
         --epsilon 1 --out tree.json --model decision-tree --with max_depth=3
       discreet train postgresql://host/database --table clinic.patients --schema schema.json \\
         --epsilon 1 --out m.json --model naive-bayes
+      discreet train spark://host:7077 --table registry.patients --schema schema.json \\
+        --epsilon 1 --out m.json --model decision-tree
     """
     if model == "bee-rules":
         price = epsilon, adjacency, ledger, limit
@@ -84,7 +86,7 @@ def train(
         check_out(out, inputs.data_file(data), inputs.schema_file(schema), ledger, force=force)
         source = inputs.open_data(data, table, stream=stream)
         if not estimator.by_counts:
-            check_rows(source)
+            check_rows(source, sums=estimator.by_sums)
         inputs.check_structure(source, data, public)
         payment.open(limit, loss, public.adjacency)
         with notes.status("counting, adding noise"):

@@ -33,7 +33,10 @@ def gather(passes: Passes, cells: Sequence[Cells], schema: Schema, *, smallest: 
 def gather_few(
     passes: Passes, cells: Sequence[Cells], schema: Schema, *, smallest: bool = False, most: int | None = None
 ) -> Gathered | None:
-    """Read all records that have one of the classes; None if they are more than `most`, or their codes than HELD."""
+    """Read all records that have one of the classes; None if they are more than `most`, or their codes than HELD, or if
+    records stay where they are."""
+    if passes.sums_only:
+        return None
     fitting = HELD // (len(cells) + 1) if most is None else most
     return _gathered(passes, cells, schema, fitting, smallest=smallest)
 

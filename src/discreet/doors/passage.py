@@ -20,7 +20,7 @@ from discreet.privacy.receipt import Charge, Receipt
 from discreet.privacy.steps import AnyStep, Lot, Step
 from discreet.records.encoding import Cells
 from discreet.schema import Adjacency, Schema
-from discreet.sources import Source, Task
+from discreet.sources import Source, Task, sums_only
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.fingerprints import FINGERPRINT, Fingerprinted, fingerprint
 
@@ -81,6 +81,11 @@ class Passes:
 
     def __repr__(self) -> str:
         return "Passes(values hidden)"
+
+    @property
+    def sums_only(self) -> bool:
+        """Whether records stay where they are, so that they can be added up but not held."""
+        return sums_only(self._source)
 
     def rows(self) -> Iterator[ExactRows]:
         """The codes of each record, in blocks."""

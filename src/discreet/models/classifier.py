@@ -147,6 +147,8 @@ class PrivateClassifier(Classifier):
     by_record: ClassVar[bool] = True
     by_counts: ClassVar[bool] = False
     """Whether counts are all that the model asks for, so that every source will do."""
+    by_sums: ClassVar[bool] = False
+    """Whether sums over records are all that it asks for, so that no record has to travel."""
     earlier: ClassVar[dict[str, Any]] = {}
     """Parameters that files of earlier versions do not have, with the values that those versions meant."""
 
@@ -176,7 +178,7 @@ class PrivateClassifier(Classifier):
         account.check(epsilon, schema.adjacency)
         spending, purpose = Spending(account), f"{self.kind} for {schema.target}"
         if not self.by_counts:
-            check_rows(source)
+            check_rows(source, sums=self.by_sums)
         try:
             answers = self._learn(source, schema, epsilon, spending, as_rng(self.random_state), purpose)
         finally:

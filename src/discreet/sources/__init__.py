@@ -75,9 +75,18 @@ def finish(source: Source) -> None:
     getattr(source, "finish", lambda: None)()
 
 
-def check_rows(source: Source) -> None:
-    """Raise ParameterError if the source gives counts only; for learners that need more, before anything is charged."""
-    getattr(source, "check_rows", lambda: None)()
+def check_rows(source: Source, *, sums: bool = False) -> None:
+    """Raise ParameterError if the source gives counts only; for learners that need more, before anything is charged.
+
+    `sums`: whether the learner can do with sums over records, by `fold`.
+    """
+    if not (sums and sums_only(source)):
+        getattr(source, "check_rows", lambda: None)()
 
 
-__all__ = ["Source", "Task", "check_rows", "finish"]
+def sums_only(source: Source) -> bool:
+    """Whether records stay where they are, and only sums over them come back: `fold` will do, but `rows` will not."""
+    return bool(getattr(source, "sums_only", False))
+
+
+__all__ = ["Source", "Task", "check_rows", "finish", "sums_only"]

@@ -73,6 +73,7 @@ class DecisionTree(PrivateClassifier):
     """
 
     kind: ClassVar[str] = "decision-tree"
+    by_sums: ClassVar[bool] = True
 
     def __init__(
         self,
