@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +11,7 @@ from discreet.cli.accounts import Payment, as_dict, paying
 from discreet.cli.outputs import advise, emit, notes, say, tabulate_receipt
 from discreet.privacy.epsilon import as_epsilon
 from discreet.schema import Schema
+from discreet.sources import check_rows
 
 VAGUE = 0.2
 """An interval that is wider than this says little; then a remark says what would narrow it."""
@@ -21,10 +21,12 @@ SHOWN = "the accuracy was shown"
 
 def score(
     model: options.Model,
-    data: Annotated[Path, typer.Argument(help="A .csv or .parquet file of records with labels.", show_default=False)],
+    data: options.Data,
     epsilon: options.Epsilon,
     adjacency: options.Adjacency = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the interval around the accuracy.")] = 0.95,
+    table: options.DataTable = None,
+    stream: options.Stream = False,
     ledger: options.OptionalLedger = None,
     limit: options.Limit = None,
     seed: options.Seed = None,
@@ -40,7 +42,7 @@ def score(
       discreet score discreet-demo/model.json discreet-demo/train.csv \\
         --epsilon 1 --ledger ledger.jsonl --limit 2
     """
-    from discreet.evaluation import check_options, evaluate_file
+    from discreet.evaluation import check_options, evaluate_from
 
     with paying(ledger, "no accuracy was shown") as payment:
         loss = as_epsilon(epsilon)
@@ -52,11 +54,13 @@ def score(
             "confidence": confidence,
             "random_state": seed,
         }
-        inputs.check_labelled(data, schema, others_allowed=True)
+        source = inputs.open_data(data, table, stream=stream)
+        check_rows(source, sums=trained.by_record)
+        inputs.check_labelled(source, data, schema)
         check_options(trained, **given)
         payment.open(limit, loss, schema.adjacency)
         with notes.status("counting, adding noise"):
-            found = evaluate_file(trained, data, ledger=payment.ledger, **given)
+            found = evaluate_from(trained, source, ledger=payment.ledger, **given)
         if as_json:
             emit({**found.to_dict(), "ledger": as_dict(payment.ledger)})
             payment.outcome = SHOWN

@@ -32,7 +32,7 @@ from discreet.records.files import ROWS
 from discreet.records.tables import Table
 from discreet.records.values import Columns
 from discreet.schema import Adjacency, Schema
-from discreet.sources import Source
+from discreet.sources import Source, finish
 from discreet.sources.blocks import BlockSource
 from discreet.sources.memory import MemorySource
 
@@ -290,8 +290,11 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chunks = self._perturbed(source, ledger, rng)
         held = HELD if most else None
         order = RandomOrder(len(self.schema.all_names), rng, None if folder is None else Path(folder), held)
-        for codes in chunks:
-            order.add(codes)
+        try:
+            for codes in chunks:
+                order.add(codes)
+        finally:
+            finish(source)
         paid = copy.copy(self)  # blocks decoded later use the schema they were perturbed under, even if another is set
 
         def decoded_blocks() -> Iterator[tuple[Columns, NDArray[Any]]]:

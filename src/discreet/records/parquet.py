@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discreet.errors import DiscreetError, FileError
-from discreet.records.arrow_values import ColumnReader, arrow_kind, arrow_module
-from discreet.records.encoding import UNREADABLE
-from discreet.records.values import Columns, objects
+from discreet.records.arrow_columns import BatchReader
+from discreet.records.arrow_values import arrow_kind, arrow_module
+from discreet.records.values import Columns
 
 
 @dataclass(frozen=True)
@@ -71,58 +68,28 @@ def parquet_fields(path: Path) -> ParquetFields:
 
 def parquet_structure(path: Path) -> Columns:
     """The columns without a row: names and types; no value is read."""
-    return {name: _array([], kind) for name, kind in _kinds(parquet_fields(path)).items()}
+    fields = parquet_fields(path)
+    return BatchReader(fields.types, fields.texts).structure()
 
 
 def parquet_blocks(path: Path, rows: int, wanted: Sequence[str] | None) -> Iterator[Columns]:
     """The columns, or the wanted ones among them, at most `rows` records at a time; at least one block."""
     fields = parquet_fields(path)
-    kinds = {name: kind for name, kind in _kinds(fields).items() if wanted is None or name in wanted}
-    if not kinds:
-        yield {}
-        return
-    for number, lists in enumerate(_lists(path, fields, kinds, rows)):
-        if lists[0] or number == 0:
-            yield {name: _array(values, kind) for (name, kind), values in zip(kinds.items(), lists, strict=True)}
+    types = {name: stored for name, stored in fields.types.items() if wanted is None or name in wanted}
+    reader, empty = BatchReader(types, fields.texts), True
+    if types:
+        for block in _blocks(path, reader, list(types), rows):
+            empty = False
+            yield block
+    if empty:
+        yield reader.structure()
 
 
-def _kinds(fields: ParquetFields) -> dict[str, str]:
-    """The kind of each column: integer, number, truth, text, date, opaque or other."""
-    from pyarrow import types
-
-    def kind(name: str, stored: Any) -> str:
-        if name in fields.texts:
-            return "text"
-        found = arrow_kind(stored)
-        return "integer" if found == "number" and types.is_integer(stored) else found
-
-    return {
-        name: kind(name, stored.value_type if types.is_dictionary(stored) else stored)
-        for name, stored in fields.types.items()
-    }
-
-
-def _array(values: Sequence[Any], kind: str) -> NDArray[Any]:
-    """One column; dates keep their type but not their values, which no model can use."""
-    if kind == "date":
-        return np.full(len(values), "NaT", dtype="datetime64[us]")
-    if kind == "number":
-        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    if kind == "integer" and None not in values:
-        try:
-            return np.array(values, dtype=np.int64)
-        except OverflowError:
-            pass
-    return objects((None if value is None else UNREADABLE for value in values) if kind == "opaque" else values)
-
-
-def _lists(path: Path, fields: ParquetFields, kinds: dict[str, str], rows: int) -> Iterator[list[list[Any]]]:
-    """Blocks of columns as lists of plain values; a text that is not UTF-8 is UNREADABLE."""
-    readers = {name: ColumnReader(as_text=name in fields.texts) for name in kinds}
+def _blocks(path: Path, reader: BatchReader, names: list[str], rows: int) -> Iterator[Columns]:
     try:
-        for batch in open_parquet(path).iter_batches(batch_size=rows, columns=list(kinds)):
-            yield [readers[name].listed(batch.column(name)) for name in kinds]
-        yield [[] for _ in kinds]
+        for batch in open_parquet(path).iter_batches(batch_size=rows, columns=names):
+            if batch.num_rows:
+                yield reader.block(batch)
         return
     except GeneratorExit:
         raise

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import ParameterError
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.sources.exact import ExactRows, ExactStatistics
+
+if TYPE_CHECKING:
+    from discreet.records.values import Columns  # workers of Spark load this module, and need not have all packages
 
 
 class Task(Protocol):
@@ -70,6 +74,30 @@ class Source(Protocol):
         ...
 
 
+class Records(Protocol):
+    """A source whose records can be read as they are, by and for their owner: to predict the class of each.
+
+    Nothing that is read so is covered by a guarantee.
+    """
+
+    def structure(self) -> Columns:
+        """The columns without a record: names and types; no value is read."""
+        ...
+
+    def values(self, names: Sequence[str]) -> Iterator[Columns]:
+        """The values of some columns, a block of records at a time, in their order, if they have one."""
+        ...
+
+
+def as_records(source: Source) -> Records:
+    """The source, if its records can be read as they are; else ParameterError."""
+    if not hasattr(source, "values"):
+        raise ParameterError("records of this kind of table cannot be read one by one; write it to a Parquet file")
+    check_rows(source)
+    records: Records = source  # type: ignore[assignment]
+    return records
+
+
 def finish(source: Source) -> None:
     """Tell a source that a fit has ended, if it wants to know: one that holds a snapshot lets it go."""
     getattr(source, "finish", lambda: None)()
@@ -89,4 +117,4 @@ def sums_only(source: Source) -> bool:
     return bool(getattr(source, "sums_only", False))
 
 
-__all__ = ["Source", "Task", "check_rows", "finish", "sums_only"]
+__all__ = ["Records", "Source", "Task", "as_records", "check_rows", "finish", "sums_only"]

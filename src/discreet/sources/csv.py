@@ -13,6 +13,7 @@ from discreet.records.csv_columns import TextColumn, delimiter_of, read_lines, s
 from discreet.records.csv_header import header
 from discreet.records.encoding import Cells, Codes
 from discreet.records.tables import open_labelled
+from discreet.records.values import Columns
 from discreet.schema import Schema
 from discreet.sources import Task
 from discreet.sources.coding import CodedBlock, count_blocks, fold_rows, rows_of_blocks
@@ -47,6 +48,14 @@ class CsvSource:
     def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
         """Add up block by block."""
         return fold_rows(self.rows(cells, schema), task)
+
+    def structure(self) -> Columns:
+        """The columns without a record."""
+        return files.structure(self._path)
+
+    def values(self, names: Sequence[str]) -> Iterator[Columns]:
+        """The texts of some columns, block by block, in the order of the file."""
+        return files.read_blocks(self._path, names=names)
 
     def _blocks(self, cells: Sequence[Cells], schema: Schema) -> Iterator[CodedBlock]:
         self.check(schema)

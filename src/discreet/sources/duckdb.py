@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 
 from discreet.errors import FileError, MissingExtra
 from discreet.records import sql_types
+from discreet.records.arrow_columns import BatchReader
 from discreet.records.arrow_values import arrow_module
 from discreet.records.duckdb_engine import connect_duckdb, duckdb_module
 from discreet.records.encoding import Cells
 from discreet.records.files import PARQUET_FILES, TEXT_FILES
 from discreet.records.tables import check_names
+from discreet.records.values import Columns
 from discreet.schema import Schema
 from discreet.sources import Task, sql
 from discreet.sources.arrow_blocks import BATCH, BatchCounter
@@ -109,6 +111,30 @@ class DuckDBSource:
         if self._file is not None:
             return self._file.fold(cells, schema, task)
         return fold_rows(self.rows(cells, schema), task)
+
+    def structure(self) -> Columns:
+        """The columns without a record."""
+        if self._file is not None:
+            return self._file.structure()
+        *_, types = self._open()
+        with contextlib.closing(self._values(list(types), "LIMIT 0")) as blocks:
+            return next(blocks)
+
+    def values(self, names: Sequence[str]) -> Iterator[Columns]:
+        """The values of some columns, batch by batch."""
+        if self._file is not None:
+            return self._file.values(names)
+        return self._values(list(dict.fromkeys(names)))
+
+    def _values(self, names: list[str], clause: str = "") -> Generator[Columns]:
+        """Batches as blocks of columns, after one without a record."""
+        connection, relation, types = self._open()
+        text = f"{sql.select_values(relation, names, types)} {clause}"
+        with self._guard(connection) as held, contextlib.closing(_opened_reader(held, text)) as reader:
+            read = BatchReader({f.name: f.type for f in reader.schema}, sql.texts_as_bytes(names, types))
+            yield read.structure()
+            while (batch := _next(reader)) is not None:
+                yield read.block(batch)
 
     def _stream(self, cells: Sequence[Cells], schema: Schema) -> tuple[BatchCounter, Generator[Any]]:
         """The batches of one SELECT of the columns as they are, and what encodes them."""
@@ -226,13 +252,17 @@ def _leaves(node: dict[str, Any]) -> Iterator[str]:
 def _batches(guard: contextlib.AbstractContextManager[Any], text: str) -> Generator[Any]:
     """The batches of a SELECT, as they come. Messages of DuckDB are not passed on: they may quote a row."""
     with guard as connection:
-        reader = _quietly(connection, text, lambda result: result.to_arrow_reader(BATCH))
+        reader = _opened_reader(connection, text)
         try:
             while (batch := _next(reader)) is not None:
                 yield batch
         finally:
             with contextlib.suppress(Exception):
                 reader.close()
+
+
+def _opened_reader(connection: Any, text: str) -> Any:
+    return _quietly(connection, text, lambda result: result.to_arrow_reader(BATCH))
 
 
 def _next(reader: Any) -> Any:

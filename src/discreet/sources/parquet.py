@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,8 +13,10 @@ from numpy.typing import NDArray
 from discreet.errors import FileError
 from discreet.records.arrow_values import refuse_dates
 from discreet.records.encoding import Cells
-from discreet.records.parquet import ParquetFields, open_parquet, parquet_fields
+from discreet.records.files import ROWS
+from discreet.records.parquet import ParquetFields, open_parquet, parquet_blocks, parquet_fields, parquet_structure
 from discreet.records.tables import check_names
+from discreet.records.values import Columns
 from discreet.schema import Schema
 from discreet.sources import Task
 from discreet.sources.arrow_blocks import BATCH, BatchCounter
@@ -112,6 +115,15 @@ class ParquetSource:
             return fold_rows(map(reading.counter().rows, reading.batches(parts, check)), task)
 
         return sum(reading.shared(work), np.zeros(task.size, dtype=np.int64))
+
+    def structure(self) -> Columns:
+        """The columns without a record."""
+        self._known()
+        return parquet_structure(self._paths[0])
+
+    def values(self, names: Sequence[str]) -> Iterator[Columns]:
+        """The values of some columns, block by block, in the order of the files."""
+        return chain.from_iterable(parquet_blocks(path, ROWS, names) for path in self._paths)
 
     def _known(self) -> ParquetFields:
         if self._fields is None:

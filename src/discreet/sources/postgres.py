@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from discreet.errors import FileError, ParameterError
 from discreet.records.encoding import UNREADABLE, Cells, Codes, class_codes
 from discreet.records.tables import check_names
-from discreet.records.values import objects
+from discreet.records.values import Columns, objects
 from discreet.schema import Schema
 from discreet.sources import Task, postgres_sql
 from discreet.sources.coding import CodedBlock, count_blocks, fold_rows, rows_of_blocks
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.postgres_session import Rows, Session, begun, check_idle, connected, driver, named
-from discreet.sources.postgres_stream import Stream, coded_blocks
+from discreet.sources.postgres_stream import Stream, coded_blocks, structure_of, value_blocks
 
 Tables = dict[Cells, NDArray[np.int64]]
 
@@ -134,6 +134,17 @@ class PostgresSource:
         """Add up block by block, if rows may travel."""
         self.check_rows()
         return fold_rows(rows_of_blocks(self._blocks(cells, schema), cells), task)
+
+    def structure(self) -> Columns:
+        """The columns without a record."""
+        return structure_of(self._open().kinds)
+
+    def values(self, names: Sequence[str]) -> Iterator[Columns]:
+        """The values of some columns, block by block, if rows may travel."""
+        self.check_rows()
+        opened = self._open()
+        assert opened.stream is not None, "opened with the session"
+        return value_blocks(opened.stream, opened.relation, names, opened.kinds)
 
     def _blocks(self, cells: Sequence[Cells], schema: Schema) -> Iterator[CodedBlock]:
         opened = self._open()

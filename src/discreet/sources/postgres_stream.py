@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.errors import FileError, MissingExtra
 from discreet.records.encoding import UNREADABLE, Cells, Codes, class_codes
 from discreet.records.sql_types import identifier
-from discreet.records.values import objects
+from discreet.records.values import Columns, objects
 from discreet.schema import Schema
 from discreet.sources import postgres_sql
 from discreet.sources.coding import CodedBlock
@@ -110,6 +110,32 @@ def coded_blocks(
             return np.array(codes[each], dtype=np.intp)
 
         yield encode_block, label
+
+
+EMPTY = {postgres_sql.FLOAT: "f8", postgres_sql.INTEGER: "i8", postgres_sql.DATE: "M8[us]"}
+"""The types of columns as arrays, where they are not objects."""
+
+
+def structure_of(kinds: Mapping[str, str]) -> Columns:
+    """The columns without a row."""
+    return {name: np.empty(0, dtype=EMPTY.get(kind, object)) for name, kind in kinds.items()}
+
+
+def value_blocks(stream: Stream, relation: str, names: Sequence[str], kinds: Mapping[str, str]) -> Iterator[Columns]:
+    """The values of some columns in blocks; at least one."""
+    yield structure_of({name: kinds[name] for name in names})
+    listed = [f"{_sent(name, kinds)} AS c{place}" for place, name in enumerate(names)]
+    for batch in stream.batches(f"SELECT {', '.join(listed)} FROM {relation}"):
+        yield {name: _values(batch.column(place), kinds[name]) for place, name in enumerate(names)}
+
+
+def _values(column: Any, kind: str) -> NDArray[Any]:
+    if kind == postgres_sql.FLOAT or (kind == postgres_sql.INTEGER and not column.null_count):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    if kind == postgres_sql.DATE:
+        return np.full(len(column), "NaT", dtype=EMPTY[kind])
+    read = READ.get(kind, lambda value: value)
+    return objects(None if value is None else read(value) for value in column.to_pylist())
 
 
 def _encoder(cells: Cells, schema: Schema) -> Callable[[NDArray[Any]], Codes]:

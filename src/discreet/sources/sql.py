@@ -39,6 +39,21 @@ def select_columns(relation: str, names: Sequence[str], schema: Schema, types: M
     return f"SELECT {columns} FROM {relation}"
 
 
+def select_values(relation: str, names: Sequence[str], types: Mapping[str, str]) -> str:
+    """The SELECT of these columns under their own names, with texts in full, for the owner of the records."""
+    columns = ", ".join(f"{_whole(name, types[name])} AS {identifier(name)}" for name in names)
+    return f"SELECT {columns} FROM {relation}"
+
+
+def _whole(name: str, kind: str) -> str:
+    column = identifier(name)
+    if kind.startswith(DATE_TYPES) and not kind.endswith("]"):
+        return "CAST(NULL AS TIMESTAMP)"  # of dates, only their type is looked at
+    if kind == UNCHECKED:
+        return f"encode({column})"
+    return column if base_type(kind) in TEXTS else plain(name, kind, 0)
+
+
 def texts_as_bytes(names: Sequence[str], types: Mapping[str, str]) -> list[str]:
     """The columns whose texts come as bytes, because DuckDB has not checked that they are texts."""
     return [name for name in names if types[name] == UNCHECKED]
