@@ -194,7 +194,9 @@ def test_texts_that_arrow_takes_for_bytes_are_texts(tmp_path):
 def test_how_far_a_pass_has_come_is_told(tmp_path):
     pq.write_table(table_of(1000), tmp_path / "t.parquet", row_group_size=100)
     told = []
-    open_file(tmp_path / "t.parquet", told=lambda done, of: told.append((done, of))).count(CELLS, SCHEMA)
+    source = open_file(tmp_path / "t.parquet")
+    source.told = lambda done, of: told.append((done, of))
+    source.count(CELLS, SCHEMA)
     assert sorted(told) == [(done, 10) for done in range(1, 11)]
 
 

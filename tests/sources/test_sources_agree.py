@@ -123,7 +123,7 @@ def assert_agree(sources, schema, **options):
 
 
 def engines(table, folder):
-    """The same typed table in memory, in Parquet files, as Arrow batches, in a DuckDB file and in an open connection."""
+    """The same typed table in memory, in Parquet files, as Arrow batches, in a DuckDB file and an open connection."""
     folder = Path(folder)
     pq.write_table(table, folder / "t.parquet")
     (folder / "parts").mkdir(exist_ok=True)

@@ -56,19 +56,17 @@ class ParquetSource:
     ----------
     paths : the files.
     listing : returns the list of files anew; a pass is refused if it is not the same any more.
-    told : is told how far a pass has come.
     """
 
+    told: Told | None = None
+    """Is told how far a pass has come; may be set at any time."""
+
     def __init__(
-        self,
-        paths: str | Path | Sequence[str | Path],
-        *,
-        listing: Callable[[], list[Path]] | None = None,
-        told: Told | None = None,
+        self, paths: str | Path | Sequence[str | Path], *, listing: Callable[[], list[Path]] | None = None
     ) -> None:
         given = [paths] if isinstance(paths, str | Path) else paths
         self._paths = [Path(path) for path in given]
-        self._listing, self._told = listing, told
+        self._listing = listing
         self._fields: ParquetFields | None = None
 
     def __repr__(self) -> str:
@@ -124,7 +122,7 @@ class ParquetSource:
         changed = self._listing is not None and self._listing() != self._paths
         if changed or _common_fields(self._paths) != self._known():
             raise FileError("the list of files, or their columns, changed since they were checked; open them again")
-        return _Reading(self._paths, cells, schema, self._known(), self._told)
+        return _Reading(self._paths, cells, schema, self._known(), self.told)
 
 
 class _Reading:
