@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.errors import DataError, DiscreetError, FileError, MissingExtra
 from discreet.queries.tables import ClassCounts, Counts, SoftCounts, Total
+from discreet.sources.arrow import ArrowSource
 from discreet.sources.duckdb import DuckDBSource
+from discreet.sources.file import open_file
 from discreet.sources.memory import MemorySource
 from support.agreeing_sources import (
     NUMBERS,
@@ -36,9 +38,12 @@ from support.records import draw_records
 
 
 def engines(table, folder):
-    """The same typed table in memory, in a Parquet file, in a DuckDB file and in an open connection."""
+    """The same typed table in memory, in Parquet files, as Arrow batches, in a DuckDB file and an open connection."""
     folder = Path(folder)
     pq.write_table(table, folder / "t.parquet")
+    (folder / "parts").mkdir(exist_ok=True)
+    for place, rows in enumerate((table.slice(0, 7), table.slice(7))):
+        pq.write_table(rows, folder / "parts" / f"{place}.parquet", row_group_size=5, use_dictionary=place == 0)
     open_connection = duckdb.connect()
     open_connection.register("view", table)
     open_connection.execute('CREATE TABLE "my table" AS SELECT * FROM view')
@@ -49,6 +54,9 @@ def engines(table, folder):
         "memory": MemorySource(table),
         "records": MemorySource(table.to_pylist()),
         "parquet": DuckDBSource(folder / "t.parquet"),
+        "parquet files": open_file(folder / "parts"),
+        "arrow": ArrowSource(table),
+        "arrow in small batches": ArrowSource(lambda: table.to_reader(max_chunksize=3)),
         "duckdb file": DuckDBSource(folder / "t.duckdb", table="my table"),
         "duckdb connection": DuckDBSource(connection=open_connection, table="my table"),
         "duckdb view": DuckDBSource(connection=open_connection, table="view"),

@@ -9,7 +9,8 @@ import typer
 
 from discreet.cli import inputs, options
 from discreet.cli.accounts import in_words, paying
-from discreet.cli.outputs import advise, check_out, emit, notes, say, shown, tabulate
+from discreet.cli.outputs import advise, check_out, emit, say, shown, tabulate
+from discreet.cli.progress import counting
 from discreet.cli.train import public_schema
 from discreet.errors import DiscreetError, ParameterError
 from discreet.privacy.epsilon import as_epsilon, total
@@ -138,7 +139,7 @@ def answer(
         asked = "the invitation's epsilon of ", "ask the inviter for a smaller one"
         account = payment.open(limit, cost or invited.epsilon, public.adjacency, *asked)
         assert account is not None, "the option is required"
-        with notes.status("counting, adding noise"):
+        with counting(source):
             message = Party(party, source, account, key=pair, known=told, checked=compared).answer(invited)
         message.save(out)
         payment.outcome = f"the answer is in {out}"

@@ -9,7 +9,8 @@ import typer
 
 from discreet.cli import inputs, options
 from discreet.cli.accounts import Payment, as_dict, paying
-from discreet.cli.outputs import check_out, emit, notes, say, tabulate_receipt
+from discreet.cli.outputs import check_out, emit, say, tabulate_receipt
+from discreet.cli.progress import counting
 from discreet.errors import ParameterError, SchemaError
 from discreet.privacy.epsilon import as_epsilon
 from discreet.privacy.ledger import Ledger
@@ -46,9 +47,10 @@ def train(
 ) -> None:
     """Train a differentially private model from a file or a database table.
 
-    Only noisy numbers go into the model; the data stay where they are. Without --model, auto picks a decision tree or a
-    linear model by the schema, epsilon and the number of records, and says why. bee-rules are searched on a table that
-    `discreet perturb` wrote, with its receipt beside it; they keep the guarantee of that table.
+    Only noisy numbers go into the model; the data stay where they are. Parquet files with the same columns are one
+    table: give their folder, or a pattern in quotes, such as 'visits/*.parquet'. Without --model, auto picks a decision
+    tree or a linear model by the schema, epsilon and the number of records, and says why. bee-rules are searched on a
+    table that `discreet perturb` wrote, with its receipt beside it; they keep the guarantee of that table.
 
     \b
     Parameters for --with, for instance (a wrong name lists all parameters of a model; auto has none):
@@ -89,7 +91,7 @@ def train(
             check_rows(source, sums=estimator.by_sums)
         inputs.check_structure(source, data, public)
         payment.open(limit, loss, public.adjacency)
-        with notes.status("counting, adding noise"):
+        with counting(source):
             estimator.fit_from(source, ledger=payment.ledger)
         estimator.save(out)
         payment.outcome = f"the model is in {out}"

@@ -183,9 +183,11 @@ class Coder:
         self._values: Array | None = None
         self._table: Codes = np.empty(0, dtype=np.intp)
 
-    def codes(self, read: Array | Distinct) -> Codes:
-        """The code of each record, in an array of their own."""
-        return self._encode(read) if isinstance(read, np.ndarray) else self.table(read)[read.places]
+    def codes(self, read: Array | Distinct, kind: type = np.intp) -> Array:
+        """The code of each record, in an array of their own, of a type that holds all codes."""
+        if isinstance(read, np.ndarray):
+            return self._encode(read).astype(kind, copy=False)
+        return self.table(read).astype(kind, copy=False)[read.places]
 
     def table(self, read: Distinct) -> Codes:
         """The code of each distinct value."""

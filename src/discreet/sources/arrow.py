@@ -38,14 +38,14 @@ class ArrowSource:
 
     def __init__(self, table: Any) -> None:
         pa = arrow_module()
-        self._open: Callable[[], Any] = table if callable(table) and not _is_stream(table) else lambda: table
-        self._used = False
-        given = None if self._open is table else table
-        if given is not None and not _is_stream(given):
-            raise DataError(f"table is a {type(given).__name__}; need something with __arrow_c_stream__")
-        if type(given).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
+        is_table = _is_table(table)
+        if not is_table and not callable(table):
+            raise DataError(f"table is a {type(table).__name__}; need something with __arrow_c_stream__")
+        if type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
             raise DataError("table is a relation of DuckDB; make it a view, and pass DuckDBSource(connection=, table=)")
-        self._reader = given if isinstance(given, pa.RecordBatchReader) else None
+        self._open: Callable[[], Any] = (lambda: table) if is_table else table
+        self._reader = table if isinstance(table, pa.RecordBatchReader) else None
+        self._used = False
 
     def __repr__(self) -> str:
         return "ArrowSource(values hidden)"
@@ -78,18 +78,10 @@ class ArrowSource:
 
     def _types(self) -> dict[str, Any]:
         """The types of the columns, which are structure. Where only a stream tells them, it is opened for this."""
-        with_schema = self._reader if self._reader is not None else _quietly(self._opened)
-        fields = list(with_schema.schema)
+        fields = list((self._reader or _quietly(lambda: _reader(self._open(), empty=True))).schema)
         if len({field.name for field in fields}) != len(fields):
             raise DataError("the table has two columns with the same name; rename or drop one")
         return {field.name: field.type for field in fields}
-
-    def _opened(self) -> Any:
-        pa = arrow_module()
-        given = self._open()
-        if hasattr(given, "collect_batches") and not _is_stream(given):  # a lazy frame of Polars
-            given = given.collect()
-        return given if isinstance(given, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(given)
 
     def _batches(self, cells: Sequence[Cells], schema: Schema) -> Iterator[Any]:
         """The columns that are asked for. The structure is checked again: it may not have changed."""
@@ -98,13 +90,27 @@ class ArrowSource:
         self.check(schema)
         self._used = True
         names = list(dict.fromkeys([*(each.column for each in cells), schema.target]))
-        stream = self._reader if self._reader is not None else _quietly(self._opened)
+        stream = self._reader or _quietly(lambda: _reader(self._open()))
         while (batch := _quietly(lambda: next(stream, None))) is not None:
             yield from in_batches([batch.select(names)])
 
 
-def _is_stream(table: Any) -> bool:
-    return hasattr(table, "__arrow_c_stream__") or hasattr(table, "collect_batches")
+def _is_table(given: Any) -> bool:
+    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "collect_batches")
+
+
+def _reader(given: Any, *, empty: bool = False) -> Any:
+    """A stream of the table's batches; a lazy frame of Polars is computed as they come, or for its columns alone."""
+    stream = arrow_module().RecordBatchReader
+    if isinstance(given, stream):
+        return given
+    if hasattr(given, "__arrow_c_stream__"):
+        return stream.from_stream(given)
+    columns = stream.from_stream(given.head(0).collect())
+    if empty:
+        return columns
+    batches = (batch for frame in given.collect_batches() for batch in stream.from_stream(frame))
+    return stream.from_batches(columns.schema, batches)
 
 
 def _quietly(read: Callable[[], Any]) -> Any:

@@ -52,7 +52,7 @@ class BatchCounter:
         self._batches += 1
         loops = kernels.kernels(self._batches) if self._fits else None
         if loops is not None:
-            self._add_compiled(loops, read, self._classes.codes(target).astype(np.int32))
+            self._add_compiled(loops, read, self._classes.codes(target, np.int32))
             return
         for start in range(0, batch.num_rows, CHUNK):
             rows = slice(start, start + CHUNK)
@@ -86,8 +86,8 @@ class BatchCounter:
     def rows(self, batch: Any) -> ExactRows:
         """The codes of the records of a batch, in two bytes each."""
         read, target = self._read(batch)
-        codes = {each: self._coders[each].codes(read[each.column]).astype(np.uint16) for each in self._cells}
-        return ExactRows(codes, self._classes.codes(target).astype(np.uint16))
+        codes = {each: self._coders[each].codes(read[each.column], np.uint16) for each in self._cells}
+        return ExactRows(codes, self._classes.codes(target, np.uint16))
 
     def _read(self, batch: Any) -> tuple[Columns, NDArray[Any] | Distinct]:
         """The columns and the target; integers of the target are places, unless it is also a column of numbers."""

@@ -11,18 +11,18 @@ from discreet.records import files
 from discreet.sources import Source
 from discreet.sources.csv import CsvSource
 from discreet.sources.duckdb import DATABASES, DuckDBSource
-from discreet.sources.parquet import ParquetSource, Told
+from discreet.sources.parquet import ParquetSource
 
 MARKS = "*?["
 """What makes a path a pattern, unless there is a file of this very name."""
 
 
-def open_file(path: str | Path, table: str | None = None, *, told: Told | None = None) -> Source:
+def open_file(path: str | Path, table: str | None = None) -> Source:
     """A .csv, .parquet or .duckdb file as a source; `table` names the table of a .duckdb file.
 
     Several Parquet files with the same columns are one table: give their folder, or a pattern such as
     "data/*.parquet". The list of files is taken now, and is public. Folders inside the folder are not read, and names
-    such as "year=2024" do not become columns. `told` is told the number of row groups that are done, and their total.
+    such as "year=2024" do not become columns.
 
     >>> from discreet.sources.file import open_file  # doctest: +SKIP
     >>> NaiveBayes(schema, epsilon=1).fit_from(open_file("patients.parquet"))  # doctest: +SKIP
@@ -37,9 +37,9 @@ def open_file(path: str | Path, table: str | None = None, *, told: Told | None =
     if table:
         raise ParameterError(f"table={table!r} is for .duckdb files; {path} is not one: leave --table out")
     if is_list(path):
-        return ParquetSource(listed(path), listing=partial(listed, path), told=told)
+        return ParquetSource(listed(path), listing=partial(listed, path))
     path = files.checked(path)
-    return CsvSource(path) if files.is_text(path) else ParquetSource(path, told=told)
+    return CsvSource(path) if files.is_text(path) else ParquetSource(path)
 
 
 def is_list(path: Path) -> bool:

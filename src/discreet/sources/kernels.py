@@ -75,15 +75,18 @@ class Tally:
 
     def __init__(self, counts: Counts, size: int) -> None:
         self._counts, self._size = counts, np.int32(size)
+        self._missing: float | None = None
         self._joint = np.empty(CHUNK, dtype=np.int32)
         # neighbours in a batch often fall into the same cell, and one addition would have to wait for the other
         self._second = counts if len(counts) > SMALL else np.zeros_like(counts)
 
     def add_numbers(self, loops: Kernels, numbers: NDArray[Any], labels: Labels, cells: Cells, column: Numeric) -> None:
-        """Count floats."""
-        scale, offset = cells.scale_and_offset(column)
+        """Count floats of a column, always in the same cells."""
         kind = np.float32 if numbers.dtype == np.float32 else np.float64
-        constants = float(column.lower), scale, offset, float(self._size - 1), float(cells.missing_code(column))
+        if self._missing is None:
+            self._missing = float(cells.missing_code(column))
+        scale, offset = cells.scale_and_offset(column)
+        constants = float(column.lower), scale, offset, float(self._size - 1), self._missing
         loops.numbers(_frozen(numbers, kind), labels, *constants, self._size, self._joint, self._counts, self._second)
         self._join()
 

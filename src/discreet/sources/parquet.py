@@ -24,10 +24,10 @@ from discreet.sources.coding import fold_rows
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.workers import processors, share_out
 
-VALUES, BYTES, FEW = 1 << 21, 1 << 26, 1 << 10
+VALUES, BYTES, FEW = 1 << 20, 1 << 25, 1 << 10
 """A batch has at most so many values and about so many bytes, but at least so many records: bounds memory."""
-READ_AHEAD = 1 << 27
-"""Bytes of files that all threads together may hold; larger row groups are read through a small buffer."""
+BUFFER = 1 << 16
+"""Bytes of a column that are read at a time: a row group may be as large as the file."""
 
 Told = Callable[[int, int], None]
 """Called with the number of row groups that are done, and their total. Both are the owner's, and exact."""
@@ -39,12 +39,11 @@ class Part(NamedTuple):
     path: Path
     group: int
     rows: int
-    buffer: int
     metadata: Any
 
     def batches(self, rows: int, names: list[str], dictionaries: list[str], *, helped: bool) -> Iterator[Any]:
         """Its records, so many at a time."""
-        file = open_parquet(self.path, dictionaries, self.buffer, self.metadata)
+        file = open_parquet(self.path, dictionaries, BUFFER, self.metadata)
         batches: Iterator[Any] = file.iter_batches(rows, row_groups=[self.group], columns=names, use_threads=helped)
         return batches
 
@@ -59,19 +58,17 @@ class ParquetSource:
     ----------
     paths : the files.
     listing : returns the list of files anew; a pass is refused if it is not the same any more.
-    told : is told how far a pass has come.
     """
 
+    told: Told | None = None
+    """Is told how far a pass has come; may be set at any time."""
+
     def __init__(
-        self,
-        paths: str | Path | Sequence[str | Path],
-        *,
-        listing: Callable[[], list[Path]] | None = None,
-        told: Told | None = None,
+        self, paths: str | Path | Sequence[str | Path], *, listing: Callable[[], list[Path]] | None = None
     ) -> None:
         given = [paths] if isinstance(paths, str | Path) else paths
         self._paths = [Path(path) for path in given]
-        self._listing, self._told = listing, told
+        self._listing = listing
         self._fields: ParquetFields | None = None
 
     def __repr__(self) -> str:
@@ -95,6 +92,7 @@ class ParquetSource:
             counter = reading.counter()
             for batch in reading.batches(parts, check):
                 counter.add(batch)
+                del batch
             return counter.counted()
 
         counted = BatchCounter(cells, schema).counted()
@@ -136,7 +134,7 @@ class ParquetSource:
         changed = self._listing is not None and self._listing() != self._paths
         if changed or _common_fields(self._paths) != self._known():
             raise FileError("the list of files, or their columns, changed since they were checked; open them again")
-        return _Reading(self._paths, cells, schema, self._known(), self._told)
+        return _Reading(self._paths, cells, schema, self._known(), self.told)
 
 
 class _Reading:
@@ -166,6 +164,7 @@ class _Reading:
             for batch in self._of_part(part, helped):
                 check()
                 yield batch
+                del batch  # before the next one is read
             self._done += 1
             if self._told is not None:
                 self._told(self._done, len(self.parts))
@@ -178,6 +177,7 @@ class _Reading:
             for batch in part.batches(part.rows, self._names, texts, helped=helped):
                 read += batch.num_rows
                 yield batch
+                del batch
             return
         except GeneratorExit:
             raise
@@ -210,9 +210,8 @@ def _parts(path: Path, names: list[str]) -> Iterator[Part]:
         stored = metadata.row_group(group)
         sizes = [stored.column(place) for place in places]
         plain = max(sum(each.total_uncompressed_size for each in sizes), 1)
-        packed = sum(each.total_compressed_size for each in sizes)
         rows = min(BATCH, VALUES // len(names), BYTES * stored.num_rows // plain)
-        yield Part(path, group, max(rows, FEW), 0 if packed * processors() <= READ_AHEAD else 1 << 18, metadata)
+        yield Part(path, group, max(rows, FEW), metadata)
 
 
 def _common_fields(paths: list[Path]) -> ParquetFields:
