@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from discreet.errors import FileError, MissingExtra, ParameterError
 from discreet.records.encoding import UNREADABLE
@@ -29,6 +30,7 @@ REFUSED = (
 )
 BEGIN = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
+T = TypeVar("T")
 Rows = list[tuple[Any, ...]]
 
 
@@ -66,15 +68,12 @@ class Session:
 
     def fetch(self, text: str) -> Iterator[Rows]:
         """The rows of a SELECT, some at a time; FileError, always the same, if anything fails."""
-        chunk: Rows = []
-        cursor = self._cursor()
-        with reading(), contextlib.closing(_streamed(cursor, text)) as rows:
-            for row in rows:
-                chunk.append(row)
-                if len(chunk) == FETCHED:
-                    yield chunk
-                    chunk = []
-        yield chunk
+        return quietly(self._fetched(text))
+
+    def _fetched(self, text: str) -> Iterator[Rows]:
+        with contextlib.closing(_streamed(self._cursor(), text)) as rows:
+            while chunk := list(islice(rows, FETCHED)):
+                yield chunk
 
     def export(self) -> str:
         """The name of the snapshot, under which another connection can read it too."""
@@ -119,17 +118,19 @@ def _quiet_text(psycopg: Any) -> Any:
     return QuietText
 
 
-@contextlib.contextmanager
-def reading() -> Iterator[None]:
-    """Turn whatever fails into one FileError, which says nothing of its cause and is chained to none."""
-    try:
-        yield
-        return
-    except FileError:
-        raise
-    except Exception:
-        pass  # an engine's message may quote a row
-    raise FileError(LOST)
+def quietly(items: Iterator[T]) -> Iterator[T]:
+    """The items; whatever fails on the way is one FileError, which says nothing of its cause and is chained to none."""
+    while True:
+        failed = False
+        try:
+            item = next(items)
+        except StopIteration:
+            return
+        except Exception:
+            failed = True  # an engine's message may quote a row
+        if failed:
+            raise FileError(LOST)
+        yield item
 
 
 def connected(address: str) -> Any:

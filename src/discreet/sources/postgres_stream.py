@@ -20,7 +20,7 @@ from discreet.records.values import objects
 from discreet.schema import Schema
 from discreet.sources import postgres_sql
 from discreet.sources.coding import CodedBlock
-from discreet.sources.postgres_session import BEGIN, Session, driver, reading
+from discreet.sources.postgres_session import BEGIN, Session, driver, quietly
 
 PACKED = 62
 """Bits of codes that travel as one integer."""
@@ -70,11 +70,15 @@ class Stream:
             cursor.execute(text)
 
     def batches(self, text: str) -> Iterator[Any]:
-        """The Arrow batches of a SELECT."""
-        with reading(), self._connection.cursor() as cursor:
+        """The Arrow batches of a SELECT; FileError, always the same, if anything fails."""
+        return quietly(self._batches(text))
+
+    def _batches(self, text: str) -> Iterator[Any]:
+        with self._connection.cursor() as cursor:
             cursor.execute(text)
             with contextlib.closing(cursor.fetch_record_batch()) as batches:
                 yield from batches
+        self.run("SELECT 1")  # fails if the connection was lost, lest an early end be taken for the end of the table
 
     def close(self) -> None:
         """Close the connection. Never fails."""
