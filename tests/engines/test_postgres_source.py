@@ -1,4 +1,4 @@
-"""Fits from PostgreSQL: one snapshot, the same models as from memory, failures that say nothing, and refusals for free."""
+"""Fits from PostgreSQL: one snapshot, the models of memory, failures that say nothing, and refusals for free."""
 
 import os
 import signal
@@ -9,8 +9,18 @@ import numpy as np
 import pytest
 
 from discreet import (
-    Auto, Categorical, DecisionTree, FeatureSelector, Ledger, LinearSVM, NaiveBayes, Numeric, OneRule, RandomForest, Schema,
-)  # fmt: skip
+    Auto,
+    Categorical,
+    DecisionTree,
+    FeatureSelector,
+    Ledger,
+    LinearSVM,
+    NaiveBayes,
+    Numeric,
+    OneRule,
+    RandomForest,
+    Schema,
+)
 from discreet.errors import DataError, DiscreetError, FileError, ParameterError
 from discreet.models.saving import to_dict
 from discreet.records.encoding import Cells
@@ -54,7 +64,7 @@ def test_models_are_those_of_memory(database, postgres, patients, kind):
     for stream in (False, True) if kind.by_counts else (True,):
         source = in_table(database, postgres, stream=stream)
         model = kind(SCHEMA, epsilon=1, random_state=0).fit_from(source)
-        assert to_dict(model)["noisy"] == to_dict(expected)["noisy"]
+        assert to_dict(model) == to_dict(expected)
 
 
 @pytest.mark.parametrize("kind", [DecisionTree, RandomForest, LinearSVM, Auto])
@@ -152,7 +162,7 @@ def test_a_given_connection_is_left_as_it_was(postgres, database, patients, auto
         del source, streamed
         connection.execute("SELECT 1")
     expected = NaiveBayes(SCHEMA, epsilon=1, random_state=0).fit_from(MemorySource(patients))
-    assert to_dict(model)["noisy"] == to_dict(expected)["noisy"]
+    assert to_dict(model) == to_dict(expected)
     with pytest.raises(FileError, match="closed"):
         PostgresSource(connection=connection, table="patients").check(SCHEMA)
     with pytest.raises(ParameterError, match="need a psycopg"):
@@ -192,9 +202,7 @@ def test_a_view_that_fails_for_a_value_fails_with_the_same_words(database, postg
     database.execute("CREATE VIEW bad AS SELECT 1 / (12345.5 - age) AS age, sex, outcome FROM patients")
     ledger = Ledger(1)
     with pytest.raises(FileError) as caught:
-        NaiveBayes(SCHEMA, epsilon=1).fit_from(
-            PostgresSource(postgres, table="clinic.bad", stream=stream), ledger=ledger
-        )
+        OneRule(SCHEMA, epsilon=1).fit_from(PostgresSource(postgres, table="clinic.bad", stream=stream), ledger=ledger)
     assert str(caught.value) == LOST
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
@@ -215,7 +223,7 @@ def test_a_connection_that_is_killed_in_mid_pass_fails_closed(database, postgres
                 time.sleep(0.05)
 
     done = []
-    ledger, model = Ledger(1), NaiveBayes(SCHEMA, epsilon=1)
+    ledger, model = Ledger(1), OneRule(SCHEMA, epsilon=1)
     thread = threading.Thread(target=kill)
     thread.start()
     try:
@@ -239,12 +247,10 @@ def test_an_interrupt_cancels_the_statement_at_once(database, postgres, patients
     began = time.monotonic()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        total(source)
-        time.sleep(10)
+        source.count([Cells("age", 3)], SCHEMA)
     assert time.monotonic() - began < 10, "300 records would take 30 seconds"
     source.finish()
-    query = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%slow%' AND pid <> pg_backend_pid()"
-    assert database.execute(query).fetchone() == (0,)
+    assert sessions(database) == 0
 
 
 def test_what_cannot_be_read_is_refused_for_free(database, postgres, patients, monkeypatch):
@@ -258,7 +264,7 @@ def test_what_cannot_be_read_is_refused_for_free(database, postgres, patients, m
         (postgres.replace("/postgres?", "/nothing?"), "clinic.patients", "postgresql:///nothing cannot be reached"),
         (careful, "clinic.patients", "refused the user or the password; give the user"),
         (postgres.replace("owner@", "stranger@"), "clinic.patients", "refused the user or the password"),
-        ("postgresql://owner:secret@[/x", "clinic.patients", r"^postgresql://\.\.\. is no address"),
+        ("postgresql://owner:secret@[/x", "clinic.patients", r"^postgresql://\[/x is no address"),
         ("host=/nowhere password=secret", "clinic.patients", "^the database cannot be reached"),
         (postgres, "clinic.nothing", "there is no table or view with this name; need"),
         (postgres, "patients", "there is no table or view with this name; need"),

@@ -55,7 +55,7 @@ class Session:
         result = connection.pgconn.exec_(BEGIN)  # psycopg itself would begin a transaction of another kind
         if result.status != driver().pq.ExecStatus.COMMAND_OK:
             raise FileError(REFUSED)
-        encoding = self.run("SHOW server_encoding")[0][0]
+        encoding = connection.info.parameter_status("server_encoding")
         self.is_utf8 = encoding == "UTF8"
         self.run(f"SET LOCAL client_encoding = '{encoding}'")  # the server must not convert: it fails on some texts
         self.run("SET LOCAL extra_float_digits = 1")  # floats are written exactly
@@ -93,7 +93,8 @@ class Session:
     def _cursor(self) -> Any:
         psycopg = driver()
         cursor = psycopg.Cursor(self.connection, row_factory=psycopg.rows.tuple_row)
-        cursor.adapters.register_loader("text", _quiet_text(psycopg))
+        for form in psycopg.pq.Format:
+            cursor.adapters.register_loader("text", _quiet_text(psycopg, form))
         return cursor
 
 
@@ -102,11 +103,11 @@ def _streamed(cursor: Any, text: str) -> Any:
     return cursor.stream(text, binary=True, **({"size": 1000} if chunked else {}))
 
 
-def _quiet_text(psycopg: Any) -> Any:
+def _quiet_text(psycopg: Any, form: Any) -> Any:
     class QuietText(psycopg.adapt.Loader):  # type: ignore[misc]
         """Each text by itself: one that is not valid in the database's encoding becomes UNREADABLE."""
 
-        format = psycopg.pq.Format.BINARY
+        format = form
 
         def load(self, data: Any) -> Any:
             codec = self.connection.info.encoding if self.connection else "utf-8"
@@ -179,7 +180,7 @@ def check_idle(connection: Any) -> None:
         raise FileError("the connection is in a transaction; end it (commit or rollback), or give the address instead")
 
 
-CATALOG = """SELECT n.nspname, c.relname, pg_catalog.pg_table_is_visible(c.oid), c.oid
+CATALOG = """SELECT n.nspname::text, c.relname::text, pg_catalog.pg_table_is_visible(c.oid), c.oid
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')"""
 
@@ -198,7 +199,7 @@ def named(session: Session, table: str) -> tuple[str, dict[str, str]]:
 
     A name is taken letter for letter; if there is none, upper and lower case are the same.
     """
-    rows = [(*map(str, row[:2]), *row[2:]) for row in session.run(CATALOG)]
+    rows = [row for row in session.run(CATALOG) if UNREADABLE not in row]
     found = _matching(rows, table, str) or _matching(rows, table, str.lower)
     if len(found) != 1:
         problem = "several tables have this name" if found else "there is no table or view with this name"
