@@ -263,7 +263,7 @@ def test_a_poor_sample_is_no_obstacle(sums, monkeypatch):
 
 
 def test_the_certificate_is_of_its_own_pass():
-    """The error bound grows with the records of the pass that the gradient is from, not with those of an earlier one."""
+    """The error bound grows with the records of the pass that the gradient is from, not of an earlier one."""
     from discreet.privacy.mechanisms.minimiser import ExactGradient, OverAll
     from discreet.privacy.mechanisms.problem import Problem
     from discreet.queries.hyperplanes import feature_of
@@ -308,6 +308,6 @@ def test_a_certificate_from_another_table_is_refused(at, monkeypatch):
     folding(monkeypatch)
     columns = draw_records(ROWS, 3)
     other = {**columns, "dose": np.concatenate([columns["dose"][:-1], [2.5]])}
+    sampling(monkeypatch)
     with pytest.raises(DataError, match="changed while it was read"):
-        sampling(monkeypatch)
         PRIVATE["svm"](public(), epsilon=1, random_state=1).fit_from(Another(columns, other, at))
