@@ -22,7 +22,7 @@ from discreet.records.encoding import Cells
 from discreet.schema import Adjacency, Schema
 from discreet.sources import Source, Task
 from discreet.sources.exact import ExactRows, ExactStatistics
-from discreet.sources.fingerprints import Fingerprinted
+from discreet.sources.fingerprints import FINGERPRINT, Fingerprinted, fingerprint
 
 
 class Spending:
@@ -62,22 +62,17 @@ Payer = Ledger | Spending
 class Passes:
     """The passes over a source that one reading consists of, for doors that answer their steps by adding up.
 
-    Guarantee  what was paid for a plan of several steps covers all passes that answer them, under one of two rules:
-               1. *A step of its own pass* (`fold`). Each step is answered from one pass: the levels of a tree.
-               2. *A step of several passes over one state* (`fold_again`). All passes of the step read the same records
-               or the fit fails: hyperplanes, whose last pass certifies what the others have found, and levels of a tree
-               with too many counts for one pass.
-    Proof      1. Neighbours are two histories of the table that differ in one record. Each pass meets neighbours or
-               equal tables, and the step answered from it, by its own mechanism, costs at most its share there,
-               whatever the table was in other passes: losses add even if the table changes between passes (Source).
-               2. If all passes read one state, their answers are functions of one table, and the step's proof holds for
-               that table. It would not hold otherwise, even if the last pass alone decides what is published: how many
-               passes there are depends on the records, so a record could decide which of two states is published. So
-               every pass adds up a fingerprint of the records that it met, and a second fingerprint ends the fit; the
-               budget stays spent, and nothing but the failure is seen.
-    Rests on   2: a table that is at rest while a fit makes several passes for one step. If it changes, two states with
-               the same fingerprint (of 128 bits, the number of records and four sums) would be taken for one.
-    Test       tests/doors/test_passage.py::test_passes_of_one_step_meet_one_state, tests/suites/test_folding.py
+    Guarantee  what was paid for the steps covers all passes that answer them, if the table is at rest meanwhile. If it
+               changes, the fit fails: the budget stays spent, and nothing but the failure is seen.
+    Proof      every pass adds up a fingerprint of the records that it met, and one that differs from the first ends the
+               fit. So all answers are functions of one table, and the proofs of the steps hold for it, however many
+               passes an answer took: the levels of a tree, or the search for hyperplanes.
+               Without this, it would not be enough that each step is answered from a pass of its own, or that the last
+               pass certifies the result. How many passes there are depends on the records (how many can be held, how
+               soon a search arrives), so one record could decide which of two states of the table is published.
+    Rests on   states that differ having different fingerprints: the number of records, and two sums of 32 bits each of
+               a number that is made of all codes of a record.
+    Test       tests/doors/test_passage.py::test_all_passes_of_a_reading_meet_one_table, tests/suites/test_folding.py
     """
 
     def __init__(self, source: Source, schema: Schema, cells: Sequence[Cells]) -> None:
@@ -89,22 +84,25 @@ class Passes:
 
     def rows(self) -> Iterator[ExactRows]:
         """The codes of each record, in blocks."""
-        return self._source.rows(self._cells, self._schema)
+        met = np.zeros(FINGERPRINT, dtype=np.int64)
+        for block in self._source.rows(self._cells, self._schema):
+            met += fingerprint(block)
+            yield block
+        self._compare(met)
 
     def fold(self, task: Task) -> NDArray[np.int64]:
-        """The sum of what the task answers, for a step that is answered from this pass alone."""
-        return self._source.fold(self._cells, self._schema, task)
-
-    def fold_again(self, task: Task) -> NDArray[np.int64]:
-        """The same, for a step that takes several passes: DataError if this one meets other records than the first."""
+        """The sum of what the task answers for the records."""
         folded = self._source.fold(self._cells, self._schema, Fingerprinted(task))
-        met, self._met = self._met, folded[task.size :]
-        if met is not None and (met != self._met).any():
+        self._compare(folded[task.size :])
+        return folded[: task.size]
+
+    def _compare(self, met: NDArray[np.int64]) -> None:
+        first, self._met = self._met, met
+        if first is not None and (first != met).any():
             raise DataError(
                 "the table has changed while it was read, so nothing was learned and the budget is spent; fit on a "
                 "table, or a snapshot of it, that nobody writes to"
             )
-        return folded[: task.size]
 
 
 class Reading:

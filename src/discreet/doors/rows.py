@@ -127,7 +127,7 @@ def perturb_rows(
     steps = asked_of_rows(columns, label, drawn)
     reading, receipt = passage(source, schema, steps, ledger, rng, purpose)
     cells = [Cells(name) for name in schema.names]
-    exact, classes = gather(reading, cells, schema, all_records=True)
+    exact, classes = gather(reading.passes(cells), cells, schema, all_records=True)
     chosen = None if drawn is None else _drawn(len(classes), len(cells), drawn, rng)
     noisy = [
         _perturbed(exact[each], step, None if chosen is None else chosen[:, place], rng)

@@ -39,11 +39,12 @@ class Source(Protocol):
                the noise of the door that asked, is ε_j-DP in the table that this pass reads (its snapshot, for an
                engine that has snapshots). Neighbours are two histories of the table that differ in one record: in each
                pass that record is there or not, and all other records are the same in both histories. So the two tables
-               of each pass are neighbours or equal, whatever else was added meanwhile, and losses add. (Sequential composition allows
-               the next query, and the next table, to depend on earlier answers, if the table is not changed because of
-               the record's presence.) No pass relies on what another pass found: no number of records, no order, no set
-               of categories. The types of columns are structure, read when the source is opened. Where one answer takes
-               several passes, all of them meet one state, or the fit fails (`Passes` in doors/passage.py).
+               of each pass are neighbours or equal, whatever else was added meanwhile, and losses add. (Sequential
+               composition allows the next query, and the next table, to depend on earlier answers, if the table is not
+               changed because of the record's presence.) No pass relies on what another pass found: no number of
+               records, no order, no set of categories. The types of columns are structure, read when the source is
+               opened. Where one reading takes several passes, all of them meet one state, or the fit fails (`Passes` in
+               doors/passage.py).
     Rests on   each pass reading one state of the table: a file that is written to while it is read, or a table in
                memory that another thread changes, is not covered.
     Test       tests/sources/test_sources_agree.py::test_a_table_that_changes_between_passes_is_counted_anew

@@ -1,4 +1,4 @@
-"""Numbers that tell records apart: which table a pass has met, and which records are a sample of it."""
+"""A fingerprint of the records that a pass has met: passes over one table have the same, in any order of records."""
 
 from __future__ import annotations
 
@@ -7,41 +7,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.queries.mixing import mixed
 from discreet.sources import Task
 from discreet.sources.exact import ExactRows
 
-Words = NDArray[np.uint64]
-
-SEEDS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
-"""Where the two halves of a fingerprint begin: any two odd numbers."""
+FINGERPRINT = 3
+"""Length of a fingerprint."""
+BLOCK = 1 << 15
+"""Records that are mixed at a time: few enough for the processor's cache."""
 LOW = np.uint64(2**32 - 1)
 
 
-def words_of(block: ExactRows, seed: int = SEEDS[0]) -> Words:
-    """A number of 64 bits for each record that depends on its codes and its class, and looks random.
-
-    Equal records have equal numbers, in any block of any engine.
-    """
-    words = np.full(len(block.labels), seed, dtype=np.uint64)
-    for codes in (block.labels, *block.codes.values()):
-        words ^= codes
-        words *= np.uint64(0xBF58476D1CE4E5B9)
-        words ^= words >> np.uint64(29)
-    words *= np.uint64(0x94D049BB133111EB)
-    words ^= words >> np.uint64(32)
-    return words
-
-
 def fingerprint(block: ExactRows) -> NDArray[np.int64]:
-    """The number of records, and sums of their numbers in 32-bit halves: equal for equal tables in any order.
-
-    Sums of up to 2**31 records stay within 63 bits.
-    """
-    sums = [len(block.labels)]
-    for seed in SEEDS:
-        words = words_of(block, seed)
-        sums += [int((words & LOW).sum()), int((words >> np.uint64(32)).sum())]
-    return np.array(sums, dtype=np.int64)
+    """The number of records, and the sums of their mixed codes in halves of 32 bits; those of 2**31 records fit."""
+    sums = np.zeros(FINGERPRINT, dtype=np.int64)
+    columns = [block.labels, *block.codes.values()]
+    for start in range(0, len(block.labels), BLOCK):
+        words = mixed([codes[start : start + BLOCK] for codes in columns])
+        sums += (len(words), int((words & LOW).sum()), int((words >> np.uint64(32)).sum()))
+    return sums
 
 
 @dataclass(frozen=True)
@@ -53,7 +37,7 @@ class Fingerprinted:
     @property
     def size(self) -> int:
         """Length of the task's answer and of the fingerprint."""
-        return self.task.size + 1 + 2 * len(SEEDS)
+        return self.task.size + FINGERPRINT
 
     def __call__(self, block: ExactRows) -> NDArray[np.int64]:
         """The task's answer, followed by the fingerprint."""
