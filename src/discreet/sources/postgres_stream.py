@@ -22,7 +22,7 @@ from discreet.records.values import objects
 from discreet.schema import Schema
 from discreet.sources import postgres_sql
 from discreet.sources.coding import CodedBlock
-from discreet.sources.postgres_session import BEGIN, Session, driver, quietly
+from discreet.sources.postgres_session import BEGIN, LOST, Session, driver, quietly
 
 WAITING = 4
 """Batches that may have arrived and wait to be counted: bounds memory."""
@@ -93,7 +93,7 @@ class Stream:
         try:
             while (batch := _next(arrived)) is not None:
                 if batch is FAILED:
-                    raise OSError("the rows ended early")
+                    raise FileError(LOST)
                 yield batch
         finally:
             left.set()
