@@ -220,7 +220,19 @@ def run(code):
     return done.stdout.split()
 
 
-OPTIONAL = {"cryptography", "duckdb", "flwr", "matplotlib", "pandas", "polars", "pyarrow", "pyspark", "opendp"}
+OPTIONAL = {
+    "adbc_driver_postgresql",
+    "cryptography",
+    "duckdb",
+    "flwr",
+    "matplotlib",
+    "pandas",
+    "polars",
+    "psycopg",
+    "pyarrow",
+    "pyspark",
+    "opendp",
+}
 
 
 def test_importing_discreet_loads_nothing_optional():
@@ -235,7 +247,7 @@ def test_the_model_loads_nothing_optional_either():
     theirs = set(run(f"import sys, sklearn.base, sklearn.utils.validation, sklearn.utils.multiclass; {show}"))
     loaded = set(run(f"import sys; from discreet import *; {show}"))
     assert not (loaded - theirs) & (OPTIONAL | {"typer", "rich"})
-    assert not loaded & {"cryptography", "duckdb", "flwr", "matplotlib", "opendp"}
+    assert not loaded & {"cryptography", "duckdb", "flwr", "matplotlib", "opendp", "psycopg"}
 
 
 def test_public_names_are_exactly_those_listed():
