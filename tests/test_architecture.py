@@ -100,9 +100,9 @@ def test_no_test_imports_another():
 
 
 def test_tests_mirror_the_rooms():
-    """A folder of tests is a room, or one of the two that cut across: `suites` and `support`."""
+    """A folder of tests is a room, or one of those that cut across: `suites`, `engines` and `support`."""
     folders = {path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
-    for folder in folders - {Path(), Path("suites")}:
+    for folder in folders - {Path(), Path("suites"), Path("engines")}:
         assert (SOURCE / folder).is_dir(), folder
     assert {path.name for path in (ROOT / "tests").glob("test_*.py")} == {"test_architecture.py", "test_docs.py"}
 
@@ -220,7 +220,19 @@ def run(code):
     return done.stdout.split()
 
 
-OPTIONAL = {"cryptography", "duckdb", "flwr", "matplotlib", "pandas", "polars", "pyarrow", "pyspark", "opendp"}
+OPTIONAL = {
+    "adbc_driver_postgresql",
+    "cryptography",
+    "duckdb",
+    "flwr",
+    "matplotlib",
+    "pandas",
+    "polars",
+    "psycopg",
+    "pyarrow",
+    "pyspark",
+    "opendp",
+}
 
 
 def test_importing_discreet_loads_nothing_optional():
@@ -235,7 +247,7 @@ def test_the_model_loads_nothing_optional_either():
     theirs = set(run(f"import sys, sklearn.base, sklearn.utils.validation, sklearn.utils.multiclass; {show}"))
     loaded = set(run(f"import sys; from discreet import *; {show}"))
     assert not (loaded - theirs) & (OPTIONAL | {"typer", "rich"})
-    assert not loaded & {"cryptography", "duckdb", "flwr", "matplotlib", "opendp"}
+    assert not loaded & {"cryptography", "duckdb", "flwr", "matplotlib", "opendp", "psycopg"}
 
 
 def test_public_names_are_exactly_those_listed():
@@ -278,7 +290,7 @@ def test_every_error_of_ours_is_a_discreet_error():
                 assert known, f"{module} raises {raised}"
 
 
-@pytest.mark.parametrize("extra", ["duckdb", "federated", "flower", "plot"])
+@pytest.mark.parametrize("extra", ["duckdb", "federated", "flower", "plot", "postgres", "spark"])
 def test_a_missing_extra_is_an_import_error_that_says_what_to_install(extra):
     error = MissingExtra(extra)
     assert isinstance(error, ImportError)

@@ -9,30 +9,20 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.doors.gathering import Gathered, gather, gather_few
+from discreet.doors import gathering
 from discreet.doors.passage import Passes
 from discreet.privacy.mechanisms import problem as problems
 from discreet.privacy.mechanisms.problem import Problem, Sums
 from discreet.queries.arrays import Integers
 from discreet.queries.hyperplanes import Feature
-from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.sources.exact import ExactRows
 
 
-def held_or_folded(
-    passes: Passes, cells: Sequence[Cells], features: tuple[Feature, ...], schema: Schema
-) -> Problem | FoldedProblem:
+def held_or_folded(passes: Passes, features: tuple[Feature, ...], schema: Schema) -> Problem | FoldedProblem:
     """The records with one of the classes; what is found is the same either way."""
-    held = gather_few(passes, cells, schema)
-    if held is None:
-        return FoldedProblem(passes, tuple(cells), features, schema)
-    return _problem(held, features, len(schema.classes))
-
-
-def _problem(held: Gathered, features: tuple[Feature, ...], classes: int) -> Problem:
-    read, labels = held
-    return Problem(features, tuple(each.codes(read, len(labels)) for each in features), sides_of(labels, classes))
+    folded = FoldedProblem(passes, features, len(schema.classes))
+    return folded.held(gathering.HELD // (len(features) + 1)) or folded
 
 
 def sides_of(labels: NDArray[Any], classes: int) -> NDArray[Any]:
@@ -55,12 +45,13 @@ class OverFeatures:
 
     def __call__(self, block: ExactRows) -> Integers:
         """The sums of some records."""
-        kept = block.labels < self.classes
-        labels, read = block.labels, block.codes
-        if not kept.all():
-            labels, read = labels[kept], {each: codes[kept] for each, codes in read.items()}
-        codes = [each.codes(read, len(labels)) for each in self.features]
-        return self.sums(codes, sides_of(labels, self.classes))
+        sides, *codes = coded(gathering.with_class(block, self.classes), self.features, self.classes)
+        return self.sums(codes, sides)
+
+
+def coded(block: ExactRows, features: tuple[Feature, ...], classes: int) -> list[NDArray[Any]]:
+    """The side of each record, and its cell in each group."""
+    return [sides_of(block.labels, classes), *(each.codes(block.codes, len(block.labels)) for each in features)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,9 +59,8 @@ class FoldedProblem:
     """Records that are read again for all sums over them (`Records`). Private."""
 
     passes: Passes
-    cells: tuple[Cells, ...]
     features: tuple[Feature, ...]
-    schema: Schema
+    classes: int
 
     def __repr__(self) -> str:
         return "FoldedProblem(values hidden)"
@@ -80,7 +70,7 @@ class FoldedProblem:
 
     def fold(self, sums: Sums) -> Integers:
         """As Records."""
-        return self.passes.fold(OverFeatures(sums, self.features, len(self.schema.classes)))
+        return self.passes.fold(OverFeatures(sums, self.features, self.classes))
 
     def count(self) -> int:
         """As Records."""
@@ -88,12 +78,22 @@ class FoldedProblem:
 
     def few(self) -> Problem | None:
         """As Records."""
-        held = gather_few(self.passes, self.cells, self.schema, most=problems.FEW)
-        return None if held is None else _problem(held, self.features, len(self.schema.classes))
+        return self.held(problems.FEW)
 
     def whole(self) -> Problem:
         """As Records."""
-        return _problem(gather(self.passes, self.cells, self.schema), self.features, len(self.schema.classes))
+        held = self.held(None)
+        assert held is not None
+        return held
+
+    def held(self, most: int | None) -> Problem | None:
+        """All records in memory; None if they are more than `most`."""
+        blocks = (
+            coded(block, self.features, self.classes) for block in gathering.classified(self.passes, self.classes)
+        )
+        side = np.dtype(np.uint16 if self.classes > 2 else np.int8)
+        held = gathering.hold(blocks, [side, *[np.dtype(np.uint16)] * len(self.features)], most)
+        return None if held is None else Problem(self.features, tuple(held[1:]), held[0])
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def separate(
     reading, receipt = passage(source, schema, [plane, point], ledger, rng, purpose)
     features = query.features(schema)
     cells = [cells for each in features for cells in each.read] or [Cells(schema.names[0])]
-    problem = held_or_folded(reading.passes(cells), cells, features, schema)
+    problem = held_or_folded(reading.passes(cells), features, schema)
     weights = point.mechanism.perturb(plane.mechanism.perturb(problem, rng), rng)
     return NoisyStatistics([(query, NoisyTable(np.atleast_2d(weights), math.inf))], receipt)
 

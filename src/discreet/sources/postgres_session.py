@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from discreet.errors import FileError, MissingExtra, ParameterError
 from discreet.records.encoding import UNREADABLE
@@ -29,6 +30,7 @@ REFUSED = (
 )
 BEGIN = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
+T = TypeVar("T")
 Rows = list[tuple[Any, ...]]
 
 
@@ -53,7 +55,7 @@ class Session:
         result = connection.pgconn.exec_(BEGIN)  # psycopg itself would begin a transaction of another kind
         if result.status != driver().pq.ExecStatus.COMMAND_OK:
             raise FileError(REFUSED)
-        encoding = self.run("SHOW server_encoding")[0][0]
+        encoding = connection.info.parameter_status("server_encoding")
         self.is_utf8 = encoding == "UTF8"
         self.run(f"SET LOCAL client_encoding = '{encoding}'")  # the server must not convert: it fails on some texts
         self.run("SET LOCAL extra_float_digits = 1")  # floats are written exactly
@@ -66,15 +68,12 @@ class Session:
 
     def fetch(self, text: str) -> Iterator[Rows]:
         """The rows of a SELECT, some at a time; FileError, always the same, if anything fails."""
-        chunk: Rows = []
-        cursor = self._cursor()
-        with reading(), contextlib.closing(_streamed(cursor, text)) as rows:
-            for row in rows:
-                chunk.append(row)
-                if len(chunk) == FETCHED:
-                    yield chunk
-                    chunk = []
-        yield chunk
+        return quietly(self._fetched(text))
+
+    def _fetched(self, text: str) -> Iterator[Rows]:
+        with contextlib.closing(_streamed(self._cursor(), text)) as rows:
+            while chunk := list(islice(rows, FETCHED)):
+                yield chunk
 
     def export(self) -> str:
         """The name of the snapshot, under which another connection can read it too."""
@@ -94,7 +93,8 @@ class Session:
     def _cursor(self) -> Any:
         psycopg = driver()
         cursor = psycopg.Cursor(self.connection, row_factory=psycopg.rows.tuple_row)
-        cursor.adapters.register_loader("text", _quiet_text(psycopg))
+        for form in psycopg.pq.Format:
+            cursor.adapters.register_loader("text", _quiet_text(psycopg, form))
         return cursor
 
 
@@ -103,11 +103,11 @@ def _streamed(cursor: Any, text: str) -> Any:
     return cursor.stream(text, binary=True, **({"size": 1000} if chunked else {}))
 
 
-def _quiet_text(psycopg: Any) -> Any:
+def _quiet_text(psycopg: Any, form: Any) -> Any:
     class QuietText(psycopg.adapt.Loader):  # type: ignore[misc]
         """Each text by itself: one that is not valid in the database's encoding becomes UNREADABLE."""
 
-        format = psycopg.pq.Format.BINARY
+        format = form
 
         def load(self, data: Any) -> Any:
             codec = self.connection.info.encoding if self.connection else "utf-8"
@@ -119,17 +119,19 @@ def _quiet_text(psycopg: Any) -> Any:
     return QuietText
 
 
-@contextlib.contextmanager
-def reading() -> Iterator[None]:
-    """Turn whatever fails into one FileError, which says nothing of its cause and is chained to none."""
-    try:
-        yield
-        return
-    except FileError:
-        raise
-    except Exception:
-        pass  # an engine's message may quote a row
-    raise FileError(LOST)
+def quietly(items: Iterator[T]) -> Iterator[T]:
+    """The items; whatever fails on the way is one FileError, which says nothing of its cause and is chained to none."""
+    while True:
+        failed = False
+        try:
+            item = next(items)
+        except StopIteration:
+            return
+        except Exception:
+            failed = True  # an engine's message may quote a row
+        if failed:
+            raise FileError(LOST)
+        yield item
 
 
 def connected(address: str) -> Any:
@@ -178,7 +180,7 @@ def check_idle(connection: Any) -> None:
         raise FileError("the connection is in a transaction; end it (commit or rollback), or give the address instead")
 
 
-CATALOG = """SELECT n.nspname, c.relname, pg_catalog.pg_table_is_visible(c.oid), c.oid
+CATALOG = """SELECT n.nspname::text, c.relname::text, pg_catalog.pg_table_is_visible(c.oid), c.oid
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')"""
 
@@ -197,7 +199,7 @@ def named(session: Session, table: str) -> tuple[str, dict[str, str]]:
 
     A name is taken letter for letter; if there is none, upper and lower case are the same.
     """
-    rows = [(*map(str, row[:2]), *row[2:]) for row in session.run(CATALOG)]
+    rows = [row for row in session.run(CATALOG) if UNREADABLE not in row]
     found = _matching(rows, table, str) or _matching(rows, table, str.lower)
     if len(found) != 1:
         problem = "several tables have this name" if found else "there is no table or view with this name"

@@ -6,6 +6,8 @@ The snapshot is that of another session, so that rows and counts are of one stat
 from __future__ import annotations
 
 import contextlib
+import queue
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -20,8 +22,14 @@ from discreet.records.values import Columns, objects
 from discreet.schema import Schema
 from discreet.sources import postgres_sql
 from discreet.sources.coding import CodedBlock
-from discreet.sources.postgres_session import BEGIN, Session, driver, reading
+from discreet.sources.postgres_session import BEGIN, LOST, Session, driver, quietly
 
+WAITING = 4
+"""Batches that may have arrived and wait to be counted: bounds memory."""
+SOON = 0.1
+"""Seconds until a thread that waits looks up, for Ctrl-C."""
+FAILED = object()
+"""Stands for a batch that will not come."""
 PACKED = 62
 """Bits of codes that travel as one integer."""
 SENT = {
@@ -50,10 +58,13 @@ class Stream:
             raise MissingExtra("postgres") from None
         if not session.is_utf8:
             raise FileError("rows can travel from databases with the encoding UTF8 only; leave --stream out")
-        info = session.connection.info
+        self._session, info = session, session.connection.info
         address = driver().conninfo.make_conninfo(info.dsn, password=info.password or None)
         try:
             self._connection = dbapi.connect(address, autocommit=True)
+            with self._connection.cursor() as cursor:
+                cursor.execute("SELECT pg_backend_pid()")
+                (self._process,) = cursor.fetchone()
             self.run(BEGIN.decode())
             self.run(f"SET TRANSACTION SNAPSHOT '{session.export()}'")
             self.run("SET LOCAL parallel_tuple_cost = 0.01")  # rows are made in parallel, though all of them are sent
@@ -70,16 +81,62 @@ class Stream:
             cursor.execute(text)
 
     def batches(self, text: str) -> Iterator[Any]:
-        """The Arrow batches of a SELECT."""
-        with reading(), self._connection.cursor() as cursor:
+        """The Arrow batches of a SELECT; FileError, always the same, if anything fails."""
+        return quietly(self._batches(text))
+
+    def _batches(self, text: str) -> Iterator[Any]:
+        """Read in a thread of its own: batches arrive while others are counted, and Ctrl-C is not the driver's."""
+        arrived: queue.Queue[Any] = queue.Queue(WAITING)
+        cursor, left = self._connection.cursor(), threading.Event()
+        thread = threading.Thread(target=self._read, args=(cursor, text, arrived, left), daemon=True)
+        thread.start()
+        try:
+            while (batch := _next(arrived)) is not None:
+                if batch is FAILED:
+                    raise FileError(LOST)
+                yield batch
+        finally:
+            left.set()
+            if thread.is_alive():
+                with contextlib.suppress(Exception):
+                    self._session.run(f"SELECT pg_cancel_backend({int(self._process)})")
+            thread.join()
+            with contextlib.suppress(Exception):
+                cursor.close()
+
+    def _read(self, cursor: Any, text: str, arrived: queue.Queue[Any], left: threading.Event) -> None:
+        """Put the batches into the queue, then None; or FAILED if anything fails, also if the connection was lost."""
+        try:
             cursor.execute(text)
             with contextlib.closing(cursor.fetch_record_batch()) as batches:
-                yield from batches
+                for batch in batches:
+                    if not _put(arrived, batch, left):
+                        return
+            self.run("SELECT 1")  # fails on a lost connection, lest an early end be taken for the end of the table
+            _put(arrived, None, left)
+        except BaseException:
+            _put(arrived, FAILED, left)
 
     def close(self) -> None:
         """Close the connection. Never fails."""
         with contextlib.suppress(Exception):
             self._connection.close()
+
+
+def _next(arrived: queue.Queue[Any]) -> Any:
+    """The next item of the queue. (The driver leaves a signal handler that does not wake a thread that waits.)"""
+    while True:
+        with contextlib.suppress(queue.Empty):
+            return arrived.get(timeout=SOON)
+
+
+def _put(arrived: queue.Queue[Any], item: Any, left: threading.Event) -> bool:
+    """Put an item into the queue, unless its reader has left."""
+    while not left.is_set():
+        with contextlib.suppress(queue.Full):
+            arrived.put(item, timeout=SOON)
+            return True
+    return False
 
 
 def coded_blocks(

@@ -36,7 +36,8 @@ class SparkSource:
     """A DataFrame of Spark, or a table that a session knows, on a classic session or through Spark Connect.
 
     Guarantee  sums of integers over all records (counts, and what a task adds up) leave the cluster, and nothing else
-               about a record, unless `stream` is set. A lost executor or a repeated attempt of a task changes no sum.
+               about a record, unless `stream` is set; they are exact, and as private as any exact answer. A lost
+               executor or a repeated attempt of a task changes no sum.
     Proof      records are coded by SQL or by records/encoding.py in Python workers (spark_sql.py, spark_workers.py);
                each partition gives one array of integers. Spark takes the result of one attempt of each partition, and
                computes a partition that was lost again from its input. Integers add exactly and in any order, so the
@@ -47,7 +48,8 @@ class SparkSource:
                with snapshots (Delta, Iceberg) are read in one version. The record that is protected is a row of this
                DataFrame: if a join, `sample` or `limit` in its plan lets one person change several rows, the guarantee
                is for each of these rows by itself.
-    Test       tests/engines/test_spark_agrees.py, tests/engines/test_spark_failures.py
+    Test       tests/engines/test_spark_sessions.py, tests/engines/test_spark_values.py,
+               tests/engines/test_spark_lost_executors.py
 
     Workers need Python, numpy and pyarrow, as for all Arrow functions of Spark; this package is sent to them. Codes for
     `fold` are kept in the executors' memory or local disks (`persist`) between passes, until `close`, or until the
@@ -108,19 +110,14 @@ class SparkSource:
         """Count in the workers; only counts come back."""
         tables = Tables(schema, tuple(cells))
         if self._keeps(cells, schema):
-            return tables.statistics(self.fold(cells, schema, tables))
+            return tables.statistics(self._folded(cells, schema, tables))
         selected = self._selected(cells, schema)
         counts = _quietly(lambda: self._sum(_mapped(self._coded(selected), Counting(selected.layout)), tables.size))
         return tables.statistics(counts)
 
     def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
         """Run the task on coded blocks in the workers; only its sums come back."""
-
-        def folded() -> NDArray[np.int64]:
-            selected, stored = self._stored(cells, schema)
-            return self._sum(_mapped(stored, Folding(selected.layout, tuple(cells), task)), task.size)
-
-        return _quietly(folded)
+        return self._folded(cells, schema, task)
 
     @property
     def sums_only(self) -> bool:
@@ -193,6 +190,13 @@ class SparkSource:
             self._kept = selected, stored
             self._release = weakref.finalize(self, _unpersist, stored)
         return selected, stored
+
+    def _folded(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
+        def folded() -> NDArray[np.int64]:
+            selected, stored = self._stored(cells, schema)
+            return self._sum(_mapped(stored, Folding(selected.layout, tuple(cells), task)), task.size)
+
+        return _quietly(folded)
 
     def _sum(self, answers: Any, size: int) -> NDArray[np.int64]:
         """The sum of the answers of all partitions."""

@@ -58,19 +58,21 @@ def minimise(records: Records, huber: float, mu: float, b: Sequence[Fraction], t
     """A point within tolerance / mu of the minimiser of F (proof above)."""
     floats = np.array([float(each) for each in b])
 
-    def searched_in(problem: Problem, w: Vector, near: float) -> tuple[Objective, Vector]:
-        """The objective of some records, and its minimiser in floating point."""
-        problem = problem.compressed()
+    def over(problem: Problem) -> Objective:
+        return Objective(problem.compressed(), huber, mu, floats)
+
+    def search(objective: Objective, w: Vector, near: float) -> Vector:
+        """The minimiser of the objective in floating point."""
+        problem = objective.problem
         step = problem.rows // SAMPLE
         few = step <= 4
         if not few:
             w = _sharpened(problem.thinned(step), ROUND, huber, mu, floats, w)
         w = _sharpened(problem, ROUND if few else ROUND / 8, huber, mu, floats, w)
-        objective = Objective(problem, huber, mu, floats)
-        return objective, descended(objective, w, near, 1000)
+        return descended(objective, w, near, 1000)
 
     with np.errstate(all="ignore"):  # no warning may depend on the records
-        guide = Guide(records, searched_in, np.zeros(len(b)), tolerance / 8)
+        guide = Guide(records, over, search, np.zeros(len(b)), tolerance / 8)
         return certified(OverAll(records, huber, mu), b, guide.start, tolerance, guide)
 
 
@@ -170,7 +172,8 @@ def searched(
             trial_gradient, trial_error = exact(trial)
             if norm(trial_gradient) < (1 - part / 4) * norm(gradient):
                 break
-        guide.learn(move, trial_gradient - gradient, norm(trial_gradient) / norm(gradient))
+        left = norm(trial_gradient) / norm(gradient)
+        guide.learn(floats_of(trial, exact.bits), move, trial_gradient - gradient, left)
         point, gradient, error = trial, trial_gradient, trial_error
     return [Fraction(value, 1 << exact.bits) for value in point]
 

@@ -60,9 +60,12 @@ def minimise(
     """A point within tolerance / mu of the minimiser of F (proof above), as one row per class, flattened."""
     floats = np.array([float(each) for each in b])
 
-    def searched_in(problem: Problem, w: Vector, near: float) -> tuple[MulticlassObjective, Vector]:
-        """The objective of some records, and its minimiser in floating point."""
-        problem = problem.compressed()
+    def over(problem: Problem) -> MulticlassObjective:
+        return MulticlassObjective(problem.compressed(), classes, tau, mu, floats)
+
+    def search(objective: MulticlassObjective, w: Vector, near: float) -> Vector:
+        """The minimiser of the objective in floating point."""
+        problem = objective.problem
         step = problem.rows // SAMPLE
         if step > 4:
             thin = problem.thinned(step)
@@ -70,11 +73,10 @@ def minimise(
                 w = descended(MulticlassObjective(thin, classes, wide, mu, floats), w, 0.01 * mu, 20)
         else:
             w = descended(MulticlassObjective(problem, classes, SMOOTHER * tau, mu, floats), w, 0.01 * mu, 20)
-        objective = MulticlassObjective(problem, classes, tau, mu, floats)
-        return objective, descended(objective, w, near, 1000)
+        return descended(objective, w, near, 1000)
 
     with np.errstate(all="ignore"):  # no warning may depend on the records
-        guide = Guide(records, searched_in, np.zeros(len(b)), tolerance / 8)
+        guide = Guide(records, over, search, np.zeros(len(b)), tolerance / 8)
         return certified(OverAll(records, classes, tau, mu), b, guide.start, tolerance, guide)
 
 

@@ -14,13 +14,14 @@ from discreet.privacy.mechanisms.sampling_by_code import sampled
 REMEMBERED = 10
 """Steps that are remembered."""
 SLOW = 0.5
-"""If a step leaves more of the gradient than this, a larger sample is taken, then all records (speed)."""
-SUMS = (1 << 21, 1 << 24)
-"""Sums that a sample is read from: first 16 MB of them, then 128 MB."""
+"""If two steps in a row leave more of the gradient than this, a larger sample is taken, then all records (speed)."""
+SUMS = (1 << 21, 1 << 23)
+"""Sums that a sample is read from: first 16 MB of them, then 64 MB."""
 
-Search = Callable[[Problem, Vector, float], tuple[Any, Vector]]
-"""Minimises the objective of some records in floating point, from a point to a gradient: the objective and the
-minimiser."""
+Over = Callable[[Problem], Any]
+"""The objective of some records, in floating point."""
+Search = Callable[[Any, Vector, float], Vector]
+"""The minimiser of such an objective, from a point, to a gradient of this length."""
 
 
 class Guide:
@@ -32,19 +33,23 @@ class Guide:
     checked.
     """
 
-    def __init__(self, records: Records, search: Search, w: Vector, near: float) -> None:
-        self._records, self._search, self._near = records, search, near
+    def __init__(self, records: Records, over: Over, search: Search, w: Vector, near: float) -> None:
+        self._records, self._over, self._search, self._near = records, over, search, near
         self._steps: deque[tuple[Vector, Vector]] = deque(maxlen=REMEMBERED)
-        self._larger = list(SUMS)
+        self._larger, self._slow = list(SUMS), 0
+        self._next: Vector | None = None
         few = records.few()
         self.knows_all = few is not None
-        self._objective, self.start = self._sampled(w) if few is None else search(few, w, near)
-        self._at, self._target = self.start, self.start
+        if few is None:
+            few = sampled(records, self._larger.pop(0))
+            near = max(near, 0.01 * records.count() / max(1, few.rows) ** 0.5)  # a sample cannot tell more
+        self._objective = over(few)
+        self.start = search(self._objective, w, near)
 
     @classmethod
     def of(cls, objective: Any) -> Guide:
         """A guide that knows all records."""
-        return cls(objective.problem, lambda problem, w, near: (objective, w), np.zeros(0), 0.0)
+        return cls(objective.problem, lambda problem: objective, lambda _, w, near: w, np.zeros(0), 0.0)
 
     @property
     def parts(self) -> tuple[float, ...]:
@@ -53,10 +58,9 @@ class Guide:
 
     def step(self, w: Vector, gradient: Vector) -> Vector:
         """A step from w that should bring the gradient to zero."""
-        self._at, target = w, self._target
-        self._target = self.start
-        if target is not self.start:
-            return target - w
+        if self._next is not None:
+            found, self._next = self._next, None
+            return found - w
         objective = self._objective
         margins = objective.margins(w)
         rest, factors = gradient.copy(), []
@@ -69,25 +73,22 @@ class Guide:
                 step -= (factor + float(change @ step) / float(move @ change)) * move
         return step if np.isfinite(step).all() else np.zeros_like(step)
 
-    def learn(self, move: Vector, change: Vector, left: float) -> None:
-        """Remember how the gradient changed; `left` is the part of it that a step has left."""
+    def learn(self, w: Vector, move: Vector, change: Vector, left: float) -> None:
+        """Remember how a step to w changed the gradient; `left` is the part of it that the step has left."""
         if self.knows_all:
             return
         if float(move @ change) > 0 and np.isfinite(change).all():
             self._steps.append((move, change))
-        if left > SLOW:
-            self._look_closer(self._at + move)
+        self._slow = self._slow + 1 if left > SLOW else 0
+        if self._slow == 2:
+            self._slow = 0
+            self._look_closer(w)
 
     def _look_closer(self, w: Vector) -> None:
-        """Take a larger sample, or all records, and go next to the minimiser that they have."""
+        """Take the curvature of a larger sample; if there is none, look at all records, and go to their minimiser."""
         self._steps.clear()
         if self._larger:
-            self._objective, self._target = self._sampled(w)
-        else:
-            self._objective, self._target = self._search(self._records.whole(), w, self._near)
-            self.knows_all = True
-
-    def _sampled(self, w: Vector) -> tuple[Any, Vector]:
-        sample = sampled(self._records, self._larger.pop(0))
-        by_chance = self._records.count() / max(1, sample.rows) ** 0.5
-        return self._search(sample, w, max(self._near, 0.01 * by_chance))
+            self._objective = self._over(sampled(self._records, self._larger.pop(0)))
+            return
+        self.knows_all, self._objective = True, self._over(self._records.whole())
+        self._next = self._search(self._objective, w, self._near)
