@@ -12,7 +12,8 @@ import typer
 
 from discreet.cli import inputs, options
 from discreet.cli.accounts import Payment, as_dict, paying
-from discreet.cli.outputs import advise, check_out, emit, notes, say, tabulate_charges
+from discreet.cli.outputs import advise, check_out, emit, say, tabulate_charges
+from discreet.cli.progress import counting
 from discreet.cli.train import public_schema
 from discreet.errors import FileError, SchemaError
 from discreet.privacy.epsilon import as_epsilon
@@ -78,7 +79,7 @@ def perturb(
         inputs.check_structure(source, data, public)
         _check_texts(out, public)
         payment.open(limit, loss, public.adjacency)
-        with whole_file(out) as file, notes.status("perturbing"):
+        with whole_file(out) as file, counting(source, "perturbing"):
             blocks = perturbation.resample_from(source, ledger=payment.ledger, folder=out.parent)
             rows = _write(_writer(file, out), blocks, public)
         payment.outcome = f"the table is in {out}, without its receipt"

@@ -42,9 +42,8 @@ def progress_bars() -> Iterator[Told]:
 
 
 @contextmanager
-def counting(source: Source) -> Iterator[None]:
-    """Show on the owner's terminal that records are counted and, for Parquet files, how many of their row groups."""
-    words = "counting, adding noise"
+def counting(source: Source, words: str = "counting, adding noise") -> Iterator[None]:
+    """Show on the owner's terminal that records are read and, for Parquet files, how many of their row groups."""
     with notes.status(words) as shown:
         if notes.is_terminal and isinstance(source, ParquetSource):
             source.told = lambda done, of: shown.update(f"{words}: {done} of {of} row groups")

@@ -8,7 +8,8 @@ import typer
 
 from discreet.cli import inputs, options
 from discreet.cli.accounts import Payment, as_dict, paying
-from discreet.cli.outputs import advise, emit, notes, say, tabulate_receipt
+from discreet.cli.outputs import advise, emit, say, tabulate_receipt
+from discreet.cli.progress import counting
 from discreet.privacy.epsilon import as_epsilon
 from discreet.schema import Schema
 from discreet.sources import check_rows
@@ -59,7 +60,7 @@ def score(
         inputs.check_labelled(source, data, schema)
         check_options(trained, **given)
         payment.open(limit, loss, schema.adjacency)
-        with notes.status("counting, adding noise"):
+        with counting(source):
             found = evaluate_from(trained, source, ledger=payment.ledger, **given)
         if as_json:
             emit({**found.to_dict(), "ledger": as_dict(payment.ledger)})
