@@ -2,13 +2,15 @@
 # make test   all tests                                        make bench  benchmarks (needs DISCREET_DATA)
 # make coverage   lines and branches of the fast tests: what no test runs
 # make test-flower   federated training carried by Flower, in an environment of its own
+# make test-engines   training in databases and clusters, which are started here, in an environment of its own
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FLOWER := .venv-flower
+ENGINES := .venv-engines
 
-.PHONY: demo test test-fast coverage test-flower check bench clean
+.PHONY: demo test test-fast coverage test-flower test-engines check bench clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -40,6 +42,15 @@ $(FLOWER)/.ready: pyproject.toml
 	$(FLOWER)/bin/python -m pip install --quiet --editable ".[flower,duckdb]" pytest hypothesis
 	touch $(FLOWER)/.ready
 
+test-engines: $(ENGINES)/.ready
+	$(ENGINES)/bin/python -m pytest tests/engines -m engines
+
+$(ENGINES)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(ENGINES)
+	$(ENGINES)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(ENGINES)/bin/python -m pip install --quiet --editable ".[postgres,spark,duckdb]" pytest hypothesis
+	touch $(ENGINES)/.ready
+
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -51,4 +62,4 @@ bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf $(VENV) $(FLOWER) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage discreet-demo
+	rm -rf $(VENV) $(FLOWER) $(ENGINES) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage discreet-demo

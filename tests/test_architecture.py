@@ -100,9 +100,9 @@ def test_no_test_imports_another():
 
 
 def test_tests_mirror_the_rooms():
-    """A folder of tests is a room, or one of the two that cut across: `suites` and `support`."""
+    """A folder of tests is a room, or one of those that cut across: `suites`, `engines` and `support`."""
     folders = {path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
-    for folder in folders - {Path(), Path("suites")}:
+    for folder in folders - {Path(), Path("suites"), Path("engines")}:
         assert (SOURCE / folder).is_dir(), folder
     assert {path.name for path in (ROOT / "tests").glob("test_*.py")} == {"test_architecture.py", "test_docs.py"}
 
@@ -122,17 +122,27 @@ def calls(tree, method):
 
 
 def test_only_the_passage_reads_the_data():
-    """`Source.count` and `Source.rows` have two arguments. A source made of sources may ask them inside its own."""
-    for method in ("count", "rows"):
+    """`Source.count` and `Source.rows` have two arguments, and `fold` has three. A source may ask itself, or those that
+    it is made of, inside these methods."""
+    arguments = {"count": 2, "rows": 2, "fold": 3}
+    for method, number in arguments.items():
         callers = {
             name
             for name, tree in TREES.items()
             for call, function in calls(tree, method)
-            if len(call.args) + len(call.keywords) == 2 and function != method
+            if len(call.args) + len(call.keywords) == number
+            and function != method
+            and not (room(name) == "sources" and function in arguments)
         }
-        assert callers == set(), method
-    own = {function for method in ("count", "rows") for _, function in calls(TREES["doors.passage"], method)}
-    assert own == {"count", "rows"}
+        assert callers <= ({"doors.passage"} if method == "fold" else set()), method
+    own = {function for method in arguments for _, function in calls(TREES["doors.passage"], method)}
+    assert own == {"count", "rows", "fold"}
+
+
+def test_values_are_read_for_their_owner_alone():
+    """`Records.values` goes round the passage: for `predict`, and to mark records, which happens inside a door."""
+    reading = {name for name, tree in TREES.items() for call, _ in calls(tree, "values") if call.args}
+    assert {name for name in reading if room(name) not in ("sources", "research")} == {"cli.predict", "evaluation.accuracy"}
 
 
 def test_only_the_passage_charges_and_only_doors_perturb():
@@ -216,7 +226,19 @@ def run(code):
     return done.stdout.split()
 
 
-OPTIONAL = {"cryptography", "duckdb", "flwr", "matplotlib", "pandas", "polars", "pyarrow", "opendp"}
+OPTIONAL = {
+    "adbc_driver_postgresql",
+    "cryptography",
+    "duckdb",
+    "flwr",
+    "matplotlib",
+    "pandas",
+    "polars",
+    "psycopg",
+    "pyarrow",
+    "pyspark",
+    "opendp",
+}
 
 
 def test_importing_discreet_loads_nothing_optional():
@@ -231,7 +253,7 @@ def test_the_model_loads_nothing_optional_either():
     theirs = set(run(f"import sys, sklearn.base, sklearn.utils.validation, sklearn.utils.multiclass; {show}"))
     loaded = set(run(f"import sys; from discreet import *; {show}"))
     assert not (loaded - theirs) & (OPTIONAL | {"typer", "rich"})
-    assert not loaded & {"cryptography", "duckdb", "flwr", "matplotlib", "opendp"}
+    assert not loaded & {"cryptography", "duckdb", "flwr", "matplotlib", "opendp", "psycopg"}
 
 
 def test_public_names_are_exactly_those_listed():
@@ -274,7 +296,7 @@ def test_every_error_of_ours_is_a_discreet_error():
                 assert known, f"{module} raises {raised}"
 
 
-@pytest.mark.parametrize("extra", ["duckdb", "federated", "flower", "plot"])
+@pytest.mark.parametrize("extra", ["duckdb", "federated", "flower", "plot", "postgres", "spark"])
 def test_a_missing_extra_is_an_import_error_that_says_what_to_install(extra):
     error = MissingExtra(extra)
     assert isinstance(error, ImportError)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from discreet.privacy.ledger import Ledger
     from discreet.schema import Adjacency, Categorical, Numeric, Schema
     from discreet.sources.file import open_file
+    from discreet.sources.postgres import PostgresSource
 
 __version__ = "0.1.0"
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "NaiveBayes",
     "Numeric",
     "OneRule",
+    "PostgresSource",
     "RandomForest",
     "Schema",
     "advice",
@@ -68,6 +70,7 @@ _HOMES = {
     "NaiveBayes": "discreet.models.naive_bayes.naive_bayes",
     "Numeric": "discreet.schema",
     "OneRule": "discreet.models.one_rule",
+    "PostgresSource": "discreet.sources.postgres",
     "RandomForest": "discreet.models.trees.random_forest",
     "Schema": "discreet.schema",
     "evaluate": "discreet.evaluation",

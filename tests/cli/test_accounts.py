@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 from discreet import Ledger
-from discreet.cli import perturb
 from discreet.cli.outputs import notes
 from discreet.errors import FileError, MissingExtra
 from discreet.privacy.receipt import Charge
-from discreet.sources.predictions import MarkedSource
+from discreet.sources.predictions import MarkedTable
 from support.paying import CANARY, PAYING, PAYING_ADD_REMOVE, paying, prepare_folder, refused, run
 
 
@@ -126,14 +125,7 @@ def break_before_the_charge(command, error, monkeypatch):
 def break_after_the_charge(command, error, monkeypatch):
     """Make the command fail where the records are read."""
     if command == "score":
-        monkeypatch.setattr(MarkedSource, "count", fails_with(error))
-    elif command == "perturb":
-
-        def broken(*_, **__):
-            yield from ()
-            raise error
-
-        monkeypatch.setattr(perturb, "read_blocks", broken)
+        monkeypatch.setattr(MarkedTable, "count", fails_with(error))
     else:
         break_the_reading(fails_with(error), monkeypatch)
 

@@ -107,7 +107,7 @@ def test_predict_in_blocks_keeps_the_order(here, monkeypatch):
     train()
     whole = run("predict", "m.json", "data.csv", "--proba").stdout
     blocks = inputs.files.read_blocks
-    monkeypatch.setattr("discreet.cli.predict.read_blocks", lambda path: blocks(path, 7))
+    monkeypatch.setattr(inputs.files, "read_blocks", lambda path, names: blocks(path, 7, names))
     run("predict", "m.json", "data.csv", "--proba", "--out", "p.csv")
     assert Path("p.csv").read_text() == whole
     rows = list(csv.DictReader(whole.splitlines()))
@@ -541,7 +541,7 @@ def test_an_unexpected_error_is_held_back(debug, here, monkeypatch):
     def fail(*_):
         raise RuntimeError(f"engine says: {CANARY}")
 
-    monkeypatch.setattr("discreet.cli.train.open_file", fail)
+    monkeypatch.setattr("discreet.cli.inputs.open_file", fail)
     options = ["--debug"] if debug else []
     given = ["train", "data.csv", "--schema", "s.json", "--epsilon", "1", "--out", "m.json"]
     result = run(*options, *given, status=1)
@@ -559,7 +559,7 @@ def test_reading_that_fails_inside_the_check_is_an_unreadable_file(here, monkeyp
         def check(self, schema):
             raise RuntimeError(CANARY)
 
-    monkeypatch.setattr("discreet.cli.train.open_file", lambda *_: Source())
+    monkeypatch.setattr("discreet.cli.inputs.open_file", lambda *_: Source())
     refused(train(status=2), "data.csv")
 
 

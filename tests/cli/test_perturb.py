@@ -18,6 +18,7 @@ from discreet.errors import SchemaError
 from discreet.perturbation.decoding import UNLISTED
 from discreet.perturbation.perturbed_table import read_perturbed
 from discreet.records.files import read_columns
+from discreet.sources.csv import CsvSource
 from support import command
 
 CANARY = "CANARY-7731"
@@ -173,18 +174,18 @@ def test_json_is_pure(here):
 
 
 def test_the_ledger_is_charged_once_before_the_file_is_read_and_refuses(here, monkeypatch):
-    blocks = perturb.read_blocks
+    rows = CsvSource.rows
     spent = []
 
-    def watched(path, names):
-        for block in blocks(path, 70, names):
+    def watched(*given):
+        for block in rows(*given):
             spent.append(Ledger(3, "l.jsonl").spent)
             yield block
 
-    monkeypatch.setattr(perturb, "read_blocks", watched)
+    monkeypatch.setattr(CsvSource, "rows", watched)
     shown = run("--ledger", "l.jsonl", "--limit", "3")
     assert "2 of 3 spent, 1 left" in shown.stdout
-    assert spent == [2] * 5
+    assert spent == [2]
     assert len(table()) == 301
     spent.clear()
     refused("--ledger", "l.jsonl", words=["--epsilon=2 is more than the 1 of 3 left"], out="q.csv")
@@ -195,11 +196,11 @@ def test_the_ledger_is_charged_once_before_the_file_is_read_and_refuses(here, mo
 
 
 def test_a_failure_while_reading_leaves_no_table_and_has_been_paid(here, monkeypatch):
-    def broken(path, names):
+    def broken(*_):
         yield from ()
         raise ValueError(CANARY)
 
-    monkeypatch.setattr(perturb, "read_blocks", broken)
+    monkeypatch.setattr(CsvSource, "rows", broken)
     result = run("--ledger", "l.jsonl", "--limit", "3", status=1)
     assert CANARY not in result.stderr
     assert sorted(path.name for path in here.iterdir()) == ["data.csv", "l.jsonl", "s.json"]

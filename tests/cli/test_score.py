@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
 from discreet.cli import score
 from discreet.cli.application import CarefulGroup
-from discreet.sources.predictions import MarkedSource
+from discreet.sources.predictions import MarkedTable
 from support import command
 
 CANARY = "CANARY-7731"
@@ -153,7 +153,7 @@ def test_an_interruption_is_paid_and_says_so(here, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(MarkedSource, "count", interrupted)
+    monkeypatch.setattr(MarkedTable, "count", interrupted)
     result = run("--ledger", "l.jsonl", "--limit", "2", status=130)
     assert result.stdout == ""
     assert "was charged 1 and keeps it" in result.stderr

@@ -24,12 +24,15 @@ from discreet.doors.rows import NOT_RELEASED
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.perturbation import local_perturbation
 from discreet.perturbation.decoding import UNLISTED, as_texts, decoded
-from discreet.perturbation.local_perturbation import LocalPerturbation, random_order
+from discreet.perturbation.local_perturbation import LocalPerturbation
+from discreet.perturbation.shuffling import RandomOrder
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.response import RandomizedResponse
 from discreet.privacy.randomness import as_rng
 from discreet.privacy.steps import Step
 from discreet.records.encoding import Cells, class_codes
+from discreet.sources.file import open_file
+from discreet.sources.memory import MemorySource
 
 
 @pytest.fixture
@@ -285,7 +288,9 @@ def test_the_order_of_the_rows_tells_nothing():
         X, _ = LocalPerturbation(schema, epsilon=math.inf, random_state=seed).fit_resample([LOW] * 9 + [HIGH])
         places.append(int(np.flatnonzero(X["v"] == 1)[0]))
     assert stats.chisquare(np.bincount(places, minlength=10)).pvalue > 1e-3
-    order = random_order(1000, as_rng(None))
+    order = RandomOrder(1, as_rng(None))
+    order.add([np.arange(1000, dtype=np.uint16)])
+    ((order,),) = order.blocks()
     assert sorted(order.tolist()) == list(range(1000))
     assert order.tolist() != list(range(1000))
 
@@ -657,3 +662,53 @@ def test_large_tables_are_perturbed_in_seconds():
     start = time.perf_counter()
     LocalPerturbation(schema, epsilon=10).fit_resample(table, np.array(["no", "yes"] * 25_000))
     assert time.perf_counter() - start < 10
+
+
+def test_every_source_gives_the_same_table_for_a_seed(public, records, tmp_path, monkeypatch):
+    """However records are cut into blocks, and whether they wait in memory or in a file."""
+    monkeypatch.setattr("discreet.doors.rows.CHUNK", 64)
+    frame = pd.DataFrame(records)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet", row_group_size=90)
+
+    def perturbed(blocks):
+        X, y = zip(*blocks, strict=True)
+        return [np.concatenate([each[name] for each in X]).tolist() for name in X[0]], np.concatenate(y).tolist()
+
+    def made(components=None):
+        return LocalPerturbation(public, epsilon=9, components=components, random_state=5)
+
+    for components in (None, 3):
+        expected = perturbed([made(components).fit_resample(records)])
+        cuts = ({name: values[start : start + 37] for name, values in records.items()} for start in range(0, 400, 37))
+        assert repr(perturbed(made(components).resample_blocks(cuts))) == repr(expected)
+        for held in (2**23, 500):
+            monkeypatch.setattr(local_perturbation, "HELD", held)
+            for name in ("t.csv", "t.parquet"):
+                again = made(components)
+                assert repr(perturbed(again.resample_from(open_file(tmp_path / name)))) == repr(expected)
+                assert again.table_digest_ is not None
+
+
+def test_no_digest_before_the_last_block(public, records, monkeypatch):
+    monkeypatch.setattr("discreet.perturbation.local_perturbation.ROWS", 50)
+    perturbation = LocalPerturbation(public, random_state=5)
+    blocks = perturbation.resample_from(MemorySource(records))
+    next(blocks)
+    assert perturbation.table_digest_ is None
+    other = perturbation.resample_from(MemorySource(records))
+    list(blocks)
+    assert perturbation.table_digest_ is None  # the receipt is that of the second table
+    list(other)
+    assert perturbation.table_digest_ is not None
+
+
+def test_a_source_that_gives_counts_only_is_refused_before_the_charge(public, records):
+    class Strict(MemorySource):
+        def check_rows(self):
+            raise ParameterError("only counts leave")
+
+    ledger = Ledger(1)
+    with pytest.raises(ParameterError, match="only counts leave"):
+        LocalPerturbation(public).resample_from(Strict(records), ledger=ledger)
+    assert ledger.spent == 0

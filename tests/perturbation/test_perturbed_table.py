@@ -139,7 +139,6 @@ def test_a_table_is_recognised_in_every_kind_of_file(tmp_path, suffix, component
     schema = Schema(columns, "y", [0, 1, 2], adjacency="replace-one")
     perturbation = LocalPerturbation(schema, epsilon=6, components=components)
     records = [{"age": 0.01 * place, "c": [True, "1.5", "x", None][place % 4], "y": place % 3} for place in range(80)]
-    monkeypatch.setattr("discreet.perturbation.decoding.ROWS", 7)
     X, y = perturbation.fit_resample(records)
     texts = {**{name: as_texts(values) for name, values in X.items()}, "y": y.tolist()}
     path, table = tmp_path / f"p.{suffix}", pd.DataFrame(texts)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from discreet import Categorical, Numeric, Schema
 from discreet.errors import FileError, MissingExtra
 from discreet.records import csv_header, csv_lines, files
-from discreet.records import parquet as parquet_files
 from discreet.records.encoding import Cells
 from discreet.sources.duckdb import DuckDBSource
-from discreet.sources.file import FileSource, open_file
+from discreet.sources.file import open_file
 from discreet.sources.memory import MemorySource
+from support.block_files import FileSource
 
 SCHEMA = Schema(
     [Categorical("word", ["a", "b c", "x,y", 'q"q', "two\nlines", "ä"]), Numeric("number", 0, 10)],
@@ -190,8 +190,7 @@ def parquet(tmp_path: Path) -> Path:
     return tmp_path / "t.parquet"
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "pyarrow"])
-def test_parquet_without_a_difference(engine: str, parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_a_parquet_file_are_what_is_counted(parquet: Path) -> None:
     schema = Schema(
         [
             Categorical("word", ["a", "b c"]),
@@ -207,8 +206,6 @@ def test_parquet_without_a_difference(engine: str, parquet: Path, monkeypatch: p
     )
     cells = [Cells(column.name, 4 if isinstance(column, Numeric) else None) for column in schema.columns]
     expected = DuckDBSource(parquet).count(cells, schema)
-    if engine == "pyarrow":
-        monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
     source = FileSource(parquet)
     source.check(schema)
     counted = source.count(cells, schema)
@@ -223,28 +220,23 @@ def test_parquet_without_a_difference(engine: str, parquet: Path, monkeypatch: p
 
 
 def test_parquet_needs_an_engine(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match="discreet\\[duckdb\\]"):
+    with pytest.raises(MissingExtra, match="discreet\\[parquet\\]"):
         files.read_columns(parquet)
 
 
-def test_two_parquet_columns_of_one_name_are_refused_without_duckdb(tmp_path, monkeypatch):
+def test_two_parquet_columns_of_one_name_are_refused(tmp_path):
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2]), pa.array(["yes"])], names=["number", "number", "label"])
     parquet.write_table(twice, tmp_path / "t.parquet")
-    monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
     with pytest.raises(FileError, match="two columns with the same name; rename one"):
         list(files.read_blocks(tmp_path / "t.parquet"))
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "pyarrow"])
-def test_a_parquet_file_with_none_of_the_wanted_columns_has_none(tmp_path, monkeypatch, engine):
+def test_a_parquet_file_with_none_of_the_wanted_columns_has_none(tmp_path):
     """A file that was replaced after its columns were checked: the next check names what is missing."""
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pa.table({"a": [1, 2]}), tmp_path / "t.parquet")
-    if engine == "pyarrow":
-        monkeypatch.setattr(parquet_files, "connect_duckdb", lambda: None)
     assert list(files.read_blocks(tmp_path / "t.parquet", names=["b"])) == [{}]

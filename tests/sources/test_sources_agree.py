@@ -5,7 +5,6 @@ import decimal
 import math
 import os
 import tempfile
-import uuid
 from pathlib import Path
 
 import duckdb
@@ -13,91 +12,38 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import Phase, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema
-from discreet.errors import DataError, DiscreetError, FileError, MissingExtra, SchemaError
-from discreet.queries.tables import ClassCounts, Counts, Moments, SoftCounts, SplineCounts, Total
-from discreet.schema.columns import NUMBER, is_utf8, text_of
+from discreet.errors import DataError, DiscreetError, FileError, MissingExtra
+from discreet.queries.tables import ClassCounts, Counts, SoftCounts, Total
+from discreet.sources.arrow import ArrowSource
 from discreet.sources.duckdb import DuckDBSource
+from discreet.sources.file import open_file
 from discreet.sources.memory import MemorySource
+from support.agreeing_sources import (
+    NUMBERS,
+    QUICK,
+    TEXTS,
+    VALUES,
+    answers,
+    assert_agree,
+    floats,
+    labels_of,
+    schema_of,
+    texts,
+)
 from support.records import draw_records
-
-TEXTS = [
-    "a", " a ", "A", "b", "é", "", "   ", None, " 01 ", "1", "1.0", "+1", "1.", ".5", "1e0", "1e999", "-1e999",
-    "1e-400", "4.9e-324", "inf", "-Infinity", "+iNf", "nan", "NaN", "1_0", "٣", "１", "Ⅷ", "0x10", "true", "True",
-    "FALSE", "null", "NULL", "\u00a0a", "\u00a01", "\u20031", "1\u00a0", "\ta", "1\t", "it's", 'say "hi"', "a,b",
-    "a;b", "--", "2.5", "2,5", "9007199254740993", "123456789012345678901234567890", "0" * 400 + "1", "1" * 400,
-    "-0", "0", "-0.0", "?", "\\", "%", "_", "1 0", "a b", "e5", "1e", ".", "+", "-", "1e+5", "1E5", "100000",
-    "0.30000000000000004", "0.3", "1e308", "1.8e308",
-]  # fmt: skip
-NUMBERS = [
-    0.0, -0.0, 1.0, 2.5, -1.0, 0.3, 0.1 + 0.2, 1e308, -1e308, 1.7976931348623157e308, 5e-324, -5e-324, 2.2e-308,
-    math.inf, -math.inf, math.nan, None, 9007199254740993.0, 1e16, 1e15, 0.9999999999999999, 1.0000000000000002, 3.0,
-    2.9999999999999996, -1.0000000000000002, 0.5, 100000.0,
-]  # fmt: skip
-CATEGORIES = ["a", 1, 2.5, "é", "it's", 'say "hi"', "true", "1e+15", 0, -1, "a b", 0.3, "%", "\\"]
-CLASSES = ["a", 1, "it's", 0, 2.5]
-
-
-def schema_of(names, target, classes=CLASSES, **changes):
-    """Half of the columns are numbers and half categories, as no column can be both; `numbers` makes all one kind."""
-    columns = []
-    for position, name in enumerate(names):
-        if changes.get("numbers", position % 2 == 0):
-            columns.append(Numeric(name, -1, 3, grid=[2048, 7, 65_000][position % 3], fill=[None, -1, 3][position % 3]))
-        else:
-            unlisted = position % 3 > 0
-            columns.append(Categorical(name, CATEGORIES, unlisted=unlisted, missing=None if unlisted else 2.5))
-    return Schema(columns, target, classes)
-
-
-def queries(schema, bins=(1, 3, 255, 256)):
-    asked = [ClassCounts(), Total()]
-    for column in schema.columns:
-        if isinstance(column, Categorical):
-            asked.append(Counts(column.name))
-        else:
-            asked += [Counts(column.name, each) for each in bins]
-            asked += [SplineCounts(column.name, 5), SoftCounts(column.name), Moments(column.name)]
-    return asked
-
-
-def answers(source, schema, **options):
-    source.check(schema)
-    asked = queries(schema, **options)
-    cells = sorted({query.cells(schema) for query in asked}, key=repr)
-    exact = source.count(cells, schema)
-    return {query: exact.answer(query, schema) for query in asked} | {"rows": coded_rows(source, schema, cells, exact)}
-
-
-def coded_rows(source, schema, cells, exact):
-    """All codes of all records, in any order; counting them gives the counts."""
-    blocks = list(source.rows(cells, schema))
-    labels = np.concatenate([block.labels for block in blocks] or [np.empty(0, dtype=np.uint16)])
-    columns = [np.concatenate([block.codes[each] for block in blocks] or [labels]) for each in cells]
-    for each, codes in zip(cells, columns, strict=True):
-        counted = np.zeros((len(schema.classes) + 1, each.size(schema)), dtype=np.int64)
-        np.add.at(counted, (labels, codes), 1)
-        np.testing.assert_array_equal(counted[:-1], exact.counts[each], err_msg=str(each))
-    table = np.stack([labels, *columns], axis=1)
-    return table[np.lexsort(table.T)]
-
-
-def assert_agree(sources, schema, **options):
-    expected = None
-    for name, source in sources.items():
-        got = answers(source, schema, **options)
-        expected = expected or got
-        for query, table in expected.items():
-            np.testing.assert_array_equal(got[query], table, err_msg=f"{name} {query}")
 
 
 def engines(table, folder):
-    """The same typed table in memory, in a Parquet file, in a DuckDB file and in an open connection."""
+    """The same typed table in memory, in Parquet files, as Arrow batches, in a DuckDB file and an open connection."""
     folder = Path(folder)
     pq.write_table(table, folder / "t.parquet")
+    (folder / "parts").mkdir(exist_ok=True)
+    for place, rows in enumerate((table.slice(0, 7), table.slice(7))):
+        pq.write_table(rows, folder / "parts" / f"{place}.parquet", row_group_size=5, use_dictionary=place == 0)
     open_connection = duckdb.connect()
     open_connection.register("view", table)
     open_connection.execute('CREATE TABLE "my table" AS SELECT * FROM view')
@@ -108,6 +54,9 @@ def engines(table, folder):
         "memory": MemorySource(table),
         "records": MemorySource(table.to_pylist()),
         "parquet": DuckDBSource(folder / "t.parquet"),
+        "parquet files": open_file(folder / "parts"),
+        "arrow": ArrowSource(table),
+        "arrow in small batches": ArrowSource(lambda: table.to_reader(max_chunksize=3)),
         "duckdb file": DuckDBSource(folder / "t.duckdb", table="my table"),
         "duckdb connection": DuckDBSource(connection=open_connection, table="my table"),
         "duckdb view": DuckDBSource(connection=open_connection, table="view"),
@@ -287,15 +236,6 @@ def test_records_that_are_no_csv_are_no_error(tmp_path):
         assert got in ([1, 1], [2, 1]), record[:10]
 
 
-texts = st.one_of(
-    st.sampled_from([text for text in TEXTS if text is not None]),
-    st.from_regex(NUMBER, fullmatch=True).filter(lambda text: text.isascii() and len(text) < 60),
-    st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=6),
-)
-QUICK = (Phase.explicit, Phase.reuse, Phase.generate)  # shrinking opens hundreds of databases
-floats = st.one_of(st.sampled_from(NUMBERS), st.floats(), st.floats(-1, 3), st.none())
-
-
 @settings(max_examples=10, phases=QUICK)
 @given(st.lists(st.tuples(texts | st.none(), floats, texts | st.none()), max_size=25))
 @example([])
@@ -311,45 +251,6 @@ def test_generated_tables_agree(rows):
         sources = engines(table, folder)
         for numbers in (True, False):
             assert_agree(sources, schema_of(["t", "n"], "y", numbers=numbers), bins=(3, 255))
-
-
-words = st.one_of(
-    texts,
-    st.text("fFalsSeEtTrRuUAL\u017f\u212a\u0130 ", max_size=6),
-    st.text("0123456789.+-eE_ ", max_size=8),
-    st.text("a\x00\u0301\u00e9e A\ufffd?", max_size=3),
-    st.sampled_from(["0" * 999 + "1", "0" * 1000 + "1", "1" * 1001, "1e" + "0" * 997 + "1", "." + "5" * 999]),
-)
-VALUES = {
-    "text": (pa.string(), words),
-    "words": (pa.dictionary(pa.int32(), pa.string()), words),
-    "number": (pa.float64(), floats),
-    "float": (pa.float32(), st.floats(width=32) | st.integers(-9, 9).map(float)),
-    "integer": (pa.int64(), st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3)),
-    "natural": (pa.uint64(), st.integers(0, 2**64 - 1)),
-    "byte": (pa.int8(), st.integers(-128, 127)),
-    "truth": (pa.bool_(), st.booleans()),
-    "decimal": (pa.decimal128(38, 10), st.decimals(-(10**27), 10**27, places=10, allow_nan=False)),
-    "money": (pa.decimal128(18, 2), st.decimals(-(10**15), 10**15, places=2, allow_nan=False)),
-    "bytes": (pa.binary(), st.binary(max_size=3)),
-    "list": (pa.list_(pa.string()), st.lists(st.text(max_size=3).filter(is_utf8), max_size=2)),
-    "struct": (pa.struct([("a", pa.int8())]), st.fixed_dictionaries({"a": st.integers(0, 3)})),
-    "uuid": (pa.uuid(), st.integers(0, 3).map(lambda number: uuid.UUID(int=number).bytes)),
-    "nothing": (pa.null(), st.none()),
-}
-
-
-def labels_of(values):
-    """The values that a schema may list, each once, and a few others."""
-    plain = [value for value in values if isinstance(value, str | int | float | bool)]
-    found = {}
-    for label in [*plain[:4], "a", True, "0", 2.5, str(uuid.UUID(int=1))]:
-        try:
-            Categorical("c", [label])
-            found.setdefault(text_of(label), label)
-        except SchemaError:
-            pass
-    return list(found.values())
 
 
 @settings(max_examples=10, phases=QUICK)
@@ -519,6 +420,12 @@ def test_files_that_cannot_be_read_are_file_errors(tmp_path):
 def test_a_source_shows_no_values_and_needs_its_extra(tmp_path, monkeypatch):
     assert repr(DuckDBSource(tmp_path / "t.csv")) == "DuckDBSource(values hidden)"
     pq.write_table(pa.table({"a": [1], "y": ["no"]}), tmp_path / "t.parquet")
-    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'discreet\[duckdb\]'"):
-        DuckDBSource(tmp_path / "t.parquet").check(Schema([Numeric("a", 0, 1)], "y", ["no"]))
+    schema = Schema([Numeric("a", 0, 1)], "y", ["no"])
+    for package, extra, source in (
+        ("duckdb", "duckdb", DuckDBSource(connection=object(), table="t")),
+        ("pyarrow", "parquet", DuckDBSource(tmp_path / "t.parquet")),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setitem(__import__("sys").modules, package, None)
+            with pytest.raises(MissingExtra, match=rf"pip install 'discreet\[{extra}\]'"):
+                source.check(schema)

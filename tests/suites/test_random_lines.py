@@ -18,8 +18,9 @@ from discreet.records import csv_columns, csv_lines, files
 from discreet.records.encoding import Cells
 from discreet.sources.csv import CsvSource
 from discreet.sources.duckdb import DuckDBSource
-from discreet.sources.file import FileSource, open_file
+from discreet.sources.file import open_file
 from discreet.sources.memory import MemorySource
+from support.block_files import FileSource
 from support.command import run
 from support.reference_csv import (
     GOOD,

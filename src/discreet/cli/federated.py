@@ -9,11 +9,11 @@ import typer
 
 from discreet.cli import inputs, options
 from discreet.cli.accounts import in_words, paying
-from discreet.cli.outputs import advise, check_out, emit, notes, say, shown, tabulate
+from discreet.cli.outputs import advise, check_out, emit, say, shown, tabulate
+from discreet.cli.progress import counting
 from discreet.cli.train import public_schema
 from discreet.errors import DiscreetError, ParameterError
 from discreet.privacy.epsilon import as_epsilon, total
-from discreet.sources.file import open_file
 
 
 def key(
@@ -132,14 +132,14 @@ def answer(
         pair = KeyPair.from_file(secret) if secret is not None else None
         told = {name: value for name, _, value in (each.partition("=") for each in known or [])}
         public = invited.schema_of(party)
-        check_out(out, data, invitation, ledger, secret, force=force)
-        source = open_file(data, table)
+        check_out(out, inputs.data_file(data), invitation, ledger, secret, force=force)
+        source = inputs.open_data(data, table)
         inputs.check_structure(source, data, public)
         cost = total([step.epsilon for step in invited.steps(party)])
         asked = "the invitation's epsilon of ", "ask the inviter for a smaller one"
         account = payment.open(limit, cost or invited.epsilon, public.adjacency, *asked)
         assert account is not None, "the option is required"
-        with notes.status("counting, adding noise"):
+        with counting(source):
             message = Party(party, source, account, key=pair, known=told, checked=compared).answer(invited)
         message.save(out)
         payment.outcome = f"the answer is in {out}"

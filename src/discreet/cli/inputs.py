@@ -2,32 +2,75 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import DiscreetError, FileError
+from discreet.errors import DiscreetError, FileError, ParameterError
 from discreet.records import files
 from discreet.records.csv_header import header
-from discreet.records.tables import Table
+from discreet.records.values import Columns
 from discreet.schema import Schema
-from discreet.sources import Source
+from discreet.sources import Records, Source
+from discreet.sources.addresses import Address, open_address
+from discreet.sources.file import open_file
+from discreet.sources.predictions import ignoring_others
 
 STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
 """What our readers can raise on a JSON file that is not ours."""
 
 
-def check_structure(source: Source, path: Path, schema: Schema) -> None:
+def open_data(data: Path | Address, table: str | None, *, stream: bool = False) -> Source:
+    """A data file, or a table at the address of a database, as a source."""
+    if isinstance(data, Address):
+        return open_address(data, table, stream=stream)
+    if stream:
+        raise ParameterError(f"--stream is for tables of a database; {data} is a file: leave --stream out")
+    return open_file(data, table)
+
+
+def data_file(data: Path | Address) -> Path | None:
+    """The data file; None for the address of a database."""
+    return None if isinstance(data, Address) else data
+
+
+def check_structure(source: Source, path: Path | Address, schema: Schema) -> None:
     """Raise unless the table has the schema's columns; values are not read and not quoted."""
-    check_header(path, schema)
-    try:
+    if isinstance(path, Path):
+        check_header(path, schema)
+    with _named_errors(path):
         source.check(schema)
+
+
+def check_labelled(source: Source, path: Path | Address, schema: Schema) -> None:
+    """As `check_structure`, but columns that the schema does not name are passed over, not refused."""
+    if isinstance(path, Path):
+        check_header(path, schema)
+    with _named_errors(path):
+        source.check(ignoring_others(schema, source))
+
+
+def structure_of(records: Records, path: Path | Address, schema: Schema) -> Columns:
+    """The columns of the data without a record. Raises if a CSV file has no header for this schema."""
+    if isinstance(path, Path):
+        check_header(path, schema)
+    with _named_errors(path):
+        return records.structure()
+
+
+@contextlib.contextmanager
+def _named_errors(path: Path | Address) -> Iterator[None]:
+    """Errors of a file get its name; what an engine says about another error may quote a row, and is not passed on."""
+    try:
+        yield
         return
     except FileError as error:
         raise FileError(_named(str(path), error)) from None
     except DiscreetError:
         raise
     except Exception:
-        pass  # an engine's message may quote a row
+        pass
     raise FileError(f"cannot read {path}; check that it is complete, and of the format that its name says")
 
 
@@ -38,17 +81,6 @@ def check_header(path: Path, schema: Schema) -> None:
             f"the first line of {path} names no column of the schema; need a header row, for instance with "
             f"{schema.names[0]!r}, and commas between the columns (tabs in a .tsv file)"
         )
-
-
-def check_labelled(path: Path, schema: Schema, *, others_allowed: bool = False) -> None:
-    """Raise unless the file has the schema's columns and its target; no record is read.
-
-    `others_allowed`: columns that the schema does not name are passed over, not refused.
-    """
-    check_header(files.checked(path), schema)
-    wanted = {*schema.names, schema.target}
-    columns = {name: values for name, values in files.structure(path).items() if name in wanted or not others_allowed}
-    Table(columns, schema).check(schema, target=True)
 
 
 def load_schema(name: str, adjacency: str | None = None) -> Schema:

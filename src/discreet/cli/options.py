@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.folder import as_folder
+from discreet.sources.addresses import Address, as_address
+
+
+def as_data(name: str) -> Path | Address:
+    """The data that a command is to read: a file, or the address of a database."""
+    return as_address(name) or Path(name)
+
 
 _SCHEMA = typer.Option(help="What is public: a schema file.", show_default=False)
 _EPSILON = typer.Option(help="The privacy loss, for instance 1, 0.3 or 1/3.", show_default=False)
 _LEDGER = typer.Option(help="A file that keeps what was spent on these data.", show_default=False)
 
 Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
-Data = Annotated[Path, typer.Argument(help="A .csv, .parquet or .duckdb file.", show_default=False)]
+Data = Annotated[
+    Any,  # a path or an address
+    typer.Argument(
+        parser=as_data,
+        metavar="DATA",
+        help="A .csv, .parquet or .duckdb file, or an address: postgresql://…, spark://…, sc://…",
+        show_default=False,
+    ),
+]
+OptionalData = Annotated[
+    Any,
+    typer.Argument(
+        parser=as_data, metavar="[DATA]", help="A file or database whose columns must fit.", show_default=False
+    ),
+]
 DataInFile = Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)]
 DataTable = Annotated[
-    str | None, typer.Option("--table", help="The table to read, if the data file is a .duckdb file.")
+    str | None, typer.Option("--table", help="The table to read, if the data are a database or a .duckdb file.")
+]
+Stream = Annotated[
+    bool, typer.Option("--stream", help="Let rows travel from the database to this process, for models that need them.")
 ]
 Schema = Annotated[str, _SCHEMA]
 OptionalSchema = Annotated[str | None, _SCHEMA]

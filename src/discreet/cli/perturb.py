@@ -12,16 +12,18 @@ import typer
 
 from discreet.cli import inputs, options
 from discreet.cli.accounts import Payment, as_dict, paying
-from discreet.cli.outputs import advise, check_out, emit, notes, say, tabulate_charges
+from discreet.cli.outputs import advise, check_out, emit, say, tabulate_charges
+from discreet.cli.progress import counting
 from discreet.cli.train import public_schema
 from discreet.errors import FileError, SchemaError
 from discreet.privacy.epsilon import as_epsilon
 from discreet.privacy.ledger import Ledger
 from discreet.records.csv_columns import delimiter_of
 from discreet.records.csv_header import names_in
-from discreet.records.files import TEXT_FILES, is_text, read_blocks
+from discreet.records.files import TEXT_FILES, is_text
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, text_of
+from discreet.sources import check_rows
 from discreet.storage.writing import whole_file
 
 SEEDED = (
@@ -31,7 +33,7 @@ SEEDED = (
 
 
 def perturb(
-    data: options.DataInFile,
+    data: options.Data,
     schema: options.Schema,
     epsilon: Annotated[str, typer.Option(help="The privacy loss per record, label included.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The CSV file to write.", show_default=False)],
@@ -39,6 +41,8 @@ def perturb(
     components: Annotated[
         int | None, typer.Option(help="Number of values released per record, label included; default: all.")
     ] = None,
+    table: options.DataTable = None,
+    stream: options.Stream = False,
     ledger: options.OptionalLedger = None,
     limit: options.Limit = None,
     seed: Annotated[
@@ -66,15 +70,17 @@ def perturb(
         public = public_schema(schema, adjacency, draft_ok)
         perturbation = LocalPerturbation(public, epsilon=loss, components=components, random_state=seed)
         perturbation.check_parameters()
-        check_out(out, data, inputs.schema_file(schema), ledger, force=force)
-        check_out(receipt_path(out), data, inputs.schema_file(schema), ledger, force=force)
+        check_out(out, inputs.data_file(data), inputs.schema_file(schema), ledger, force=force)
+        check_out(receipt_path(out), inputs.data_file(data), inputs.schema_file(schema), ledger, force=force)
         if not is_text(out):
             raise FileError(f"{out}: the table is written as CSV; need a name that ends in {', '.join(TEXT_FILES)}")
-        inputs.check_labelled(data, public)
+        source = inputs.open_data(data, table, stream=stream)
+        check_rows(source)
+        inputs.check_structure(source, data, public)
         _check_texts(out, public)
         payment.open(limit, loss, public.adjacency)
-        with whole_file(out) as file, notes.status("perturbing"):
-            blocks = perturbation.resample_blocks(read_blocks(data, names=public.all_names), ledger=payment.ledger)
+        with whole_file(out) as file, counting(source, "perturbing"):
+            blocks = perturbation.resample_from(source, ledger=payment.ledger, folder=out.parent)
             rows = _write(_writer(file, out), blocks, public)
         payment.outcome = f"the table is in {out}, without its receipt"
         save_receipt(perturbation, out)

@@ -10,6 +10,8 @@ from typing import Any
 import typer
 
 from discreet.cli.outputs import advise, notes
+from discreet.sources import Source
+from discreet.sources.parquet import ParquetSource
 
 Told = Callable[[str, int, int], None]
 """Called with the name of the work, the number of steps that are done, and their total."""
@@ -37,6 +39,15 @@ def progress_bars() -> Iterator[Told]:
             shown.update(bars[work], completed=done, total=of)
 
         yield told
+
+
+@contextmanager
+def counting(source: Source, words: str = "counting, adding noise") -> Iterator[None]:
+    """Show on the owner's terminal that records are read and, for Parquet files, how many of their row groups."""
+    with notes.status(words) as shown:
+        if notes.is_terminal and isinstance(source, ParquetSource):
+            source.told = lambda done, of: shown.update(f"{words}: {done} of {of} row groups")
+        yield
 
 
 @contextmanager

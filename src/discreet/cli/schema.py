@@ -15,7 +15,6 @@ from discreet.errors import DataError
 from discreet.records.files import Block, checked, is_text, open_quotes, read_columns
 from discreet.schema import Schema
 from discreet.schema.columns import Column, Label, Numeric
-from discreet.sources.file import open_file
 from discreet.storage.writing import whole_file
 
 MOST_SHOWN = 8
@@ -98,7 +97,7 @@ def drafted(columns: Block, target: str, ignore: list[str]) -> Schema:
 
 def check(
     schema: Annotated[str, typer.Argument(help="A schema file; schemas.json#adult picks one of several.")],
-    data: Annotated[Path | None, typer.Argument(help="A data file whose columns must fit the schema.")] = None,
+    data: options.OptionalData = None,
     table: options.DataTable = None,
     as_json: options.Json = False,
 ) -> None:
@@ -110,7 +109,7 @@ def check(
     """
     public = inputs.load_schema(schema)
     if data is not None:
-        inputs.check_structure(open_file(data, table), data, public)
+        inputs.check_structure(inputs.open_data(data, table), data, public)
     if as_json:
         emit(
             {

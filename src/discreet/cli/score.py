@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import inputs, options
 from discreet.cli.accounts import Payment, as_dict, paying
-from discreet.cli.outputs import advise, emit, notes, say, tabulate_receipt
+from discreet.cli.outputs import advise, emit, say, tabulate_receipt
+from discreet.cli.progress import counting
 from discreet.privacy.epsilon import as_epsilon
 from discreet.schema import Schema
+from discreet.sources import check_rows
 
 VAGUE = 0.2
 """An interval that is wider than this says little; then a remark says what would narrow it."""
@@ -21,10 +22,12 @@ SHOWN = "the accuracy was shown"
 
 def score(
     model: options.Model,
-    data: Annotated[Path, typer.Argument(help="A .csv or .parquet file of records with labels.", show_default=False)],
+    data: options.Data,
     epsilon: options.Epsilon,
     adjacency: options.Adjacency = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the interval around the accuracy.")] = 0.95,
+    table: options.DataTable = None,
+    stream: options.Stream = False,
     ledger: options.OptionalLedger = None,
     limit: options.Limit = None,
     seed: options.Seed = None,
@@ -40,7 +43,7 @@ def score(
       discreet score discreet-demo/model.json discreet-demo/train.csv \\
         --epsilon 1 --ledger ledger.jsonl --limit 2
     """
-    from discreet.evaluation import check_options, evaluate_file
+    from discreet.evaluation import check_options, evaluate_from
 
     with paying(ledger, "no accuracy was shown") as payment:
         loss = as_epsilon(epsilon)
@@ -52,11 +55,13 @@ def score(
             "confidence": confidence,
             "random_state": seed,
         }
-        inputs.check_labelled(data, schema, others_allowed=True)
+        source = inputs.open_data(data, table, stream=stream)
+        check_rows(source, sums=trained.by_record)
+        inputs.check_labelled(source, data, schema)
         check_options(trained, **given)
         payment.open(limit, loss, schema.adjacency)
-        with notes.status("counting, adding noise"):
-            found = evaluate_file(trained, data, ledger=payment.ledger, **given)
+        with counting(source):
+            found = evaluate_from(trained, source, ledger=payment.ledger, **given)
         if as_json:
             emit({**found.to_dict(), "ledger": as_dict(payment.ledger)})
             payment.outcome = SHOWN

@@ -9,12 +9,14 @@ import typer
 
 from discreet.cli import inputs, options
 from discreet.cli.accounts import Payment, as_dict, paying
-from discreet.cli.outputs import check_out, emit, notes, say, tabulate_receipt
+from discreet.cli.outputs import check_out, emit, say, tabulate_receipt
+from discreet.cli.progress import counting
 from discreet.errors import ParameterError, SchemaError
 from discreet.privacy.epsilon import as_epsilon
 from discreet.privacy.ledger import Ledger
 from discreet.schema import Schema
-from discreet.sources.file import open_file
+from discreet.sources import check_rows
+from discreet.sources.addresses import Address
 
 KINDS = ("auto", "naive-bayes", "one-rule", "decision-tree", "random-forest", "svm", "bee-rules")
 """The names of the models, written here so that --help does not load them."""
@@ -34,6 +36,7 @@ def train(
         ),
     ] = None,
     table: options.DataTable = None,
+    stream: options.Stream = False,
     ledger: options.OptionalLedger = None,
     limit: options.Limit = None,
     seed: options.Seed = None,
@@ -44,9 +47,10 @@ def train(
 ) -> None:
     """Train a differentially private model from a file or a database table.
 
-    Only noisy numbers go into the model; the data stay where they are. Without --model, auto picks a decision tree or a
-    linear model by the schema, epsilon and the number of records, and says why. bee-rules are searched on a table that
-    `discreet perturb` wrote, with its receipt beside it; they keep the guarantee of that table.
+    Only noisy numbers go into the model; the data stay where they are. Parquet files with the same columns are one
+    table: give their folder, or a pattern in quotes, such as 'visits/*.parquet'. Without --model, auto picks a decision
+    tree or a linear model by the schema, epsilon and the number of records, and says why. bee-rules are searched on a
+    table that `discreet perturb` wrote, with its receipt beside it; they keep the guarantee of that table.
 
     \b
     Parameters for --with, for instance (a wrong name lists all parameters of a model; auto has none):
@@ -63,9 +67,15 @@ def train(
         --epsilon 1 --out m.json --ledger ledger.jsonl --limit 2
       discreet train discreet-demo/train.csv --schema discreet-demo/schema.json \\
         --epsilon 1 --out tree.json --model decision-tree --with max_depth=3
+      discreet train postgresql://host/database --table clinic.patients --schema schema.json \\
+        --epsilon 1 --out m.json --model naive-bayes
+      discreet train spark://host:7077 --table registry.patients --schema schema.json \\
+        --epsilon 1 --out m.json --model decision-tree
     """
     if model == "bee-rules":
         price = epsilon, adjacency, ledger, limit
+        if isinstance(data, Address):
+            raise ParameterError(f"--model bee-rules is searched on a file that `discreet perturb` wrote; got {data}")
         _train_rules(data, out, schema, settings or [], seed, clear, force, as_json, price)
         return
     if schema is None or epsilon is None or clear:
@@ -75,11 +85,13 @@ def train(
         loss = as_epsilon(epsilon)
         public = public_schema(schema, adjacency, draft_ok)
         estimator = _estimator(model, settings or [], seed, schema=public, epsilon=loss)
-        check_out(out, data, inputs.schema_file(schema), ledger, force=force)
-        source = open_file(data, table)
+        check_out(out, inputs.data_file(data), inputs.schema_file(schema), ledger, force=force)
+        source = inputs.open_data(data, table, stream=stream)
+        if not estimator.by_counts:
+            check_rows(source, sums=estimator.by_sums)
         inputs.check_structure(source, data, public)
         payment.open(limit, loss, public.adjacency)
-        with notes.status("counting, adding noise"):
+        with counting(source):
             estimator.fit_from(source, ledger=payment.ledger)
         estimator.save(out)
         payment.outcome = f"the model is in {out}"

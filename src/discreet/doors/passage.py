@@ -10,15 +10,19 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import add
 
-from discreet.errors import ParameterError
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError, ParameterError
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.receipt import Charge, Receipt
 from discreet.privacy.steps import AnyStep, Lot, Step
 from discreet.records.encoding import Cells
 from discreet.schema import Adjacency, Schema
-from discreet.sources import Source
+from discreet.sources import Source, Task, sums_only
 from discreet.sources.exact import ExactRows, ExactStatistics
+from discreet.sources.fingerprints import FINGERPRINT, Fingerprinted, fingerprint
 
 
 class Spending:
@@ -55,8 +59,62 @@ Payer = Ledger | Spending
 """What a door can charge."""
 
 
+class Passes:
+    """The passes over a source that one reading consists of, for doors that answer their steps by adding up.
+
+    Guarantee  what was paid for the steps covers all passes that answer them, if the table is at rest meanwhile. If it
+               changes, the fit fails: the budget stays spent, and nothing but the failure is seen.
+    Proof      every pass adds up a fingerprint of the records that it met, and one that differs from the first ends the
+               fit. So all answers are functions of one table, and the proofs of the steps hold for it, however many
+               passes an answer took: the levels of a tree, or the search for hyperplanes.
+               Without this, it would not be enough that each step is answered from a pass of its own, or that the last
+               pass certifies the result. How many passes there are depends on the records (how many can be held, how
+               soon a search arrives), so one record could decide which of two states of the table is published.
+    Rests on   states that differ having different fingerprints: the number of records, and two sums of 32 bits each of
+               a number that is made of all codes of a record.
+    Test       tests/doors/test_passage.py::test_all_passes_of_a_reading_meet_one_table, tests/suites/test_folding.py
+    """
+
+    def __init__(self, source: Source, schema: Schema, cells: Sequence[Cells]) -> None:
+        self._source, self._schema, self._cells = source, schema, list(dict.fromkeys(cells))
+        self._met: NDArray[np.int64] | None = None
+
+    def __repr__(self) -> str:
+        return "Passes(values hidden)"
+
+    @property
+    def sums_only(self) -> bool:
+        """Whether records stay where they are, so that they can be added up but not held."""
+        return sums_only(self._source)
+
+    def rows(self) -> Iterator[ExactRows]:
+        """The codes of each record, in blocks."""
+        met = np.zeros(FINGERPRINT, dtype=np.int64)
+        for block in self._source.rows(self._cells, self._schema):
+            met += fingerprint(block)
+            yield block
+        self._compare(met)
+
+    def fold(self, task: Task) -> NDArray[np.int64]:
+        """The sum of what the task answers for the records."""
+        folded = self._source.fold(self._cells, self._schema, Fingerprinted(task))
+        self._compare(folded[task.size :])
+        return folded[: task.size]
+
+    def _compare(self, met: NDArray[np.int64]) -> None:
+        first, self._met = self._met, met
+        if first is not None and (first != met).any():
+            raise DataError(
+                "the table has changed while it was read, so nothing was learned and the budget is spent; fit on a "
+                "table, or a snapshot of it, that nobody writes to"
+            )
+
+
 class Reading:
-    """A source that was paid for. It can be read once: a second reading would be a second release, not paid for."""
+    """A source that was paid for. It can be read once: a second reading would be a second release, not paid for.
+
+    `passes` is a reading too, of as many passes as the paid steps need (proof there).
+    """
 
     def __init__(self, source: Source, schema: Schema) -> None:
         self._source: Source | None = source
@@ -72,6 +130,10 @@ class Reading:
     def rows(self, cells: Sequence[Cells]) -> Iterator[ExactRows]:
         """The codes of each record, in blocks."""
         return self._once().rows(list(dict.fromkeys(cells)), self._schema)
+
+    def passes(self, cells: Sequence[Cells]) -> Passes:
+        """Passes over the codes of the records in some cells."""
+        return Passes(self._once(), self._schema, cells)
 
     def _once(self) -> Source:
         source, self._source = self._source, None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.doors.gathering import gather
 from discreet.doors.passage import Payer, passage
 from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
@@ -21,12 +20,16 @@ from discreet.privacy.steps import AnyStep, Lot, Step
 from discreet.records.encoding import Cells
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Column, Numeric
-from discreet.sources import Source
+from discreet.sources import Source, check_rows
+from discreet.sources.exact import ExactRows
 
 NoisyCodes: TypeAlias = list[NDArray[np.uint16]]
 """Perturbed codes, one array per component: the columns, then the label."""
 RowStep: TypeAlias = "Step[Value, DiscreteLaplace | RandomizedResponse]"
 
+CHUNK = 1 << 15
+"""Records that are perturbed at a time. Their noise is drawn chunk by chunk, however the source cuts them into blocks:
+so with the same seed (for tests), every source that keeps the order of the records gives the same table."""
 NOT_RELEASED = 2**16 - 1
 """The code of a value that is not released; the largest 16-bit code, which no column uses as a cell."""
 
@@ -102,14 +105,18 @@ def perturb_rows(
     ledger: Payer,
     rng: Randomness,
     purpose: str,
-) -> tuple[NoisyCodes, Receipt]:
+) -> tuple[Iterator[NoisyCodes], Receipt]:
     """Pay, then read, then perturb each record: all columns or `drawn` of them, and the label if it has a step.
+
+    The payment is made at once; records are read in one pass and perturbed as the chunks are taken, in the order of the
+    source.
 
     Guarantee  the result is ε-DP under replace-one, where the number of records is public. ε is the sum of the steps of
                one record: its columns (only `drawn` of them, if given) and its label. The same holds for each record
                alone, towards whoever collects the result.
-    Proof      in LocalPerturbation, which decodes the result.
-    Order      that of the passage.
+    Proof      in LocalPerturbation, which decodes the result. The noise of each record is independent of all else; how
+               records are cut into chunks depends on their number and order alone.
+    Order      that of the passage: a reading that fails on its way stays paid for.
     """
     columns = tuple(columns)
     if schema.adjacency is not Adjacency.REPLACE_ONE:
@@ -124,19 +131,55 @@ def perturb_rows(
         raise ParameterError(
             "the step does not perturb the label among the classes of the schema; need the step that `label_step` makes"
         )
-    steps = asked_of_rows(columns, label, drawn)
-    reading, receipt = passage(source, schema, steps, ledger, rng, purpose)
+    check_rows(source)
+    reading, receipt = passage(source, schema, asked_of_rows(columns, label, drawn), ledger, rng, purpose)
     cells = [Cells(name) for name in schema.names]
-    exact, classes = gather(reading, cells, schema, all_records=True)
-    chosen = None if drawn is None else _drawn(len(classes), len(cells), drawn, rng)
+    chunks = _chunks(reading.rows(cells), cells)
+    return (_perturbed_chunk(*chunk, columns, label, drawn, schema, rng) for chunk in chunks), receipt
+
+
+Chunk = tuple[list[NDArray[np.uint16]], NDArray[np.uint16]]
+"""The exact codes of some records, column by column, and their class codes. Private."""
+
+
+def _chunks(blocks: Iterable[ExactRows], cells: Sequence[Cells]) -> Iterator[Chunk]:
+    """The records of all blocks, CHUNK at a time, in their order; the last chunk has the rest."""
+    waiting: list[list[NDArray[np.uint16]]] = []
+    rows = 0
+    for block in blocks:
+        waiting.append([*(block.codes[each] for each in cells), block.labels])
+        rows += len(block.labels)
+        if rows < CHUNK:
+            continue
+        joined = [np.concatenate(parts) for parts in zip(*waiting, strict=True)]
+        whole = rows - rows % CHUNK
+        for start in range(0, whole, CHUNK):
+            *codes, labels = (each[start : start + CHUNK] for each in joined)
+            yield codes, labels
+        waiting, rows = [[each[whole:] for each in joined]], rows - whole
+    if rows:
+        *codes, labels = (np.concatenate(parts) for parts in zip(*waiting, strict=True))
+        yield codes, labels
+
+
+def _perturbed_chunk(
+    exact: list[NDArray[np.uint16]],
+    classes: NDArray[np.uint16],
+    columns: Sequence[RowStep],
+    label: RowStep | None,
+    drawn: int | None,
+    schema: Schema,
+    rng: Randomness,
+) -> NoisyCodes:
+    chosen = None if drawn is None else _drawn(len(classes), len(columns), drawn, rng)
     noisy = [
-        _perturbed(exact[each], step, None if chosen is None else chosen[:, place], rng)
-        for place, (each, step) in enumerate(zip(cells, columns, strict=True))
+        _perturbed(codes, step, None if chosen is None else chosen[:, place], rng)
+        for place, (codes, step) in enumerate(zip(exact, columns, strict=True))
     ]
     if label is not None:
-        classes[classes == len(schema.classes)] = 0
-        noisy.append(_perturbed(classes, label, None, rng))
-    return noisy, receipt
+        known = np.where(classes == len(schema.classes), 0, classes).astype(np.uint16)
+        noisy.append(_perturbed(known, label, None, rng))
+    return noisy
 
 
 def _perturbed(

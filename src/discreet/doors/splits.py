@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from discreet.doors.gathering import gather
 from discreet.doors.passage import Payer, passage
 from discreet.doors.tree_plans import Greedy
-from discreet.doors.tree_rows import TreeRows
+from discreet.doors.tree_table import held_or_folded
 from discreet.errors import ParameterError
 from discreet.privacy.randomness import Randomness
 from discreet.queries.trees import Tree
@@ -29,6 +28,5 @@ def grow_splits(
         )
     steps = plan.steps(schema)
     reading, _ = passage(source, schema, steps, ledger, rng, purpose)
-    records = TreeRows(*gather(reading, plan.cells(), schema, smallest=True), len(schema.classes))
-    tree, _ = plan.grown(records, steps, schema, rng)
+    tree, _ = plan.grown(held_or_folded(reading.passes(plan.cells()), plan.cells(), schema), steps, schema, rng)
     return tree

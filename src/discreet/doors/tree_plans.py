@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.doors.tree_rows import TreeRows
+from discreet.doors.tree_records import Placed, TreeRecords
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
@@ -37,7 +37,7 @@ class Plan(Protocol):
         """The queries in order, each with its mechanism and its share; the door checks and charges them."""
         ...
 
-    def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Grow the tree by the mechanisms of exactly these steps."""
         ...
 
@@ -103,30 +103,30 @@ class Greedy:
             choices.append(_chosen(Asked(words, unit), share, schema))
         return choices if self.leaves is None else [*choices, _leaf_counts(2**depth, self.leaves, schema)]
 
-    def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Grow, then count."""
         *choices, leaves = steps
-        tree, place = self.grown(records, choices, schema, rng)
-        return _counted(tree, place, records, leaves.mechanism, rng)
+        tree, placed = self.grown(records, choices, schema, rng)
+        return _counted(tree, placed, leaves.mechanism, rng)
 
     def grown(
-        self, records: TreeRows, choices: Sequence[AnyStep], schema: Schema, rng: Randomness
-    ) -> tuple[Tree, Places]:
-        """The tree that the steps of the levels choose, which may be published, and the leaf of each record."""
+        self, records: TreeRecords, choices: Sequence[AnyStep], schema: Schema, rng: Randomness
+    ) -> tuple[Tree, Placed]:
+        """The tree that the steps of the levels choose, which may be published, and the records at its leaves."""
         candidates, score = Candidates(self.splits), SCORES[self.score]
         levels: list[list[Node]] = []
         boxes: list[Box | None] = [{}]  # None: below a leaf, to the right, where no record goes
-        place = np.zeros(len(records.labels), dtype=np.intp)
+        placed = records.at_the_top()
         for step in choices:
             chosen: list[Node] = []
-            for box, scores in zip(boxes, records.scores(candidates, score, place, len(boxes), schema), strict=True):
+            for box, scores in zip(boxes, placed.scores(candidates, score, len(boxes), schema), strict=True):
                 open_ = candidates.open_to(box)
                 chosen.append(self.splits[open_[step.mechanism.choose(scores[open_], rng)]] if len(open_) else None)
             levels.append(chosen)
             boxes = [half for box, node in zip(boxes, chosen, strict=True) for half in branches(box, node, schema)]
-            place = records.below(chosen, place)
+            placed = placed.below(chosen)
         leaf = np.cumsum([box is not None for box in boxes]) - 1
-        return complete_tree(levels), leaf[place]
+        return complete_tree(levels), placed.renumbered(leaf)
 
 
 @dataclass(frozen=True)
@@ -158,24 +158,24 @@ class Published:
             tables.append(_counted_step(Asked(words, unused), share, schema))
         return [*tables, _leaf_counts(2 ** len(self.levels), self.leaves, schema)]
 
-    def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Grow on noisy tables, then count."""
         *noises, leaves = [step.mechanism for step in steps]
         candidates = Candidates(self.splits)
         levels: list[list[Split]] = []
-        place, used = np.zeros(len(records.labels), dtype=np.intp), np.zeros((1, 0), dtype=np.intp)
+        placed, used = records.at_the_top(), np.zeros((1, 0), dtype=np.intp)
         for noise in noises:
             places = 2 ** len(levels)
-            left = records.on_the_left(candidates, place, places, schema)
-            right = records.by_class(place, places)[:, :, None] - left
+            left, total = placed.tables(candidates, places, schema)
+            right = total[:, :, None] - left
             unused = np.stack([np.setdiff1d(np.arange(len(self.splits)), row) for row in used])
             tables = np.take_along_axis(np.stack([left, right]), unused[None, :, None, :], axis=3)
             best = np.argmin(_gini_index(noise.perturb(tables, rng)), axis=1)
             chosen = unused[np.arange(places), best]
             used = np.repeat(np.column_stack([used, chosen]), 2, axis=0)
             levels.append([self.splits[number] for number in chosen])
-            place = records.below(levels[-1], place)
-        return _counted(complete_tree(levels), place, records, leaves, rng)
+            placed = placed.below(levels[-1])
+        return _counted(complete_tree(levels), placed, leaves, rng)
 
 
 LEAST = 1e-5
@@ -215,13 +215,13 @@ class Fixed:
             return [_leaf_counts(self.tree.leaves, self.epsilon, schema)]
         return [_chosen(Asked(f"class of each of {self.tree.leaves} leaves", 1), self.epsilon, schema)]
 
-    def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Count or choose."""
         (mechanism,) = [step.mechanism for step in steps]
-        place = self.tree.leaf_of(records.codes, len(records.labels))
+        placed = records.at_the_leaves(self.tree)
         if not self.labels:
-            return _counted(self.tree, place, records, mechanism, rng)
-        chosen = [mechanism.choose(row, rng) for row in records.by_class(place, self.tree.leaves)]
+            return _counted(self.tree, placed, mechanism, rng)
+        chosen = [mechanism.choose(row, rng) for row in placed.by_class(self.tree.leaves)]
         return _labelled(self.tree, chosen, schema)
 
 
@@ -248,12 +248,9 @@ class BestLabelled:
         number = sum(len(labelings(tree, len(schema.classes))) for tree in self.trees)
         return [_chosen(Asked(f"best of {number} labelled trees", 1), self.epsilon, schema)]
 
-    def answer(self, records: TreeRows, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
         """Score all candidates, then choose."""
-        by_cell = {
-            cells: records.by_class(records.codes[cells].astype(np.intp), cells.size(schema)) for cells in self.cells()
-        }
-        whole = records.by_class(np.zeros(len(records.labels), dtype=np.intp), 1)
+        by_cell, whole = records.by_cell(self.cells(), schema)
         named = [(tree, labelings(tree, len(schema.classes))) for tree in self.trees]
         scores = []
         for tree, labels in named:
@@ -261,7 +258,7 @@ class BestLabelled:
             for cells in tree.cells:
                 codes = np.arange(cells.size(schema))
                 np.add.at(counts, tree.leaf_of({cells: codes}, len(codes)), by_cell[cells])
-            counts = counts if tree.cells else whole
+            counts = counts if tree.cells else whole[None]
             scores.append(counts[np.arange(tree.leaves), labels].sum(axis=1))
         (choice,) = [step.mechanism for step in steps]
         chosen = choice.choose(np.concatenate(scores), rng)
@@ -300,8 +297,8 @@ def _leaf_counts(leaves: int, share: Epsilon, schema: Schema) -> Step[Asked, Dis
     return _counted_step(Asked(f"records by class in {leaves} leaves", 1), share, schema)
 
 
-def _counted(tree: Tree, place: Places, records: TreeRows, noise: DiscreteLaplace, rng: Randomness) -> Answer:
-    counts = records.by_class(place, tree.leaves).T
+def _counted(tree: Tree, placed: Placed, noise: DiscreteLaplace, rng: Randomness) -> Answer:
+    counts = placed.by_class(tree.leaves).T
     return LeafCounts(tree.nodes), NoisyTable(noise.perturb(counts, rng), noise.variance)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.queries.arrays import Integers
 from discreet.queries.tree_paths import Candidates
-from discreet.queries.trees import Node, Places, SplitScore
+from discreet.queries.trees import Node, Places, SplitScore, Tree
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 
@@ -39,6 +39,19 @@ class TreeRows:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("records are private and cannot be pickled")
+
+    def at_the_top(self) -> PlacedRows:
+        """As TreeRecords."""
+        return PlacedRows(self, np.zeros(len(self.labels), dtype=np.intp))
+
+    def at_the_leaves(self, tree: Tree) -> PlacedRows:
+        """As TreeRecords."""
+        return PlacedRows(self, tree.leaf_of(self.codes, len(self.labels)))
+
+    def by_cell(self, cells: Sequence[Cells], schema: Schema) -> tuple[dict[Cells, Integers], Integers]:
+        """As TreeRecords."""
+        counts = {each: self.by_class(self.codes[each].astype(np.intp), each.size(schema)) for each in cells}
+        return counts, np.bincount(self.labels, minlength=self.classes)
 
     def among(self, kept: NDArray[np.bool_]) -> TreeRows:
         """Some of the records."""
@@ -95,6 +108,40 @@ class TreeRows:
                 goes_right = code > limit if cells.bins is not None else code != limit
                 after[block] += goes_right & (column == number)
         return after
+
+
+@dataclass(frozen=True, repr=False)
+class PlacedRows:
+    """Rows, and the place of each in a tree: what plans ask (`Placed`). Private."""
+
+    rows: TreeRows
+    place: Places
+
+    def scores(self, candidates: Candidates, score: SplitScore, places: int, schema: Schema) -> Iterator[Integers]:
+        """As Placed."""
+        return self.rows.scores(candidates, score, self.place, places, schema)
+
+    def tables(self, candidates: Candidates, places: int, schema: Schema) -> tuple[Integers, Integers]:
+        """As Placed."""
+        return self.rows.on_the_left(candidates, self.place, places, schema), self.by_class(places)
+
+    def by_class(self, places: int) -> Integers:
+        """As Placed."""
+        return self.rows.by_class(self.place, places)
+
+    def below(self, chosen: Sequence[Node]) -> PlacedRows:
+        """As Placed."""
+        return PlacedRows(self.rows, self.rows.below(chosen, self.place))
+
+    def renumbered(self, numbers: Places) -> PlacedRows:
+        """As Placed."""
+        return PlacedRows(self.rows, numbers[self.place])
+
+    def __repr__(self) -> str:
+        return "PlacedRows(values hidden)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("records are private and cannot be pickled")
 
 
 class _Counter:

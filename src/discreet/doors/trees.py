@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import repeat
 
 from discreet.doors.gathering import gather
-from discreet.doors.passage import Payer, passage
+from discreet.doors.passage import Passes, Payer, passage
 from discreet.doors.tree_plans import PLANS, Greedy, Plan
+from discreet.doors.tree_records import TreeRecords
 from discreet.doors.tree_rows import TreeRows
+from discreet.doors.tree_table import held_or_folded
 from discreet.errors import ParameterError
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import AnyStep, Lot
 from discreet.queries.tables import ClassCounts
+from discreet.records.encoding import Cells
 from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
@@ -51,10 +55,16 @@ def grow(
         asked = [Lot(f"each of {len(plans)} trees, records dealt among them by lot", tuple(steps))]
     reading, receipt = passage(source, schema, asked, ledger, rng, purpose)
     cells = [each for plan in plans for each in plan.cells()] or [ClassCounts().cells(schema)]
-    records = TreeRows(*gather(reading, cells, schema, smallest=True), len(schema.classes))
-    hand = rng.integers(len(plans), (len(records.labels),)) if dealt else None
-    tables = []
-    for number, (plan, own) in enumerate(zip(plans, steps, strict=True)):
-        met = records if hand is None else records.among(hand == number)
-        tables.append(plan.answer(met, own, schema, rng))
+    passes = reading.passes(cells)
+    met = _dealt(passes, cells, len(plans), schema, rng) if dealt else repeat(held_or_folded(passes, cells, schema))
+    tables = [plan.answer(records, own, schema, rng) for plan, own, records in zip(plans, steps, met, strict=False)]
     return NoisyStatistics(tables, receipt)
+
+
+def _dealt(
+    passes: Passes, cells: Sequence[Cells], hands: int, schema: Schema, rng: Randomness
+) -> Iterator[TreeRecords]:
+    """The records of each hand in turn. All are held: each record has its lot from one pass, in any order."""
+    records = TreeRows(*gather(passes, cells, schema, smallest=True), len(schema.classes))
+    hand = rng.integers(hands, (len(records.labels),))
+    return (records.among(hand == number) for number in range(hands))

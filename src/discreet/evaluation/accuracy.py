@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,10 @@ from discreet.privacy.randomness import as_rng
 from discreet.privacy.receipt import Receipt
 from discreet.privacy.steps import laplace_steps
 from discreet.queries.tables import ClassCounts
-from discreet.records import files
 from discreet.schema import Schema
-from discreet.sources.predictions import Examples, MarkedSource, marks
+from discreet.sources import Records, Source, as_records, check_rows, finish
+from discreet.sources.file import open_file
+from discreet.sources.predictions import Examples, MarkedSource, MarkedTable, marks
 
 UNIT = "one record of the test data"
 ASKED = "Predictions(right, wrong)"
@@ -120,38 +122,57 @@ def evaluate(
     >>> 0 <= accuracy.lower <= accuracy.value <= accuracy.upper <= 1, accuracy.receipt.epsilon
     (True, Fraction(1, 1))
     """
+    _check_model(model)
+    marked = MarkedSource(model.predict, model.schema_, (X, y), lambda: [(X, y)], singly=not model.by_record)
     return _evaluated(
-        model, (X, y), lambda: [(X, y)], epsilon, ledger, adjacency, confidence=confidence, random_state=random_state
+        model, marked, epsilon, ledger, adjacency=adjacency, confidence=confidence, random_state=random_state
     )
 
 
-def evaluate_file(model: Any, path: str | Path, **options: Any) -> Accuracy:
-    """As `evaluate`, for a CSV or Parquet file, a block of records at a time; only the schema's columns are read."""
-    path = files.checked(path)
+def evaluate_from(model: Any, source: Source, **options: Any) -> Accuracy:
+    """As `evaluate`, for any source, for instance a database or a file larger than memory.
 
-    def known(block: files.Block) -> Examples:
-        return {name: values for name, values in block.items() if name in model.schema_.all_names}, None
-
-    def blocks() -> Iterable[Examples]:
-        return map(known, files.read_blocks(path, names=model.schema_.all_names))
-
+    Records are marked where the source counts them, and only the two numbers come back; models that need whole values
+    (bee rules) read them block by block. Columns that are not in the model's schema are not read.
+    """
     _check_model(model)
-    return _evaluated(model, known(files.structure(path)), blocks, **options)
+    marked: Source
+    if model.by_record:
+        check_rows(source, sums=True)
+        marked = MarkedTable(source, model.predict_positions, model.asked_cells(), model.schema_)
+    else:
+        records, names = as_records(source), model.schema_.all_names
+        there = records.structure()
+        structure = {name: there[name] for name in names if name in there}
+        blocks = partial(_examples, records, names)
+        marked = MarkedSource(model.predict, model.schema_, (structure, None), blocks, singly=True)
+    try:
+        return _evaluated(model, marked, **options)
+    finally:
+        finish(source)
+
+
+def _examples(records: Records, names: list[str]) -> Iterator[Examples]:
+    return ((block, None) for block in records.values(names))
+
+
+def evaluate_file(model: Any, path: str | Path, table: str | None = None, **options: Any) -> Accuracy:
+    """As `evaluate_from`, for a file: CSV, Parquet, a folder of Parquet files, or a table of a .duckdb file."""
+    return evaluate_from(model, open_file(path, table), **options)
 
 
 def _evaluated(
     model: Any,
-    structure: Examples,
-    blocks: Callable[[], Iterable[Examples]],
+    source: Source,
     epsilon: Any = 1.0,
     ledger: Ledger | None = None,
+    *,
     adjacency: Any = None,
     confidence: float = 0.95,
     random_state: Any = None,
 ) -> Accuracy:
     check_options(model, epsilon, adjacency, confidence, random_state)
     charge, schema = as_epsilon(epsilon), _public(model, adjacency)
-    source = MarkedSource(model.predict, model.schema_, structure, blocks, singly=not model.by_record)
     marked, query = marks(schema.adjacency), ClassCounts()
     (step,) = laplace_steps([query], [charge], marked)
     purpose = f"accuracy of {model.kind} for {schema.target}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from discreet.federated.masks import KeyPair, mask
 from discreet.federated.message import Message
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.randomness import as_rng
-from discreet.sources import Source
+from discreet.schema import Schema
+from discreet.sources import Source, finish
 
 
 class Party:
@@ -81,6 +82,12 @@ class Party:
         schema, steps = invitation.schema_of(self.name), invitation.steps(self.name)
         if not steps:  # no question is about this party's columns: nothing to read, nothing to pay
             return Message(invitation.hash, invitation.round, self.name, False, ())
+        try:
+            return self._answered(invitation, schema, steps)
+        finally:
+            finish(self._source)
+
+    def _answered(self, invitation: Invitation, schema: Schema, steps: Sequence[Any]) -> Message:
         purpose = f"federated round {invitation.round} as {self.name}"
         rng = as_rng(self._random_state)
         if invitation.trust == "nobody":

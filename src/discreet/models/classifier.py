@@ -30,11 +30,11 @@ from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import Randomness, as_rng
-from discreet.records.encoding import class_codes
+from discreet.records.encoding import Cells, Codes, class_codes
 from discreet.records.tables import as_vector
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
-from discreet.sources import Source
+from discreet.sources import Source, check_rows, finish
 from discreet.sources.memory import MemorySource
 
 Matrix = NDArray[np.float64]
@@ -58,6 +58,14 @@ class AskData(Protocol):
 
         The model states the sum of all charges to `ledger`, so a family cannot leave a part out.
         """
+        ...
+
+
+class TellCells(Protocol):
+    """The type of `asked_cells`."""
+
+    def __call__(self) -> tuple[Cells, ...]:
+        """The cells of a record whose codes decide what is predicted for it, each once."""
         ...
 
 
@@ -92,8 +100,15 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each record."""
+        return self.classes_[self._best(X)]
+
+    def predict_positions(self, X: Any) -> Codes:
+        """Return the class of each record as its position among the classes of the schema."""
+        return class_codes(self.classes_, self.schema_)[self._best(X)]
+
+    def _best(self, X: Any) -> Codes:
         codes = [np.argmax(block, axis=1) for block in self._blocks(X)]
-        return self.classes_[np.concatenate(codes)] if codes else self.classes_[:0]
+        return np.concatenate([np.empty(0, dtype=np.intp), *codes])
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Matrix:
@@ -142,15 +157,21 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class PrivateClassifier(Classifier):
-    """A model made of noisy statistics alone. A family provides `kind`, `_learn`, `_build` and `_scores`."""
+    """A model made of noisy statistics alone. A family provides `kind`, `_learn`, `_build`,
+    `_scores` and `asked_cells`."""
 
     by_record: ClassVar[bool] = True
+    by_counts: ClassVar[bool] = False
+    """Whether counts are all that the model asks for, so that every source will do."""
+    by_sums: ClassVar[bool] = False
+    """Whether sums over records are all that it asks for, so that no record has to travel."""
     earlier: ClassVar[dict[str, Any]] = {}
     """Parameters that files of earlier versions do not have, with the values that those versions meant."""
 
     epsilon: Any
     random_state: Any
 
+    asked_cells: TellCells
     _learn: AskData
     _build: BuildModel
 
@@ -173,7 +194,12 @@ class PrivateClassifier(Classifier):
         account = as_ledger(ledger, epsilon)
         account.check(epsilon, schema.adjacency)
         spending, purpose = Spending(account), f"{self.kind} for {schema.target}"
-        answers = self._learn(source, schema, epsilon, spending, as_rng(self.random_state), purpose)
+        if not self.by_counts:
+            check_rows(source, sums=self.by_sums)
+        try:
+            answers = self._learn(source, schema, epsilon, spending, as_rng(self.random_state), purpose)
+        finally:
+            finish(source)
         return self._make(NoisyStatistics(answers, spending.receipt), schema)
 
     def fit_noisy(self, noisy: NoisyStatistics) -> Self:

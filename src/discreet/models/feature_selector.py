@@ -16,7 +16,7 @@ from discreet.privacy.randomness import as_rng
 from discreet.queries.tables import MOST_BINS, MajorityScore
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
-from discreet.sources import Source
+from discreet.sources import Source, finish
 from discreet.sources.memory import MemorySource
 
 
@@ -86,7 +86,11 @@ class FeatureSelector(ColumnSelector):
         bins = int(self.bins)
         candidates = [MajorityScore(each.name, bins if isinstance(each, Numeric) else None) for each in schema.columns]
         purpose, rng = f"feature selection for {schema.target}", as_rng(self.random_state)
-        chosen = select(source, schema, candidates, int(self.k), epsilon, as_ledger(ledger, epsilon), rng, purpose)
+        account = as_ledger(ledger, epsilon)
+        try:
+            chosen = select(source, schema, candidates, int(self.k), epsilon, account, rng, purpose)
+        finally:
+            finish(source)
         self._set_choice(schema, chosen.columns, Guarantee.of(chosen.receipt, schema), chosen.receipt)
         return self
 

@@ -24,6 +24,7 @@ from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import laplace_steps, split_by_weight
 from discreet.queries.tables import Counts, MajorityScore
+from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics, NoisyTable
 from discreet.schema import Schema
 from discreet.schema.columns import Numeric
@@ -71,6 +72,7 @@ class OneRule(PrivateClassifier):
     """
 
     kind: ClassVar[str] = "one-rule"
+    by_counts: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -107,6 +109,10 @@ class OneRule(PrivateClassifier):
         log_table = np.log(_cell_probabilities(table))
         column = ColumnScores(query.cells(schema), log_table, np.ascontiguousarray(by_cell.T))
         self._model = Model(np.zeros(len(schema.classes)), (column,)).in_order(places)
+
+    def asked_cells(self) -> tuple[Cells, ...]:
+        """The cells of a record whose codes decide what is predicted for it."""
+        return self._model.cells
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return self._model.joint(X, self.schema_)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.models.explanation import Evidence
 from discreet.records.encoding import Cells, label_array
-from discreet.records.tables import Table, check_records
+from discreet.records.tables import open_records
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, text_of
 from discreet.sources.memory import BLOCK
@@ -65,18 +65,21 @@ class Model:
         )
         return Model(self.log_prior[places], columns)
 
+    @property
+    def cells(self) -> tuple[Cells, ...]:
+        """The cells whose codes decide."""
+        return tuple(each.cells for each in self.columns)
+
     def joint(self, X: Any, schema: Schema) -> Iterator[Matrix]:
         """Yield log-probabilities of class and record, one block of rows at a time, so that memory use stays flat."""
-        check_records(X, schema)
-        table = Table(X, schema)
-        table.check(schema)
-        columns = [(table.column(each.cells.column), each) for each in self.columns]
+        table = open_records(X, schema)
+        columns = [(table.coder(each.cells, schema), each) for each in self.columns]
         for start in range(0, table.rows, BLOCK):
             rows = slice(start, min(start + BLOCK, table.rows))
             joint = np.tile(self.log_prior, (rows.stop - rows.start, 1))
             evidence = np.empty_like(joint)
-            for values, column in columns:
-                codes = column.cells.codes(values[rows], schema)
+            for encode, column in columns:
+                codes = encode(rows)
                 # every code is in range; mode="clip" only keeps numpy from checking again, which is much faster
                 np.take(column.by_cell, codes, axis=0, out=evidence, mode="clip")
                 joint += evidence

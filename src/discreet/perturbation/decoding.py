@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from discreet.doors.rows import NOT_RELEASED, NoisyCodes
 from discreet.records.encoding import Cells, class_codes
-from discreet.records.files import ROWS
 from discreet.schema import Schema
 from discreet.schema.columns import Column, Numeric, text_of
 
@@ -37,30 +36,30 @@ def as_texts(values: NDArray[Any]) -> list[str]:
     return ["" if value is None or value != value else text_of(value) for value in values.tolist()]
 
 
-def digest_of_codes(codes: NoisyCodes, order: NDArray[np.intp], schema: Schema) -> str:
-    """The digest of a table that is published with its rows in this order; `digest_of_values` finds the same."""
-    *columns, labels = codes
+class TableDigest:
+    """The digest of a table whose codes are published in this order; `digest_of_values` finds the same in its file."""
 
-    def blocks() -> Iterator[list[NDArray[Any]]]:
-        for start in range(0, len(order), ROWS):
-            rows = order[start : start + ROWS]
-            read = [table[np.minimum(code[rows], len(table) - 1)] for table, code in zip(tables, columns, strict=True)]
-            yield [*read, labels[rows]]
+    def __init__(self, schema: Schema) -> None:
+        self._tables = [_codes_when_read(column, schema) for column in schema.columns]
+        self._digest = _Digest(len(schema.columns) + 1)
 
-    tables = [_codes_when_read(column, schema) for column in schema.columns]
-    return _digest(blocks(), len(codes))
+    def add(self, codes: NoisyCodes) -> None:
+        """Take the next records."""
+        *columns, labels = codes
+        read = [table[np.minimum(code, len(table) - 1)] for table, code in zip(self._tables, columns, strict=True)]
+        self._digest.add([*read, labels])
+
+    def __str__(self) -> str:
+        return str(self._digest)
 
 
 def digest_of_values(blocks: Iterable[Mapping[str, NDArray[Any]]], schema: Schema) -> str:
     """The digest of a published table that was read in blocks of columns, target included, from any kind of file."""
-    encoded = (
-        [
-            *(Cells(name).codes(block[name], schema) for name in schema.names),
-            class_codes(block[schema.target], schema),
-        ]
-        for block in blocks
-    )
-    return _digest(encoded, len(schema.names) + 1)
+    digest = _Digest(len(schema.names) + 1)
+    for block in blocks:
+        codes = [Cells(name).codes(block[name], schema) for name in schema.names]
+        digest.add([*codes, class_codes(block[schema.target], schema)])
+    return str(digest)
 
 
 def _codes_when_read(column: Column, schema: Schema) -> NDArray[np.intp]:
@@ -72,10 +71,15 @@ def _codes_when_read(column: Column, schema: Schema) -> NDArray[np.intp]:
     return Cells(column.name).codes(values, schema)
 
 
-def _digest(blocks: Iterable[list[NDArray[Any]]], columns: int) -> str:
+class _Digest:
     """SHA-256 of the codes, column by column: it does not depend on how the rows are cut into blocks."""
-    hashes = [hashlib.sha256() for _ in range(columns)]
-    for block in blocks:
-        for each, codes in zip(hashes, block, strict=True):
+
+    def __init__(self, columns: int) -> None:
+        self._hashes = [hashlib.sha256() for _ in range(columns)]
+
+    def add(self, block: list[NDArray[Any]]) -> None:
+        for each, codes in zip(self._hashes, block, strict=True):
             each.update(codes.astype("<u2").tobytes())
-    return hashlib.sha256(b"".join(each.digest() for each in hashes)).hexdigest()
+
+    def __str__(self) -> str:
+        return hashlib.sha256(b"".join(each.digest() for each in self._hashes)).hexdigest()

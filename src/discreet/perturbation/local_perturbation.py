@@ -9,6 +9,7 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from discreet.doors.passage import Spending
 from discreet.doors.rows import NoisyCodes, RowStep, column_step, label_step, perturb_rows
 from discreet.errors import ParameterError
-from discreet.perturbation.decoding import decoded, digest_of_codes
+from discreet.perturbation.decoding import TableDigest, decoded
+from discreet.perturbation.shuffling import HELD, RandomOrder
 from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon, shown_above
 from discreet.privacy.guarantee import EXPERIMENTAL, NEIGHBOURS, Guarantee, factor
 from discreet.privacy.ledger import Ledger, as_ledger
@@ -30,7 +32,7 @@ from discreet.records.files import ROWS
 from discreet.records.tables import Table
 from discreet.records.values import Columns
 from discreet.schema import Adjacency, Schema
-from discreet.sources import Source
+from discreet.sources import Source, finish
 from discreet.sources.blocks import BlockSource
 from discreet.sources.memory import MemorySource
 
@@ -100,7 +102,8 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     guarantee_ : the guarantee of the table that was perturbed last.
     receipt_, schema_ : every charge for that table, and the schema it was perturbed under.
-    table_digest_ : `save_receipt` recognises that table by it; None unless the labels were perturbed too.
+    table_digest_ : `save_receipt` recognises that table by it; None unless the labels were perturbed too, and until the
+        last block of the table was taken.
     mechanisms_ : the mechanism of each column and of the target, by name; a learner may use them to correct for noise.
 
     Examples
@@ -142,19 +145,30 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         With y=None the labels are the schema's target column of X.
         """
         self.check_parameters()
-        return next(self._resampled(MemorySource(X, y), ledger, most=None))
+        (table,) = self._resampled(MemorySource(X, y), ledger)
+        return table
+
+    def resample_from(
+        self, source: Source, *, ledger: Ledger | None = None, folder: str | Path | None = None
+    ) -> Iterator[tuple[Columns, NDArray[Any]]]:
+        """As `fit_resample`, for any source, for instance a file larger than memory; the result comes in blocks.
+
+        The charge is made once, before the first record is read. All records are read, in one pass, and perturbed
+        before the first block is returned. Perturbed records that do not fit in memory wait for their turn in a file
+        in `folder` (default: the system's folder of temporary files), two bytes per value and eight per record. It has
+        no name, and is gone with the last block.
+        """
+        self.check_parameters()
+        return self._resampled(source, ledger, most=ROWS, folder=folder)
 
     def resample_blocks(
         self, blocks: Iterable[Mapping[str, Any]], *, ledger: Ledger | None = None
     ) -> Iterator[tuple[Columns, NDArray[Any]]]:
-        """As `fit_resample`, for a table that comes in blocks, target column included.
+        """As `resample_from`, for a table that comes in blocks, target column included.
 
-        The charge is made once, before the first block is read. All rows are perturbed, and their order is drawn,
-        before the first block is returned; two bytes per value are kept in memory. Blocks with the wrong columns raise
-        an error only after the charge: check them before.
+        Blocks with the wrong columns raise an error only after the charge: check them before.
         """
-        self.check_parameters()
-        return self._resampled(BlockSource(lambda _: blocks), ledger, most=ROWS)
+        return self.resample_from(BlockSource(lambda _: blocks), ledger=ledger)
 
     def transform(self, X: Any, *, ledger: Ledger | None = None) -> Columns:
         """The perturbed columns without labels, at their shares of ε, rows in the order of X.
@@ -163,8 +177,9 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         them, nor what the order of the rows may tell.
         """
         self.check_parameters()
-        codes = self._perturbed(_without_labels(X, self.schema), ledger, as_rng(self.random_state), labels=False)
-        return self._decoded(codes)
+        chunks = self._perturbed(_without_labels(X, self.schema), ledger, as_rng(self.random_state), labels=False)
+        nothing = [np.empty(0, dtype=np.uint16) for _ in self.schema.columns]
+        return self._decoded([np.concatenate(parts) for parts in zip(nothing, *chunks, strict=True)])
 
     def fit_transform(self, X: Any, y: Any = None, **extra: Any) -> Columns:
         """As `transform`. Labels are refused: in a pipeline this step would pass them on unperturbed."""
@@ -243,18 +258,20 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.feature_names_in_ = np.array(self.schema.names, dtype=object)
         return self
 
-    def _perturbed(self, source: Source, ledger: Ledger | None, rng: Randomness, *, labels: bool = True) -> NoisyCodes:
-        """Pay for a table and perturb it. Guarantee and receipt are set even if perturbing fails: it was paid for."""
+    def _perturbed(
+        self, source: Source, ledger: Ledger | None, rng: Randomness, *, labels: bool = True
+    ) -> Iterator[NoisyCodes]:
+        """Pay for a table; it is perturbed as it is taken. Guarantee and receipt are set at once: it was paid for."""
         schema, (*columns, label) = self.schema, self._steps()
         spending = Spending(as_ledger(ledger, as_epsilon(self.epsilon)))
         purpose = f"local perturbation for {schema.target}"
         response = label if labels else None
         try:
-            codes, _ = perturb_rows(source, schema, columns, response, self._drawn, spending, rng, purpose)
+            chunks, _ = perturb_rows(source, schema, columns, response, self._drawn, spending, rng, purpose)
         finally:
             if spending.is_charged:
                 self._promise(spending.receipt, labels)
-        return codes
+        return chunks
 
     def _promise(self, receipt: Receipt, labels: bool) -> None:
         self._prepared()
@@ -266,20 +283,28 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.guarantee_ = replace(guarantee, unit=unit, labels=labels)
 
     def _resampled(
-        self, source: Source, ledger: Ledger | None, most: int | None
+        self, source: Source, ledger: Ledger | None, most: int | None = None, folder: str | Path | None = None
     ) -> Iterator[tuple[Columns, NDArray[Any]]]:
-        """Perturb all records and draw their order; then decode at most `most` of them at a time."""
+        """Perturb all records and draw their order; then decode at most `most` of them at a time, or all at once."""
         rng, classes = as_rng(self.random_state), label_array(self.schema.classes)
-        codes = self._perturbed(source, ledger, rng)
-        order = random_order(len(codes[-1]), rng)
-        self.table_digest_ = digest_of_codes(codes, order, self.schema_)
+        chunks = self._perturbed(source, ledger, rng)
+        held = HELD if most else None
+        order = RandomOrder(len(self.schema.all_names), rng, None if folder is None else Path(folder), held)
+        try:
+            for codes in chunks:
+                order.add(codes)
+        finally:
+            finish(source)
         paid = copy.copy(self)  # blocks decoded later use the schema they were perturbed under, even if another is set
 
         def decoded_blocks() -> Iterator[tuple[Columns, NDArray[Any]]]:
-            for start in range(0, max(1, len(order)), most or max(1, len(order))):
-                rows = order[start : start + most] if most else order
-                *columns, label = [code[rows] for code in codes]
+            digest = TableDigest(paid.schema_)
+            for codes in order.blocks(most):
+                digest.add(codes)
+                *columns, label = codes
                 yield paid._decoded(columns), classes[label]
+            if self.receipt_ is paid.receipt_:  # no other table was perturbed meanwhile
+                self.table_digest_ = str(digest)
 
         return decoded_blocks()
 
@@ -300,12 +325,3 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 def _without_labels(X: Any, schema: Schema) -> MemorySource:
     """A table whose labels are all missing, whether X has a target column or not."""
     return MemorySource(X, [None] * Table(X, schema).rows)
-
-
-def random_order(rows: int, rng: Randomness) -> NDArray[np.intp]:
-    """A uniformly random permutation: the order of random keys, drawn again if two keys are equal."""
-    while True:
-        keys = rng.integers(2**62, (rows,))
-        order = keys.argsort()
-        if (np.diff(keys[order]) > 0).all():
-            return order

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,27 +139,56 @@ class Tree:
 
     def leaf_of(self, codes: Mapping[Cells, NDArray[Any]], records: int) -> Places:
         """The leaf in which each record ends; leaves are numbered from left to right."""
-        if self.leaves == 1:
-            return np.zeros(records, dtype=np.intp)
-        left, right, _ = self.links()
-        cells, places = self.cells, np.arange(len(self.nodes))
-        matrix = np.stack([codes[each] for each in cells]).ravel()
-        inner = [node is not None for node in self.nodes]
-        row_of = {each: number * records for number, each in enumerate(cells)}
-        start = np.array([0 if node is None else row_of[node.cells] for node in self.nodes])
-        code = np.array([0 if node is None else node.code for node in self.nodes])
-        ordered = np.array([node is not None and node.bins is not None for node in self.nodes])
-        yes, no = np.where(inner, left, places), np.where(inner, right, places)
-        place, row = np.zeros(records, dtype=np.intp), np.arange(records)
-        for _ in range(self.depth):
-            answers, asked = matrix[start[place] + row], code[place]
-            goes_left = np.where(ordered[place], answers <= asked, answers == asked)
-            place = np.where(goes_left, yes[place], no[place])
-        return np.asarray(np.cumsum([not each for each in inner])[place] - 1)
+        way = _way_down(self.nodes)
+        place = np.zeros(records, dtype=np.intp)
+        if not way.cells:
+            return place
+        matrix, row = np.stack([codes[each] for each in way.cells]).ravel(), np.arange(records)
+        start = way.column * records
+        for _ in range(way.depth):
+            answers, asked = matrix.take(start.take(place) + row), way.code.take(place)
+            goes_right = answers > asked
+            if way.categories.any():
+                goes_right = np.where(way.categories.take(place), answers != asked, goes_right)
+            place += place
+            place += goes_right
+            place = way.below.take(place)
+        return way.leaf.take(place)
 
     def fits(self, schema: Schema) -> bool:
         """Whether all its splits are about columns and cells of this schema."""
         return all(node is None or node.fits(schema) for node in self.nodes)
+
+
+class _WayDown(NamedTuple):
+    """How records go down a tree, as arrays by node: which of the cells it asks about, the code, and the branches."""
+
+    cells: tuple[Cells, ...]
+    depth: int
+    column: Places
+    code: Integers
+    categories: NDArray[np.bool_]
+    below: Places
+    leaf: Places
+
+
+@lru_cache(maxsize=16)  # many blocks of records go down the same tree
+def _way_down(nodes: tuple[Node, ...]) -> _WayDown:
+    tree = Tree(nodes)
+    left, right, depth = tree.links()
+    cells = tuple(tree.cells)
+    number_of = {each: number for number, each in enumerate(cells)}
+    inner = np.array([node is not None for node in nodes])
+    below = np.where(inner[:, None], np.stack([left, right], axis=1), np.arange(len(nodes))[:, None])
+    return _WayDown(
+        cells,
+        max(depth),
+        np.array([0 if node is None else number_of[node.cells] for node in nodes], dtype=np.intp),
+        np.array([0 if node is None else node.code for node in nodes]),
+        np.array([node is not None and node.bins is None for node in nodes]),
+        below.ravel().astype(np.intp),
+        np.cumsum(~inner) - 1,
+    )
 
 
 def complete_tree(levels: Sequence[Sequence[Node]]) -> Tree:

@@ -87,7 +87,9 @@ class Cells:
             np.clip(position, 0.0, float(top), out=position)
             if missing.any():
                 position[missing] = self.missing_code(column)
-            return np.asarray(position.astype(np.intp))
+            return np.asarray(
+                position.astype(np.int32).astype(np.intp)
+            )  # codes are small, and this is faster than at one go
 
 
 def as_floats(values: NDArray[Any]) -> NDArray[Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.records.encoding import UNREADABLE
+from discreet.records.encoding import UNREADABLE, Cells, Codes
 from discreet.records.values import Values, column_values, label_values, objects, series_values, stored_array
 from discreet.schema import Schema
 
@@ -52,6 +53,11 @@ class Table:
         """The values of one column."""
         return self._columns[name].read()
 
+    def coder(self, cells: Cells, schema: Schema) -> Callable[[slice], Codes]:
+        """A function that encodes some of the records."""
+        values = self.column(cells.column)
+        return lambda rows: cells.codes(values[rows], schema)
+
     def labels(self, y: Any, target: str) -> Values:
         """The labels y, or with y=None those in the target column; DataError unless there is one label per record."""
         labels = self._columns[target] if y is None else label_values(y)
@@ -61,6 +67,35 @@ class Table:
 
     def __contains__(self, name: str) -> bool:
         return name in self._columns
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CodedRecords:
+    """Records that an engine has encoded already, in the cells that a model asks about; a model takes them for a table.
+
+    They are private, as the records are.
+    """
+
+    coded: Mapping[Cells, NDArray[np.uint16]]
+    rows: int
+
+    def __repr__(self) -> str:
+        return "CodedRecords(values hidden)"
+
+    def coder(self, cells: Cells, schema: Schema) -> Callable[[slice], Codes]:
+        """As that of a table."""
+        codes = self.coded[cells]
+        return lambda rows: codes[rows].astype(np.intp)
+
+
+def open_records(X: Any, schema: Schema) -> Table | CodedRecords:
+    """A table without labels, to predict from; DataError unless it has the schema's columns."""
+    if isinstance(X, CodedRecords):
+        return X
+    check_records(X, schema)
+    table = Table(X, schema)
+    table.check(schema)
+    return table
 
 
 def open_labelled(X: Any, y: Any, schema: Schema) -> tuple[Table, Values]:

@@ -3,11 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ParameterError
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.sources.exact import ExactRows, ExactStatistics
+
+if TYPE_CHECKING:
+    from discreet.records.values import Columns  # workers of Spark load this module, and need not have all packages
+
+
+class Task(Protocol):
+    """What is added up over the records: a frozen dataclass of public things, so that it can be sent to where they are.
+
+    It is pure: the answer for a block depends on the records of the block alone, and the answers for two blocks add up
+    to the answer for both together, in any order.
+    """
+
+    @property
+    def size(self) -> int:
+        """Length of the answer; public."""
+        ...
+
+    def __call__(self, block: ExactRows) -> NDArray[np.int64]:
+        """The answer for some records."""
+        ...
 
 
 class Source(Protocol):
@@ -15,14 +39,16 @@ class Source(Protocol):
 
     Guarantee  the privacy loss of a model is at most the sum of the losses of its passes over the table, even if the
                table changes between passes.
-    Proof      each call of `count` or `rows` is one pass, and is paid for before it starts. Its answer, with the noise
-               of the door that asked, is ε_j-DP in the table that this pass reads (its snapshot, for an engine that has
-               snapshots). Neighbours are two histories of the table that differ in one record: in each pass that record
-               is there or not, and all other records are the same in both histories. So the two tables of each pass are
-               neighbours or equal, whatever else was added meanwhile, and losses add. (Sequential composition allows
-               the next query, and the next table, to depend on earlier answers, if the table is not changed because of
-               the record's presence.) No pass relies on what another pass found: no number of records, no order, no set
-               of categories. The types of columns are structure, read when the source is opened.
+    Proof      each call of `count`, `rows` or `fold` is one pass, and is paid for before it starts. Its answer, with
+               the noise of the door that asked, is ε_j-DP in the table that this pass reads (its snapshot, for an
+               engine that has snapshots). Neighbours are two histories of the table that differ in one record: in each
+               pass that record is there or not, and all other records are the same in both histories. So the two tables
+               of each pass are neighbours or equal, whatever else was added meanwhile, and losses add. (Sequential
+               composition allows the next query, and the next table, to depend on earlier answers, if the table is not
+               changed because of the record's presence.) No pass relies on what another pass found: no number of
+               records, no order, no set of categories. The types of columns are structure, read when the source is
+               opened. Where one reading takes several passes, all of them meet one state, or the fit fails (`Passes` in
+               doors/passage.py).
     Rests on   each pass reading one state of the table: a file that is written to while it is read, or a table in
                memory that another thread changes, is not covered.
     Test       tests/sources/test_sources_agree.py::test_a_table_that_changes_between_passes_is_counted_anew
@@ -40,5 +66,55 @@ class Source(Protocol):
         """The codes of each record, in blocks, for learners that need more than counts. Never fails on a value."""
         ...
 
+    def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
+        """Add up what the task answers for blocks of coded records, where they live. Never fails on a value.
 
-__all__ = ["Source"]
+        Integers add exactly and in any order, so all engines give the same answer. No block outlives its turn.
+        """
+        ...
+
+
+class Records(Protocol):
+    """A source whose records can be read as they are, by and for their owner: to predict the class of each.
+
+    Nothing that is read so is covered by a guarantee.
+    """
+
+    def structure(self) -> Columns:
+        """The columns without a record: names and types; no value is read."""
+        ...
+
+    def values(self, names: Sequence[str]) -> Iterator[Columns]:
+        """The values of some columns, a block of records at a time, in their order, if they have one."""
+        ...
+
+
+def as_records(source: Source) -> Records:
+    """The source, if its records can be read as they are; else ParameterError."""
+    if not hasattr(source, "values"):
+        raise ParameterError("records of this kind of table cannot be read one by one; write it to a Parquet file")
+    check_rows(source)
+    records: Records = source  # type: ignore[assignment]
+    return records
+
+
+def finish(source: Source) -> None:
+    """Tell a source that a fit has ended, if it wants to know: one that holds a snapshot lets it go."""
+    getattr(source, "finish", lambda: None)()
+
+
+def check_rows(source: Source, *, sums: bool = False) -> None:
+    """Raise ParameterError if the source gives counts only; for learners that need more, before anything is charged.
+
+    `sums`: whether the learner can do with sums over records, by `fold`.
+    """
+    if not (sums and sums_only(source)):
+        getattr(source, "check_rows", lambda: None)()
+
+
+def sums_only(source: Source) -> bool:
+    """Whether records stay where they are, and only sums over them come back: `fold` will do, but `rows` will not."""
+    return bool(getattr(source, "sums_only", False))
+
+
+__all__ = ["Records", "Source", "Task", "as_records", "check_rows", "finish", "sums_only"]

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.records.encoding import Cells
 from discreet.records.tables import open_labelled
 from discreet.schema import Schema
+from discreet.sources import Task
+from discreet.sources.coding import fold_rows
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.memory import MemorySource
 
@@ -48,3 +53,7 @@ class BlockSource:
         """The rows of the blocks, one block after another."""
         for block in self._blocks(schema):
             yield from MemorySource(block).rows(cells, schema)
+
+    def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
+        """Add up block by block."""
+        return fold_rows(self.rows(cells, schema), task)

@@ -1,13 +1,15 @@
-"""Counts and rows from blocks of encoded records, for the sources that encode records themselves."""
+"""Counts, rows and sums from blocks of encoded records, for the sources that encode records themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.records.encoding import Cells, Codes
 from discreet.schema import Schema
+from discreet.sources import Task
 from discreet.sources.exact import ExactRows, ExactStatistics
 
 CodedBlock = tuple[Callable[[Cells], Codes], Codes]
@@ -31,3 +33,11 @@ def rows_of_blocks(blocks: Iterable[CodedBlock], cells: Sequence[Cells]) -> Iter
     """The codes of each record, block by block, in two bytes each."""
     for encode, label in blocks:
         yield ExactRows({each: encode(each).astype(np.uint16) for each in cells}, label.astype(np.uint16))
+
+
+def fold_rows(blocks: Iterable[ExactRows], task: Task) -> NDArray[np.int64]:
+    """What the task answers for each block, added up."""
+    total = np.zeros(task.size, dtype=np.int64)
+    for block in blocks:
+        total += task(block)
+    return total

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.records import files
 from discreet.records.csv_columns import TextColumn, delimiter_of, read_lines, split_columns
 from discreet.records.csv_header import header
 from discreet.records.encoding import Cells, Codes
 from discreet.records.tables import open_labelled
+from discreet.records.values import Columns
 from discreet.schema import Schema
-from discreet.sources.coding import CodedBlock, count_blocks, rows_of_blocks
+from discreet.sources import Task
+from discreet.sources.coding import CodedBlock, count_blocks, fold_rows, rows_of_blocks
 from discreet.sources.exact import ExactRows, ExactStatistics
 
 
@@ -39,6 +44,18 @@ class CsvSource:
     def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
         """Encode block by block, in the order of the file."""
         return rows_of_blocks(self._blocks(cells, schema), cells)
+
+    def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
+        """Add up block by block."""
+        return fold_rows(self.rows(cells, schema), task)
+
+    def structure(self) -> Columns:
+        """The columns without a record."""
+        return files.structure(self._path)
+
+    def values(self, names: Sequence[str]) -> Iterator[Columns]:
+        """The texts of some columns, block by block, in the order of the file."""
+        return files.read_blocks(self._path, names=names)
 
     def _blocks(self, cells: Sequence[Cells], schema: Schema) -> Iterator[CodedBlock]:
         self.check(schema)

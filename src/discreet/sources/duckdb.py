@@ -1,6 +1,7 @@
-"""A Parquet file or a DuckDB table, counted inside DuckDB: it may be larger than memory, and only counts come back.
+"""A table or view of DuckDB, counted as its records stream by: it may be larger than memory, and no value is kept.
 
-CSV files are read by `CsvSource`: in DuckDB's own reader, one record can change how others are read.
+CSV files are read by `CsvSource`: in DuckDB's own reader, one record can change how others are read. Parquet files are
+read by `ParquetSource`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +18,25 @@ from numpy.typing import NDArray
 
 from discreet.errors import FileError, MissingExtra
 from discreet.records import sql_types
+from discreet.records.arrow_columns import BatchReader
+from discreet.records.arrow_values import arrow_module
 from discreet.records.duckdb_engine import connect_duckdb, duckdb_module
 from discreet.records.encoding import Cells
-from discreet.records.files import PARQUET_FILES, TEXT_FILES, read_blocks
-from discreet.records.parquet import parquet_relation
+from discreet.records.files import PARQUET_FILES, TEXT_FILES
 from discreet.records.tables import check_names
+from discreet.records.values import Columns
 from discreet.schema import Schema
-from discreet.sources import Source, sql
-from discreet.sources.blocks import BlockSource
+from discreet.sources import Task, sql
+from discreet.sources.arrow_blocks import BATCH, BatchCounter
+from discreet.sources.coding import fold_rows
 from discreet.sources.csv import CsvSource
 from discreet.sources.exact import ExactRows, ExactStatistics
+from discreet.sources.parquet import ParquetSource
 
 DATABASES = (".duckdb", ".db")
 STRANGE = (KeyError, TypeError, AttributeError, ValueError, RecursionError)
 """Errors that a query plan of an unknown shape can raise."""
-LEFT = np.iinfo(np.int64).min
-"""Marks a record that the first SELECT left to the second."""
+UNREAD = "the file or table cannot be read by DuckDB; check its format, its name and free memory"
 
 
 class DuckDBSource:
@@ -52,20 +56,24 @@ class DuckDBSource:
 
     def __init__(self, path: str | Path | None = None, *, table: str | None = None, connection: Any = None) -> None:
         self._path, self._table, self._connection = path, table, connection
-        is_text = connection is None and Path(str(path)).suffix.lower() in TEXT_FILES
-        self._csv = CsvSource(str(path)) if is_text else None
+        kind = Path(str(path)).suffix.lower() if connection is None else ""
+        self._file: CsvSource | ParquetSource | None = None
+        if kind in TEXT_FILES:
+            self._file = CsvSource(str(path))
+        elif kind in PARQUET_FILES:
+            self._file = ParquetSource(str(path))
         self._opened: tuple[Any, str, dict[str, str]] | None = None
-        self._unchecked: Source | None = None
         self._stored = False
-        self._guard: Callable[[Any], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
+        self._guard: Callable[[Any], contextlib.AbstractContextManager[Any]] = _own_cursor
 
     def __repr__(self) -> str:
         return "DuckDBSource(values hidden)"
 
     def check(self, schema: Schema) -> None:
         """Check names and types of the columns; no value is looked at."""
-        if self._csv is not None:
-            self._csv.check(schema)
+        if self._file is not None:
+            _existing(self._path)
+            self._file.check(schema)
             return
         *_, types = self._open()
         check_names(list(types), [*schema.names, schema.target], schema)
@@ -73,66 +81,77 @@ class DuckDBSource:
 
     def columns(self) -> list[str]:
         """Names of the columns."""
-        if self._csv is not None:
-            return self._csv.columns()
+        if self._file is not None:
+            return self._file.columns()
         *_, types = self._open()
         return list(types)
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
-        """Run the SELECTs; only counts come back."""
-        if self._csv is not None:
-            return self._csv.count(cells, schema)
-        try:
-            return self._count(cells, schema)
-        except FileError:
-            if self._unchecked is None:
-                raise
-            return self._unchecked.count(cells, schema)
-
-    def _count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
-        connection, relation, types = self._open()
-        with self._guard(connection):
-            rows = _run(connection, sql.count_cells(relation, cells, schema, types), schema)
-        counts, rest = {}, []
-        for place, block in enumerate(sql.in_blocks(cells, schema)):
-            own = rows[rows[:, 0] == place]
-            for position, each in enumerate(block, start=1):
-                known = own[:, position] != LEFT
-                counts[each] = _tabulate(own[known], position, each.size(schema))
-                if not known.all():
-                    rest.append(each)
-        if rest:
-            with self._guard(connection):
-                rows = _run(connection, sql.count_rest(relation, rest, schema, types), schema)
-            for place, each in enumerate(rest):
-                counts[each] += _tabulate(rows[rows[:, 0] == place], 1, each.size(schema))
-        return ExactStatistics(counts)
+        """Count batch by batch."""
+        if self._file is not None:
+            return self._file.count(cells, schema)
+        counter, batches = self._stream(cells, schema)
+        with contextlib.closing(batches):
+            for batch in batches:
+                counter.add(batch)
+        return counter.counted()
 
     def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
-        """Run one SELECT; two bytes per value come back, and nothing else about a record."""
-        if self._csv is not None:
-            yield from self._csv.rows(cells, schema)
+        """Encode batch by batch."""
+        if self._file is not None:
+            yield from self._file.rows(cells, schema)
             return
+        counter, batches = self._stream(cells, schema)
+        with contextlib.closing(batches):
+            for batch in batches:
+                yield counter.rows(batch)
+
+    def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
+        """Add up batch by batch."""
+        if self._file is not None:
+            return self._file.fold(cells, schema, task)
+        return fold_rows(self.rows(cells, schema), task)
+
+    def structure(self) -> Columns:
+        """The columns without a record."""
+        if self._file is not None:
+            return self._file.structure()
+        *_, types = self._open()
+        with contextlib.closing(self._values(list(types), "LIMIT 0")) as blocks:
+            return next(blocks)
+
+    def values(self, names: Sequence[str]) -> Iterator[Columns]:
+        """The values of some columns, batch by batch."""
+        if self._file is not None:
+            return self._file.values(names)
+        return self._values(list(dict.fromkeys(names)))
+
+    def _values(self, names: list[str], clause: str = "") -> Generator[Columns]:
+        """Batches as blocks of columns, after one without a record."""
         connection, relation, types = self._open()
-        try:
-            with self._guard(connection):
-                columns = _quietly(connection, sql.row_codes(relation, cells, schema, types), _columns)
-        except FileError:
-            if self._unchecked is None:
-                raise
-            yield from self._unchecked.rows(cells, schema)
-            return
-        codes = {each: columns[f"c{place}"] for place, each in enumerate(cells)}
-        yield ExactRows(codes, columns["label"])
+        text = f"{sql.select_values(relation, names, types)} {clause}"
+        with self._guard(connection) as held, contextlib.closing(_opened_reader(held, text)) as reader:
+            read = BatchReader({f.name: f.type for f in reader.schema}, sql.texts_as_bytes(names, types))
+            yield read.structure()
+            while (batch := _next(reader)) is not None:
+                yield read.block(batch)
+
+    def _stream(self, cells: Sequence[Cells], schema: Schema) -> tuple[BatchCounter, Generator[Any]]:
+        """The batches of one SELECT of the columns as they are, and what encodes them."""
+        connection, relation, types = self._open()
+        names = list(dict.fromkeys([*(each.column for each in cells), schema.target]))
+        text = sql.select_columns(relation, names, schema, types)
+        counter = BatchCounter(cells, schema, sql.texts_as_bytes(names, types))
+        return counter, _batches(self._guard(connection), text)
 
     def _open(self) -> tuple[Any, str, dict[str, str]]:
         """A connection, the SQL text that names the table, and the types of its columns; opened once."""
         if self._opened is None:
-            with one_at_a_time(self._connection):
+            with _LOCK:
                 connection, relation, checked = self._relation()
                 described = _quietly(connection, f"DESCRIBE SELECT * FROM {relation}")
             types = {str(row[0]): str(row[1]) for row in described}
-            self._stored = checked and self._unchecked is None  # in a table of DuckDB, not in a file or behind a view
+            self._stored = checked  # in a table of DuckDB, not behind a view
             if self._connection is not None:
                 self._guard = one_at_a_time if checked else each_value_by_itself
             if not checked:
@@ -144,30 +163,24 @@ class DuckDBSource:
         """A connection, the SQL text that names the table, and whether DuckDB has checked that its texts are UTF-8."""
         if duckdb_module() is None:
             raise MissingExtra("duckdb")
+        arrow_module()
         if self._connection is not None:
             return self._connection, *_named(self._connection, str(self._table))
-        path = Path(str(self._path))
-        if path.is_dir():
-            raise FileError(f"{path} is a folder; need a .csv, .parquet or .duckdb file")
-        if not path.is_file():
-            raise FileError(f"cannot read {path}: no such file; check the path")
-        kind = path.suffix.lower()
-        if kind in DATABASES:
-            connection = _connect()
-            _attach(connection, path)
-            return connection, *_named(connection, str(self._table))
-        if kind in PARQUET_FILES:
-            # DuckDB refuses a file with bad text; then the blocks are counted instead, with the same result
-            self._unchecked = BlockSource(lambda schema: read_blocks(path, names=schema.all_names))
-            return _connect(), parquet_relation(path), True
-        raise FileError(f"{path} is neither .csv, .parquet nor .duckdb; convert it to one of these")
+        path = _existing(self._path)
+        if path.suffix.lower() not in DATABASES:
+            raise FileError(f"{path} is neither .csv, .parquet nor .duckdb; convert it to one of these")
+        connection = connect_duckdb()
+        _attach(connection, path)
+        return connection, *_named(connection, str(self._table))
 
 
-def _connect() -> Any:
-    connection = connect_duckdb()
-    connection.execute("SET preserve_insertion_order = false")
-    connection.execute("SET perfect_ht_threshold = 20")  # count up to 2**20 groups in a plain array
-    return connection
+def _existing(given: str | Path | None) -> Path:
+    path = Path(str(given))
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; need a .csv, .parquet or .duckdb file")
+    if not path.is_file():
+        raise FileError(f"cannot read {path}: no such file; check the path")
+    return path
 
 
 def _attach(connection: Any, path: Path) -> None:
@@ -236,35 +249,54 @@ def _leaves(node: dict[str, Any]) -> Iterator[str]:
         yield from _leaves(each)
 
 
-def _run(connection: Any, text: str, schema: Schema) -> NDArray[np.int64]:
-    """The rows of a count as integers, with LEFT in place of NULL."""
-    rows = [[LEFT if value is None else value for value in row] for row in _quietly(connection, text)]
-    return np.array(rows, dtype=np.int64).reshape(-1, 3 + len(schema.classes))
+def _batches(guard: contextlib.AbstractContextManager[Any], text: str) -> Generator[Any]:
+    """The batches of a SELECT, as they come. Messages of DuckDB are not passed on: they may quote a row."""
+    with guard as connection:
+        reader = _opened_reader(connection, text)
+        try:
+            while (batch := _next(reader)) is not None:
+                yield batch
+        finally:
+            with contextlib.suppress(Exception):
+                reader.close()
 
 
-def _tabulate(rows: NDArray[np.int64], position: int, size: int) -> NDArray[np.int64]:
-    """Counts by class and cell from the rows of one block; codes out of range are clipped to the outermost cells."""
-    table = np.zeros((size, rows.shape[1] - 3), dtype=np.int64)
-    np.add.at(table, np.clip(rows[:, position], 0, size - 1), rows[:, 3:])
-    return table.T
+def _opened_reader(connection: Any, text: str) -> Any:
+    return _quietly(connection, text, lambda result: result.to_arrow_reader(BATCH))
 
 
-def _columns(result: Any) -> dict[str, NDArray[np.uint16]]:
-    return {name: np.asarray(column, dtype=np.uint16) for name, column in result.fetchnumpy().items()}
+def _next(reader: Any) -> Any:
+    try:
+        return next(reader, None)
+    except Exception as error:
+        interrupted = "INTERRUPT" in str(error).upper()[:40]
+    if interrupted:
+        raise KeyboardInterrupt
+    raise FileError(UNREAD)
+
+
+@contextlib.contextmanager
+def _own_cursor(connection: Any) -> Iterator[Any]:
+    """A connection of its own for each pass over a database that was opened here: threads may share a source."""
+    cursor = connection.cursor()
+    try:
+        yield cursor
+    finally:
+        cursor.close()
 
 
 _LOCK = threading.RLock()
 
 
 @contextlib.contextmanager
-def one_at_a_time(connection: Any) -> Iterator[None]:
+def one_at_a_time(connection: Any) -> Iterator[Any]:
     """Only one source at a time runs a statement on a given connection: a second one would end the first."""
     with _LOCK:
-        yield
+        yield connection
 
 
 @contextlib.contextmanager
-def each_value_by_itself(connection: Any) -> Iterator[None]:
+def each_value_by_itself(connection: Any) -> Iterator[Any]:
     """As `one_at_a_time`, and without the statistics of files, which leave NaN out: if all other values of a column are
     equal, DuckDB takes the column for a constant, and a single record decides whether it does.
 
@@ -280,7 +312,7 @@ def each_value_by_itself(connection: Any) -> Iterator[None]:
         setting.execute(f"SET disabled_optimizers = {sql_types.literal(wanted)}")
         own = _disabled(setting)
         try:
-            yield
+            yield connection
         finally:
             with contextlib.suppress(Exception):
                 if _disabled(setting) == own:
@@ -305,4 +337,4 @@ def _quietly(connection: Any, text: str, fetch: Callable[[Any], Any] = lambda re
         raise KeyboardInterrupt
     if kind == "ResourceInUseException":
         raise FileError("the connection has a result that was not fetched to its end; fetch it, or pass its cursor()")
-    raise FileError("the file or table cannot be read by DuckDB; check its format, its name and free memory")
+    raise FileError(UNREAD)

@@ -1,41 +1,68 @@
-"""Data files as sources: CSV line by line, Parquet inside DuckDB, or block by block if DuckDB is not installed."""
+"""Data files as sources: CSV line by line, Parquet files by Arrow batches, tables of a DuckDB file."""
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from discreet.errors import MissingExtra, ParameterError
+from discreet.errors import FileError, MissingExtra, ParameterError
 from discreet.records import files
 from discreet.sources import Source
-from discreet.sources.blocks import BlockSource
 from discreet.sources.csv import CsvSource
 from discreet.sources.duckdb import DATABASES, DuckDBSource
+from discreet.sources.parquet import ParquetSource
 
-
-class FileSource(BlockSource):
-    """A CSV or Parquet file counted in memory, a block at a time."""
-
-    def __init__(self, path: str | Path) -> None:
-        super().__init__(lambda schema: files.read_blocks(path, names=schema.all_names), lambda: files.structure(path))
+MARKS = "*?["
+"""What makes a path a pattern, unless there is a file of this very name."""
 
 
 def open_file(path: str | Path, table: str | None = None) -> Source:
     """A .csv, .parquet or .duckdb file as a source; `table` names the table of a .duckdb file.
 
+    Several Parquet files with the same columns are one table: give their folder, or a pattern such as
+    "data/*.parquet". The list of files is taken now, and is public. Folders inside the folder are not read, and names
+    such as "year=2024" do not become columns.
+
     >>> from discreet.sources.file import open_file  # doctest: +SKIP
     >>> NaiveBayes(schema, epsilon=1).fit_from(open_file("patients.parquet"))  # doctest: +SKIP
     """
-    path, has_duckdb = Path(path), find_spec("duckdb") is not None
+    path = Path(path)
     if path.suffix.lower() in DATABASES and path.is_file():
-        if not has_duckdb:
+        if find_spec("duckdb") is None:
             raise MissingExtra("duckdb")
         if not table:
             raise ParameterError(f"{path} is a database; name its table (--table NAME)")
         return DuckDBSource(path, table=table)
     if table:
         raise ParameterError(f"table={table!r} is for .duckdb files; {path} is not one: leave --table out")
+    if is_list(path):
+        return ParquetSource(listed(path), listing=partial(listed, path))
     path = files.checked(path)
-    if files.is_text(path):
-        return CsvSource(path)
-    return DuckDBSource(path) if has_duckdb else FileSource(path)
+    return CsvSource(path) if files.is_text(path) else ParquetSource(path)
+
+
+def is_list(path: Path) -> bool:
+    """Whether a path stands for several files: a folder, or a pattern that is not the name of a file."""
+    return path.is_dir() or (not path.exists() and any(mark in str(path) for mark in MARKS))
+
+
+def listed(path: Path) -> list[Path]:
+    """The Parquet files in a folder, or those that a pattern names, in the order of their names; at least one."""
+    if path.is_dir():
+        found = [each for each in path.iterdir() if not each.name.startswith((".", "_"))]
+        found = [each for each in found if each.suffix.lower() in files.PARQUET_FILES and each.is_file()]
+        if not found:
+            raise FileError(
+                f"{path} is a folder without .parquet files; need a .csv or .parquet file, or a folder of the latter. "
+                "Folders inside it are not read (give a pattern, such as 'data/*/*.parquet')"
+            )
+        return sorted(found)
+    start = Path(path.anchor) if path.is_absolute() else Path()
+    found = [each for each in start.glob(str(path.relative_to(start))) if each.is_file()]
+    if not found:
+        raise FileError(f"cannot read {path}: no file has such a name; check the pattern")
+    strange = [each for each in found if each.suffix.lower() not in files.PARQUET_FILES]
+    if strange:
+        raise FileError(f"{path} names {strange[0].name}, too, which is not .parquet; a list is of Parquet files only")
+    return sorted(found)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.records.encoding import Cells, Codes, class_codes
 from discreet.records.tables import open_labelled
 from discreet.schema import Schema
-from discreet.sources.coding import CodedBlock, count_blocks, rows_of_blocks
+from discreet.sources import Task
+from discreet.sources.coding import CodedBlock, count_blocks, fold_rows, rows_of_blocks
 from discreet.sources.exact import ExactRows, ExactStatistics
 
 BLOCK = 1 << 15
@@ -35,6 +39,10 @@ class MemorySource:
     def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
         """Encode block by block."""
         return rows_of_blocks(self._blocks(cells, schema), cells)
+
+    def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
+        """Add up block by block."""
+        return fold_rows(self.rows(cells, schema), task)
 
     def _blocks(self, cells: Sequence[Cells], schema: Schema) -> Iterator[CodedBlock]:
         table, labels = open_labelled(self._X, self._y, schema)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.records.encoding import Cells, class_codes
-from discreet.records.tables import open_labelled
+from discreet.records.encoding import Cells, Codes, class_codes
+from discreet.records.tables import CodedRecords, open_labelled
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical
+from discreet.sources import Source, Task
+from discreet.sources.coding import fold_rows
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.memory import MemorySource
 
@@ -73,6 +76,10 @@ class MarkedSource:
         for source in self._marked():
             yield from source.rows(cells, schema)
 
+    def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
+        """Add up block by block."""
+        return fold_rows(self.rows(cells, schema), task)
+
     def _marked(self) -> Iterator[MemorySource]:
         for block in self._blocks():
             columns, labels = self._read(block)
@@ -94,3 +101,79 @@ class MarkedSource:
         """Columns and labels. A model may refuse a list of records for what one record lacks, but not columns."""
         table, labels = open_labelled(*block, self._schema)
         return {name: table.column(name) for name in self._schema.names}, labels.read()
+
+
+@dataclass(frozen=True, repr=False)
+class Marking:
+    """Counts the records of a block that a model predicts right, and wrong; those without a class are neither.
+
+    Parameters
+    ----------
+    predict : takes coded records, returns the position of the predicted class of each.
+    classes : number of classes.
+    """
+
+    predict: Callable[[CodedRecords], Codes]
+    classes: int
+
+    @property
+    def size(self) -> int:
+        """Two numbers."""
+        return 2
+
+    def __call__(self, block: ExactRows) -> NDArray[np.int64]:
+        """The number of right ones and of wrong ones."""
+        is_right = self.predict(CodedRecords(block.codes, len(block.labels))) == block.labels
+        is_class = block.labels < self.classes
+        return np.array([(is_right & is_class).sum(), (~is_right & is_class).sum()], dtype=np.int64)
+
+
+class MarkedTable:
+    """A table of any engine that shows only how many of its records a public model predicts right, and wrong.
+
+    Records are marked where they are, and only two numbers come back. A record's mark is a function of its codes alone
+    (see MarkedSource): so this is for models whose predictions depend on single records and on codes, to the last bit.
+
+    Parameters
+    ----------
+    source : the table; columns that are not in the schema are not read.
+    predict : takes coded records, returns the position of the predicted class of each.
+    cells : the cells whose codes the model asks about.
+    schema : the public schema of the table.
+    """
+
+    def __init__(
+        self, source: Source, predict: Callable[[CodedRecords], Codes], cells: Sequence[Cells], schema: Schema
+    ) -> None:
+        self._source, self._cells, self._own = source, tuple(cells), schema
+        self._task = Marking(predict, len(schema.classes))
+
+    def __repr__(self) -> str:
+        return "MarkedTable(values hidden)"
+
+    def check(self, schema: Schema) -> None:
+        """Check the columns of the table itself; no value is looked at."""
+        self._source.check(self._known())
+
+    def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
+        """Count the marks, where the records are."""
+        counted = self._source.fold(self._cells, self._known(), self._task).reshape(2, 1)
+        return ExactStatistics(dict.fromkeys(cells, counted))
+
+    def rows(self, cells: Sequence[Cells], schema: Schema) -> NoReturn:
+        """Refused: marks are counted, and not shown one by one."""
+        raise TypeError("marks can be counted only")
+
+    def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NoReturn:
+        """Refused."""
+        raise TypeError("marks can be counted only")
+
+    def _known(self) -> Schema:
+        """The schema, with all other columns of the table to be ignored."""
+        return ignoring_others(self._own, self._source)
+
+
+def ignoring_others(schema: Schema, source: Source) -> Schema:
+    """The schema, with all columns of the table that it does not know to be ignored; for sources that name columns."""
+    names: list[str] = getattr(source, "columns", list)()
+    return schema.replace(ignore=[name for name in names if name not in schema.all_names])

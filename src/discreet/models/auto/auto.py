@@ -17,6 +17,7 @@ from discreet.models.record_count import MOST_RECORDS, RecordCount, known_record
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.randomness import Randomness
+from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
@@ -100,6 +101,11 @@ class Auto(PrivateClassifier):
         picked = self._picking
         self.model_ = picked.made(schema, noisy.receipt.epsilon).fit_noisy(noisy)
         self.picked_: Pick = picked
+
+    def asked_cells(self) -> tuple[Cells, ...]:
+        """The cells of a record whose codes decide what is predicted for it."""
+        asked: tuple[Cells, ...] = self.model_.asked_cells()
+        return asked
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         scores: Iterator[Matrix] = self.model_._scores(X)

@@ -33,6 +33,7 @@ from discreet.privacy.steps import laplace_steps, split_evenly
 from discreet.queries.hyperplanes import MOST_KNOTS, Hyperplanes
 from discreet.queries.tables import ClassCounts
 from discreet.queries.trees import Tree, complete_tree
+from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
@@ -216,6 +217,10 @@ class LinearSVM(PrivateClassifier):
                 Weight(column, value, tuple((sign * own[place]).tolist())) for value, place, sign in feature.values
             ]
         self._scorer = Scorer(by_class[:, -1], tuple(groups))
+
+    def asked_cells(self) -> tuple[Cells, ...]:
+        """The cells of a record whose codes decide what is predicted for it."""
+        return self._scorer.cells
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return self._scorer.scores(X, self.schema_)

@@ -26,6 +26,7 @@ from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
 from discreet.queries.tables import MOST_BINS
+from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
@@ -90,6 +91,7 @@ class NaiveBayes(PrivateClassifier):
     """
 
     kind: ClassVar[str] = "naive-bayes"
+    by_counts: ClassVar[bool] = True
     earlier: ClassVar[dict[str, Any]] = {"temperature": 1.0}
 
     def __init__(
@@ -149,6 +151,10 @@ class NaiveBayes(PrivateClassifier):
     def predict_joint_log_proba(self, X: Any) -> Matrix:
         """Return the log-probability of each class together with the record, not normalised, at temperature 1."""
         return self._joined(X) * self.temperature_
+
+    def asked_cells(self) -> tuple[Cells, ...]:
+        """The cells of a record whose codes decide what is predicted for it."""
+        return self._model.cells
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return (block / self.temperature_ for block in self._model.joint(X, self.schema_))

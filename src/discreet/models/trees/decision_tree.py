@@ -18,11 +18,12 @@ from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
 from discreet.models.trees.learning import plan_and_grow, rehearse
-from discreet.models.trees.leaves import grown, log_probabilities
+from discreet.models.trees.leaves import asked_cells, grown, log_probabilities
 from discreet.models.trees.parameters import check_tree_parameters
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness, as_rng
 from discreet.queries.trees import LeafCounts
+from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
@@ -73,6 +74,7 @@ class DecisionTree(PrivateClassifier):
     """
 
     kind: ClassVar[str] = "decision-tree"
+    by_sums: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -120,6 +122,10 @@ class DecisionTree(PrivateClassifier):
             raise ParameterError("these statistics do not belong to one tree; need one table of leaves")
         self.tree_ = answers[0][0].tree
         self._grown = grown(*answers[0], self.prune).in_order(places)
+
+    def asked_cells(self) -> tuple[Cells, ...]:
+        """The cells of a record whose codes decide what is predicted for it."""
+        return asked_cells([self._grown])
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return log_probabilities([self._grown], X, self.schema_)

@@ -14,7 +14,8 @@ from discreet.errors import ParameterError
 from discreet.models.tabular import LEAST_PSEUDO_RECORDS
 from discreet.models.trees.smoothing import smoothed
 from discreet.queries.trees import LeafCounts, LeafLabels, Node, Places, Tree
-from discreet.records.tables import Table, check_records
+from discreet.records.encoding import Cells
+from discreet.records.tables import open_records
 from discreet.released.statistics import NoisyTable
 from discreet.schema import Schema
 from discreet.sources.memory import BLOCK
@@ -106,16 +107,18 @@ def _of_labels(tree: Tree, table: NDArray[Any]) -> GrownTree:
     return GrownTree(Tree(nodes), 0.5 * np.eye(len(table))[list(kept)] + 0.5 / len(table), None)
 
 
+def asked_cells(trees: Sequence[GrownTree]) -> tuple[Cells, ...]:
+    """The cells that the splits of all trees are about, each once."""
+    return tuple(dict.fromkeys(cells for each in trees for cells in each.tree.cells))
+
+
 def log_probabilities(trees: Sequence[GrownTree], X: Any, schema: Schema) -> Iterator[Matrix]:
     """Yield the mean log-probability of each class over the trees, one block of rows at a time."""
-    check_records(X, schema)
-    table = Table(X, schema)
-    table.check(schema)
+    table = open_records(X, schema)
     logs = [np.log(each.probabilities) for each in trees]
-    wanted = list(dict.fromkeys(cells for each in trees for cells in each.tree.cells))
-    columns = {cells: table.column(cells.column) for cells in wanted}
+    encoders = {cells: table.coder(cells, schema) for cells in asked_cells(trees)}
     for start in range(0, table.rows, BLOCK):
         rows = slice(start, min(start + BLOCK, table.rows))
-        codes = {cells: cells.codes(values[rows], schema) for cells, values in columns.items()}
+        codes = {cells: encode(rows) for cells, encode in encoders.items()}
         ends: list[Places] = [each.tree.leaf_of(codes, rows.stop - rows.start) for each in trees]
         yield np.asarray(sum(log[end] for log, end in zip(logs, ends, strict=True)) / len(trees))

@@ -19,12 +19,13 @@ from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
 from discreet.models.trees.learning import plan_and_grow
-from discreet.models.trees.leaves import GrownTree, grown, log_probabilities
+from discreet.models.trees.leaves import GrownTree, asked_cells, grown, log_probabilities
 from discreet.models.trees.parameters import check_tree_parameters
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import split_evenly
 from discreet.queries.trees import LeafCounts
+from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
@@ -145,6 +146,10 @@ class RandomForest(PrivateClassifier):
             raise ParameterError("these statistics do not belong to a forest; need a table of leaves for each tree")
         self.trees_ = [query.tree for query, _ in answers]
         self._grown = [grown(query, table, self.prune).in_order(places) for query, table in answers]
+
+    def asked_cells(self) -> tuple[Cells, ...]:
+        """The cells of a record whose codes decide what is predicted for it."""
+        return asked_cells(self._grown)
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return log_probabilities(self._grown, X, self.schema_)

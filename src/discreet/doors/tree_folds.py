@@ -1,0 +1,203 @@
+"""Counts at the nodes of a tree, added up where the records live: a pass per level, and no record is held.
+
+A level with too many counts for one pass takes several, each for some of its places. All passes have to meet one state
+of the table (`Passes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.doors.passage import Passes
+from discreet.queries.arrays import Integers
+from discreet.queries.tree_paths import Candidates
+from discreet.queries.trees import Node, Places, SplitScore, Tree, complete_tree
+from discreet.records.encoding import Cells
+from discreet.schema import Schema
+from discreet.sources.exact import ExactRows
+
+AT_ONCE = 2**22
+"""Counts of a pass, or those of one place: memory stays within a few times this many integers."""
+BLOCK = 2**15
+"""Records that are counted at a time: few enough for the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Cells of a column in groups: those between two thresholds are one, since no split tells them apart."""
+
+    cells: Cells
+    groups: int
+    codes: tuple[int, ...] | None
+    """The thresholds, or None if each cell is a group."""
+
+    @classmethod
+    def of(cls, cells: Cells, codes: Integers, schema: Schema) -> Grouped:
+        """The groups that splits at these codes tell apart; all cells if they are categories."""
+        if cells.bins is None or (np.diff(codes) <= 0).any():
+            return cls(cells, cells.size(schema), None)
+        return cls(cells, len(codes) + 1, tuple(codes.tolist()))
+
+    def of_codes(self, codes: NDArray[np.uint16]) -> NDArray[np.uint16]:
+        """The group of each code."""
+        return codes if self.codes is None else _table(self.codes).take(codes)
+
+    def left(self, counts: Integers, codes: Integers) -> Integers:
+        """Counts on the left of splits at the codes, from counts by group along the last axis."""
+        if self.cells.bins is None:
+            return np.asarray(counts[:, :, codes])
+        sums = np.cumsum(counts, axis=2)
+        return np.asarray(sums[:, :, codes] if self.codes is None else sums[:, :, :-1])
+
+
+@lru_cache(maxsize=256)
+def _table(codes: tuple[int, ...]) -> NDArray[np.uint16]:
+    """The number of thresholds below each code of sixteen bits."""
+    return np.searchsorted(codes, np.arange(2**16)).astype(np.uint16)
+
+
+@dataclass(frozen=True)
+class CountsAt:
+    """A task: counts by place and class, and by place, class and group of some columns, at some places of a tree.
+
+    `numbers` is the place of each leaf of the tree; records outside of `first` ... `first + places - 1`, or without one
+    of the classes, are not counted.
+    """
+
+    tree: Tree
+    numbers: tuple[int, ...]
+    first: int
+    places: int
+    classes: int
+    columns: tuple[Grouped, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of counts."""
+        return self.places * self.classes * (1 + sum(each.groups for each in self.columns))
+
+    def __call__(self, block: ExactRows) -> Integers:
+        """The counts of some records, one after another."""
+        total = np.zeros(self.size, dtype=np.int64)
+        for start in range(0, len(block.labels), BLOCK):
+            self._add(block, slice(start, start + BLOCK), total)
+        return total
+
+    def _add(self, block: ExactRows, rows: slice, total: Integers) -> None:
+        labels = block.labels[rows]
+        leaf = self.tree.leaf_of({each: block.codes[each][rows] for each in self.tree.cells}, len(labels))
+        place = np.array(self.numbers, dtype=np.intp).take(leaf) - self.first
+        kept = (labels < self.classes) & (place >= 0) & (place < self.places)
+        base = place * self.classes
+        base += labels
+        everywhere = bool(kept.all())
+        if not everywhere:
+            base = base[kept]
+        nodes, start = self.places * self.classes, 0
+        parts = [(base, 1)]
+        for each in self.columns:
+            group = each.of_codes(block.codes[each.cells][rows])
+            parts.append((base * each.groups + (group if everywhere else group[kept]), each.groups))
+        for flat, groups in parts:
+            total[start : start + nodes * groups] += np.bincount(flat, minlength=nodes * groups)
+            start += nodes * groups
+
+    def tables(self, counts: Integers) -> list[Integers]:
+        """The counts as tables: of all records, then of each column."""
+        sizes = [1, *(each.groups for each in self.columns)]
+        parts = np.split(counts, np.cumsum(sizes)[:-1] * self.places * self.classes)
+        shapes = [(self.places, self.classes), *((self.places, self.classes, size) for size in sizes[1:])]
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+@dataclass(frozen=True, repr=False)
+class TreeFolds:
+    """The records of a table that is read again for each level (`TreeRecords`). Private."""
+
+    passes: Passes
+    classes: int
+
+    def __repr__(self) -> str:
+        return "TreeFolds(values hidden)"
+
+    def at_the_top(self) -> PlacedFolds:
+        """As TreeRecords."""
+        return PlacedFolds(self, complete_tree([]), (0,), ())
+
+    def at_the_leaves(self, tree: Tree) -> PlacedFolds:
+        """As TreeRecords."""
+        return PlacedFolds(self, tree, tuple(range(tree.leaves)), None)
+
+    def by_cell(self, cells: Sequence[Cells], schema: Schema) -> tuple[dict[Cells, Integers], Integers]:
+        """As TreeRecords; in one pass."""
+        columns = tuple(Grouped(each, each.size(schema), None) for each in cells)
+        whole, *tables = self.counted(CountsAt(complete_tree([]), (0,), 0, 1, self.classes, columns))
+        return {each: table[0].T for each, table in zip(cells, tables, strict=True)}, whole[0]
+
+    def counted(self, task: CountsAt) -> list[Integers]:
+        """The tables of a task, from one pass."""
+        return task.tables(self.passes.fold(task))
+
+
+@dataclass(frozen=True, repr=False)
+class PlacedFolds:
+    """The records at the leaves of a published tree, leaf k at the place `numbers[k]` (`Placed`). Private."""
+
+    records: TreeFolds
+    tree: Tree
+    numbers: tuple[int, ...]
+    levels: tuple[tuple[Node, ...], ...] | None
+    """The levels that the tree was made of, or None if it was drawn as a whole."""
+
+    def __repr__(self) -> str:
+        return "PlacedFolds(values hidden)"
+
+    @cached_property
+    def classes(self) -> int:
+        """Number of classes."""
+        return self.records.classes
+
+    def scores(self, candidates: Candidates, score: SplitScore, places: int, schema: Schema) -> Iterator[Integers]:
+        """As Placed; some places are counted in each pass."""
+        columns = tuple(Grouped.of(cells, codes, schema) for cells, _, codes in candidates.groups)
+        together = max(1, AT_ONCE // (self.classes * (1 + sum(each.groups for each in columns))))
+        for first in range(0, places, together):
+            some = min(together, places - first)
+            task = CountsAt(self.tree, self.numbers, first, some, self.classes, columns)
+            total, *tables = self.records.counted(task)
+            scores = np.empty((some, len(candidates.splits)), dtype=np.int64)
+            for each, (_, part, codes), table in zip(columns, candidates.groups, tables, strict=True):
+                scores[:, part] = score.of(each.left(table, codes), total)
+            yield from scores
+
+    def tables(self, candidates: Candidates, places: int, schema: Schema) -> tuple[Integers, Integers]:
+        """As Placed; in one pass."""
+        columns = tuple(Grouped.of(cells, codes, schema) for cells, _, codes in candidates.groups)
+        task = CountsAt(self.tree, self.numbers, 0, places, self.classes, columns)
+        total, *tables = self.records.counted(task)
+        groups = zip(columns, candidates.groups, tables, strict=True)
+        return np.concatenate([each.left(table, codes) for each, (_, _, codes), table in groups], axis=2), total
+
+    def by_class(self, places: int) -> Integers:
+        """As Placed; in one pass."""
+        return self.records.counted(CountsAt(self.tree, self.numbers, 0, places, self.classes, ()))[0]
+
+    def below(self, chosen: Sequence[Node]) -> PlacedFolds:
+        """As Placed; nothing is read."""
+        if self.levels is None:
+            raise ValueError("the tree was drawn as a whole and does not grow; ask for its leaves")
+        numbers: list[int] = []
+        for place in self.numbers:
+            numbers += [2 * place] if chosen[place] is None else [2 * place, 2 * place + 1]
+        levels = (*self.levels, tuple(chosen))
+        return PlacedFolds(self.records, complete_tree(levels), tuple(numbers), levels)
+
+    def renumbered(self, numbers: Places) -> PlacedFolds:
+        """As Placed; nothing is read."""
+        again = tuple(int(numbers[place]) for place in self.numbers)
+        return PlacedFolds(self.records, self.tree, again, None)

@@ -1,0 +1,239 @@
+"""Columns of Arrow as numbers or as places among distinct values, which the encoding then turns into codes.
+
+Guarantee  a value has the code that `encoding` gives to it, and that code depends on the value and on the type of its
+           column alone: not on other records, not on the batch or the dictionary that it arrives in.
+Proof      numbers are handed to the encoding as an array of their own type, with NaN for null. Of all other columns
+           each distinct value is handed over once, as an object, and every record gets the code of its own value.
+           (A decimal becomes the float nearest to it: see `_decimals`.) Where Arrow cannot read a column at a stroke,
+           each value is read by itself, and one that cannot be read is UNREADABLE, as it is in `values`.
+Test       tests/sources/test_arrow.py, tests/sources/test_sources_agree.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError, MissingExtra
+from discreet.records.encoding import UNREADABLE, Codes, as_floats
+from discreet.records.values import objects
+from discreet.schema import Schema
+
+Array = NDArray[Any]
+
+SUSPECT = ("date", "time", "duration", "interval", "json", "geo", "variant")
+"""Words in the names of types whose values are dates, or can be invalid: a reader may fail at one of them."""
+FEW = 1 << 12
+"""Natural numbers below this one may be looked up in a list."""
+EXACT = 2**53
+"""Integers up to this size are exact as floats."""
+EXACT_TENS = 22
+"""Powers of ten up to this one are exact as floats."""
+
+
+def arrow_module() -> Any:
+    """The package pyarrow; MissingExtra where it is not installed."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtra("parquet") from None
+    return pa
+
+
+def arrow_kind(stored: Any) -> str:
+    """What the values of a type are: number, truth, text, date, opaque, nothing, dictionary, or other."""
+    from pyarrow import types
+
+    if _is_suspect(stored):
+        return "date"
+    tests: dict[str, tuple[Callable[[Any], bool], ...]] = {
+        "dictionary": (types.is_dictionary,),
+        "number": (types.is_integer, types.is_floating, types.is_decimal),
+        "truth": (types.is_boolean,),
+        "text": (types.is_string, types.is_large_string, types.is_string_view),
+        "opaque": (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary,
+                   types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_struct, types.is_map),
+        "nothing": (types.is_null,),
+    }  # fmt: skip
+    return next((kind for kind, each in tests.items() if any(test(stored) for test in each)), "other")
+
+
+def _is_suspect(stored: Any) -> bool:
+    """Whether this is a type of dates, or one that a reader checks value by value; also inside lists and structs.
+
+    Lists and structs are judged by the words in their type; the names of their fields are taken for types too.
+    """
+    return any(word in str(stored) for word in SUSPECT)
+
+
+def refuse_dates(types: Mapping[str, Any], schema: Schema) -> None:
+    """Raise DataError for columns of dates or times, which are neither numbers nor categories, as for data frames."""
+    for name in schema.all_names:
+        if arrow_kind(types[name]) == "date":
+            raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
+
+
+@dataclass(frozen=True, repr=False)
+class Distinct:
+    """A column of which each distinct value is written once: record i has the value `values[places[i]]`."""
+
+    values: Array
+    places: Array
+
+    def __repr__(self) -> str:
+        return "Distinct(hidden)"
+
+
+class ColumnReader:
+    """Reads one column, batch after batch. Remembers the last dictionary, so that its texts are encoded once.
+
+    Parameters
+    ----------
+    as_text : whether the column holds texts as bytes.
+    """
+
+    def __init__(self, *, as_text: bool = False) -> None:
+        self._as_text = as_text
+        self._dictionary: Any = None
+        self._values: Array = objects([])
+        self._naturals = np.arange(0)
+        self._type: Any = None
+        self._kind = ""
+
+    def read(self, column: Any, *, countable: bool = False) -> Array | Distinct:
+        """The values of a part of the column, an Arrow array. No value makes it fail.
+
+        `countable`: small natural numbers may come as places, since finding numbers among labels takes longer.
+        """
+        try:
+            if column.type is not self._type:
+                self._type, self._kind = column.type, "text" if self._as_text else arrow_kind(column.type)
+            read = self._read(column, self._kind)
+            return self._narrow(read) if countable and isinstance(read, np.ndarray) else read
+        except Exception:  # Arrow cannot do this at a stroke, for instance where texts are too long
+            return self._all(self.listed(column))
+
+    def _read(self, column: Any, kind: str) -> Array | Distinct:
+        if kind == "number":
+            return _numbers(column)
+        if kind in ("text", "dictionary"):
+            is_encoded = hasattr(column, "dictionary")
+            return self._of_dictionary(column if is_encoded else column.dictionary_encode())
+        if kind == "truth":
+            return Distinct(TRUTHS, _filled(column.cast("int8"), 2))
+        if kind in ("opaque", "nothing"):
+            return Distinct(OPAQUE, column.is_null().to_numpy(zero_copy_only=False).view(np.int8))
+        return self._all(self.listed(column))
+
+    def _narrow(self, numbers: Array) -> Array | Distinct:
+        """Small natural numbers as places among the natural numbers."""
+        if numbers.dtype.kind not in "iu" or not len(numbers):
+            return numbers
+        least, largest = int(numbers.min()), int(numbers.max())
+        if not 0 <= least <= largest < FEW:
+            return numbers
+        if largest >= len(self._naturals):
+            self._naturals = np.arange(largest + 1)
+        return Distinct(self._naturals, numbers)
+
+    def _of_dictionary(self, column: Any) -> Distinct:
+        dictionary, indices = column.dictionary, column.indices
+        places = _filled(indices if not indices.null_count else indices.cast("int64"), len(dictionary))
+        if len(dictionary) > 4 * len(places):  # a large dictionary of which little is used
+            used, places = np.unique(places, return_inverse=True)
+            inside = used[used < len(dictionary)]
+            return Distinct(objects([*self.listed(dictionary.take(arrow_module().array(inside))), None]), places)
+        if self._dictionary is None or not dictionary.equals(self._dictionary):
+            self._dictionary, self._values = dictionary, objects([*self.listed(dictionary), None])
+        return Distinct(self._values, places)
+
+    def listed(self, column: Any) -> list[Any]:
+        """The values of an Arrow array as Python objects: of those that are no numbers or texts, only that they are
+        there, and of dates not even their value."""
+        kind = arrow_kind(column.type)
+        if kind == "date" or (kind == "opaque" and not self._as_text):
+            return list(OPAQUE[column.is_null().to_numpy(zero_copy_only=False).view(np.int8)])
+        try:
+            listed = list(column.to_pylist())
+        except Exception:
+            listed = [_value(scalar.as_py) for scalar in column]
+        if self._as_text:
+            return [_value(value.decode) if isinstance(value, bytes) else value for value in listed]
+        return listed
+
+    @staticmethod
+    def _all(listed: Iterable[Any]) -> Distinct:
+        values = objects(listed)
+        return Distinct(values, np.arange(len(values)))
+
+
+TRUTHS = objects([False, True, None])
+OPAQUE = objects([UNREADABLE, None])
+
+
+class Coder:
+    """Encodes what a ColumnReader has read; a list of distinct values that comes again is not encoded again."""
+
+    def __init__(self, encode: Callable[[Array], Codes]) -> None:
+        self._encode = encode
+        self._values: Array | None = None
+        self._table: Codes = np.empty(0, dtype=np.intp)
+
+    def codes(self, read: Array | Distinct, kind: type = np.intp) -> Array:
+        """The code of each record, in an array of their own, of a type that holds all codes."""
+        if isinstance(read, np.ndarray):
+            return self._encode(read).astype(kind, copy=False)
+        return self.table(read).astype(kind, copy=False)[read.places]
+
+    def table(self, read: Distinct) -> Codes:
+        """The code of each distinct value."""
+        if read.values is not self._values:
+            self._table, self._values = self._encode(read.values), read.values
+        return self._table
+
+
+def _filled(integers: Any, instead: int) -> Array:
+    """An array of integers, with another integer for null."""
+    filled = integers.fill_null(instead) if integers.null_count else integers
+    return np.asarray(filled.to_numpy(zero_copy_only=False))
+
+
+def _numbers(column: Any) -> Array:
+    from pyarrow import types
+
+    if types.is_decimal(column.type):
+        return _decimals(column)
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def _decimals(column: Any) -> Array:
+    """Each decimal as the float nearest to it.
+
+    If the unscaled integer is at most 2**53 and the power of ten at most 10**22, both are floats, and their quotient or
+    product is rounded once: to the nearest float. All others are rounded by Python, one by one.
+    """
+    pa = arrow_module()
+    scale = column.type.scale
+    if column.type.bit_width > 128 or abs(scale) > EXACT_TENS:
+        return as_floats(objects(column.to_pylist()))
+    wide = column if column.type.bit_width == 128 else column.cast(pa.decimal128(38, scale))
+    words = np.frombuffer(wide.buffers()[1], dtype="<i8").reshape(-1, 2)[wide.offset : wide.offset + len(wide)]
+    low, high = words[:, 0], words[:, 1]
+    numbers = low / float(10**scale) if scale >= 0 else low * float(10**-scale)
+    if wide.null_count:
+        numbers[wide.is_null().to_numpy(zero_copy_only=False)] = np.nan
+    others = np.flatnonzero(~((high == low >> 63) & (low >= -EXACT) & (low <= EXACT)))
+    if len(others):
+        numbers[others] = as_floats(objects(wide.take(pa.array(others)).to_pylist()))
+    return numbers
+
+
+def _value(read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except Exception:
+        return UNREADABLE

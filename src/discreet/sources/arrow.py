@@ -1,0 +1,124 @@
+"""A table that any library hands over as Arrow batches: counted batch by batch, it may be larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError, DiscreetError
+from discreet.records.arrow_values import arrow_module, refuse_dates
+from discreet.records.encoding import Cells
+from discreet.records.tables import check_names
+from discreet.schema import Schema
+from discreet.sources import Task
+from discreet.sources.arrow_blocks import BatchCounter, in_batches
+from discreet.sources.coding import fold_rows
+from discreet.sources.exact import ExactRows, ExactStatistics
+
+UNREAD = "the table cannot be read as Arrow batches; check that its source is still open"
+ONCE = "a stream of Arrow batches can be read once, and was; pass a function that opens it anew, or a table"
+
+
+class ArrowSource:
+    """A table that comes in Arrow batches, target included; each pass opens it anew.
+
+    The owner is responsible for what is computed while the batches come: the values of a record must not depend on
+    which other records there are, and no value may make it fail. Tables of DuckDB are safer in `DuckDBSource`, which
+    knows where DuckDB breaks this rule.
+
+    Parameters
+    ----------
+    table : anything with `__arrow_c_stream__`: a table or a stream of pyarrow, a data frame of Polars, the result of
+        an ADBC driver. A stream that can be read only once serves a single pass. Or a function without arguments that
+        returns such a thing: it is called for each pass, and once to learn the columns.
+    """
+
+    def __init__(self, table: Any) -> None:
+        pa = arrow_module()
+        is_table = _is_table(table)
+        if not is_table and not callable(table):
+            raise DataError(f"table is a {type(table).__name__}; need something with __arrow_c_stream__")
+        if type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
+            raise DataError("table is a relation of DuckDB; make it a view, and pass DuckDBSource(connection=, table=)")
+        self._open: Callable[[], Any] = (lambda: table) if is_table else table
+        self._reader = table if isinstance(table, pa.RecordBatchReader) else None
+        self._used = False
+
+    def __repr__(self) -> str:
+        return "ArrowSource(values hidden)"
+
+    def check(self, schema: Schema) -> None:
+        """Check names and types of the columns; no value is looked at."""
+        types = self._types()
+        check_names(list(types), [*schema.names, schema.target], schema)
+        refuse_dates(types, schema)
+
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self._types())
+
+    def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
+        """Count batch by batch."""
+        counter = BatchCounter(cells, schema)
+        for batch in self._batches(cells, schema):
+            counter.add(batch)
+        return counter.counted()
+
+    def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
+        """Encode batch by batch."""
+        counter = BatchCounter(cells, schema)
+        return map(counter.rows, self._batches(cells, schema))
+
+    def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
+        """Add up batch by batch."""
+        return fold_rows(self.rows(cells, schema), task)
+
+    def _types(self) -> dict[str, Any]:
+        """The types of the columns, which are structure. Where only a stream tells them, it is opened for this."""
+        fields = list((self._reader or _quietly(lambda: _reader(self._open(), empty=True))).schema)
+        if len({field.name for field in fields}) != len(fields):
+            raise DataError("the table has two columns with the same name; rename or drop one")
+        return {field.name: field.type for field in fields}
+
+    def _batches(self, cells: Sequence[Cells], schema: Schema) -> Iterator[Any]:
+        """The columns that are asked for. The structure is checked again: it may not have changed."""
+        if self._reader is not None and self._used:
+            raise DataError(ONCE)
+        self.check(schema)
+        self._used = True
+        names = list(dict.fromkeys([*(each.column for each in cells), schema.target]))
+        stream = self._reader or _quietly(lambda: _reader(self._open()))
+        while (batch := _quietly(lambda: next(stream, None))) is not None:
+            yield from in_batches([batch.select(names)])
+
+
+def _is_table(given: Any) -> bool:
+    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "collect_batches")
+
+
+def _reader(given: Any, *, empty: bool = False) -> Any:
+    """A stream of the table's batches; a lazy frame of Polars is computed as they come, or for its columns alone."""
+    stream = arrow_module().RecordBatchReader
+    if isinstance(given, stream):
+        return given
+    if hasattr(given, "__arrow_c_stream__"):
+        return stream.from_stream(given)
+    columns = stream.from_stream(given.head(0).collect())
+    if empty:
+        return columns
+    batches = (batch for frame in given.collect_batches() for batch in stream.from_stream(frame))
+    return stream.from_batches(columns.schema, batches)
+
+
+def _quietly(read: Callable[[], Any]) -> Any:
+    """What is read from the owner's table. Messages of libraries are not passed on: they may quote a value."""
+    try:
+        return read()
+    except DiscreetError:
+        raise
+    except Exception:
+        pass
+    raise DataError(UNREAD)

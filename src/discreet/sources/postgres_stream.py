@@ -1,0 +1,213 @@
+"""Rows of a PostgreSQL table on their way to this process, as Arrow batches: numbers are packed codes already.
+
+The snapshot is that of another session, so that rows and counts are of one state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import FileError, MissingExtra
+from discreet.records.encoding import UNREADABLE, Cells, Codes, class_codes
+from discreet.records.sql_types import identifier
+from discreet.records.values import Columns, objects
+from discreet.schema import Schema
+from discreet.sources import postgres_sql
+from discreet.sources.coding import CodedBlock
+from discreet.sources.postgres_session import BEGIN, LOST, Session, driver, quietly
+
+WAITING = 4
+"""Batches that may have arrived and wait to be counted: bounds memory."""
+SOON = 0.1
+"""Seconds until a thread that waits looks up, for Ctrl-C."""
+FAILED = object()
+"""Stands for a batch that will not come."""
+PACKED = 62
+"""Bits of codes that travel as one integer."""
+SENT = {
+    postgres_sql.FLOAT: "{}::float8",
+    postgres_sql.INTEGER: "{}::int8",
+    postgres_sql.DECIMAL: "{}::numeric::text",
+    postgres_sql.BOOLEAN: "{}::bool",
+    postgres_sql.OPAQUE: "({} IS NULL)",
+}
+"""How a column that is encoded here travels; other kinds travel as texts."""
+READ: dict[str, Callable[[Any], Any]] = {
+    postgres_sql.DECIMAL: Decimal,
+    postgres_sql.OPAQUE: lambda missing: None if missing else UNREADABLE,
+}
+"""From what has travelled to a value of the encoding, where these differ."""
+
+
+class Stream:
+    """A second connection, which reads the snapshot of a session and sends rows."""
+
+    def __init__(self, session: Session) -> None:
+        try:
+            import pyarrow  # noqa: F401
+            from adbc_driver_postgresql import dbapi
+        except ImportError:
+            raise MissingExtra("postgres") from None
+        if not session.is_utf8:
+            raise FileError("rows can travel from databases with the encoding UTF8 only; leave --stream out")
+        self._session, info = session, session.connection.info
+        address = driver().conninfo.make_conninfo(info.dsn, password=info.password or None)
+        try:
+            self._connection = dbapi.connect(address, autocommit=True)
+            with self._connection.cursor() as cursor:
+                cursor.execute("SELECT pg_backend_pid()")
+                (self._process,) = cursor.fetchone()
+            self.run(BEGIN.decode())
+            self.run(f"SET TRANSACTION SNAPSHOT '{session.export()}'")
+            self.run("SET LOCAL parallel_tuple_cost = 0.01")  # rows are made in parallel, though all of them are sent
+            return
+        except Exception:
+            pass  # a driver's message may quote the address
+        raise FileError(
+            "a second connection for the rows is refused; check how many the role may have, and its password"
+        )
+
+    def run(self, text: str) -> None:
+        """Run a statement that reads no value."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(text)
+
+    def batches(self, text: str) -> Iterator[Any]:
+        """The Arrow batches of a SELECT; FileError, always the same, if anything fails."""
+        return quietly(self._batches(text))
+
+    def _batches(self, text: str) -> Iterator[Any]:
+        """Read in a thread of its own: batches arrive while others are counted, and Ctrl-C is not the driver's."""
+        arrived: queue.Queue[Any] = queue.Queue(WAITING)
+        cursor, left = self._connection.cursor(), threading.Event()
+        thread = threading.Thread(target=self._read, args=(cursor, text, arrived, left), daemon=True)
+        thread.start()
+        try:
+            while (batch := _next(arrived)) is not None:
+                if batch is FAILED:
+                    raise FileError(LOST)
+                yield batch
+        finally:
+            left.set()
+            if thread.is_alive():
+                with contextlib.suppress(Exception):
+                    self._session.run(f"SELECT pg_cancel_backend({int(self._process)})")
+            thread.join()
+            with contextlib.suppress(Exception):
+                cursor.close()
+
+    def _read(self, cursor: Any, text: str, arrived: queue.Queue[Any], left: threading.Event) -> None:
+        """Put the batches into the queue, then None; or FAILED if anything fails, also if the connection was lost."""
+        try:
+            cursor.execute(text)
+            with contextlib.closing(cursor.fetch_record_batch()) as batches:
+                for batch in batches:
+                    if not _put(arrived, batch, left):
+                        return
+            self.run("SELECT 1")  # fails on a lost connection, lest an early end be taken for the end of the table
+            _put(arrived, None, left)
+        except BaseException:
+            _put(arrived, FAILED, left)
+
+    def close(self) -> None:
+        """Close the connection. Never fails."""
+        with contextlib.suppress(Exception):
+            self._connection.close()
+
+
+def _next(arrived: queue.Queue[Any]) -> Any:
+    """The next item of the queue. (The driver leaves a signal handler that does not wake a thread that waits.)"""
+    while True:
+        with contextlib.suppress(queue.Empty):
+            return arrived.get(timeout=SOON)
+
+
+def _put(arrived: queue.Queue[Any], item: Any, left: threading.Event) -> bool:
+    """Put an item into the queue, unless its reader has left."""
+    while not left.is_set():
+        with contextlib.suppress(queue.Full):
+            arrived.put(item, timeout=SOON)
+            return True
+    return False
+
+
+def coded_blocks(
+    stream: Stream, relation: str, cells: Sequence[Cells], schema: Schema, kinds: Mapping[str, str]
+) -> Iterator[CodedBlock]:
+    """The records in blocks, each with a function that encodes it."""
+    blocks = postgres_sql.in_blocks(cells, schema, kinds, PACKED)
+    sent = [
+        f"({postgres_sql.key(block.cells, schema, kinds)})::int8"
+        if block.packed
+        else _sent(block.cells[0].column, kinds)
+        for block in blocks
+    ]
+    listed = [f"{text} AS c{place}" for place, text in enumerate([*sent, _sent(schema.target, kinds)])]
+    for batch in stream.batches(f"SELECT {', '.join(listed)} FROM {relation}"):
+        codes: dict[Cells, Codes] = {}
+        for place, block in enumerate(blocks):
+            if block.packed:
+                packed = batch.column(place).to_numpy(zero_copy_only=False)
+                codes |= dict(postgres_sql.unpacked(packed, block.cells, schema))
+            else:
+                for each in block.cells:
+                    encode = _encoder(each, schema)
+                    codes[each] = _encoded(batch.column(place), kinds[each.column], encode)
+        label = _encoded(batch.column(len(blocks)), kinds[schema.target], lambda values: class_codes(values, schema))
+
+        def encode_block(each: Cells, codes: dict[Cells, Codes] = codes) -> Codes:
+            return np.array(codes[each], dtype=np.intp)
+
+        yield encode_block, label
+
+
+EMPTY = {postgres_sql.FLOAT: "f8", postgres_sql.INTEGER: "i8", postgres_sql.DATE: "M8[us]"}
+"""The types of columns as arrays, where they are not objects."""
+
+
+def structure_of(kinds: Mapping[str, str]) -> Columns:
+    """The columns without a row."""
+    return {name: np.empty(0, dtype=EMPTY.get(kind, object)) for name, kind in kinds.items()}
+
+
+def value_blocks(stream: Stream, relation: str, names: Sequence[str], kinds: Mapping[str, str]) -> Iterator[Columns]:
+    """The values of some columns in blocks; at least one."""
+    yield structure_of({name: kinds[name] for name in names})
+    listed = [f"{_sent(name, kinds)} AS c{place}" for place, name in enumerate(names)]
+    for batch in stream.batches(f"SELECT {', '.join(listed)} FROM {relation}"):
+        yield {name: _values(batch.column(place), kinds[name]) for place, name in enumerate(names)}
+
+
+def _values(column: Any, kind: str) -> NDArray[Any]:
+    if kind == postgres_sql.FLOAT or (kind == postgres_sql.INTEGER and not column.null_count):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    if kind == postgres_sql.DATE:
+        return np.full(len(column), "NaT", dtype=EMPTY[kind])
+    read = READ.get(kind, lambda value: value)
+    return objects(None if value is None else read(value) for value in column.to_pylist())
+
+
+def _encoder(cells: Cells, schema: Schema) -> Callable[[NDArray[Any]], Codes]:
+    return lambda values: cells.codes(values, schema)
+
+
+def _sent(name: str, kinds: Mapping[str, str]) -> str:
+    return SENT.get(kinds[name], "{}::text").format(identifier(name))
+
+
+def _encoded(column: Any, kind: str, encode: Callable[[NDArray[Any]], Codes]) -> Codes:
+    """The code of each value of an Arrow column; each distinct value is encoded once."""
+    if kind == postgres_sql.FLOAT:
+        return encode(column.to_numpy(zero_copy_only=False))
+    held = column.dictionary_encode()
+    read = READ.get(kind, lambda value: value)
+    distinct = encode(objects([*map(read, held.dictionary.to_pylist()), None]))
+    return np.asarray(distinct[held.indices.fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)])

@@ -1,0 +1,253 @@
+"""Parquet files: one or many, of any shape, in several threads, interrupted, and changed behind our back."""
+
+import _thread
+import os
+import threading
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema, open_file
+from discreet.errors import DataError, FileError
+from discreet.records.encoding import Cells
+from discreet.sources import parquet, workers
+from discreet.sources.memory import MemorySource
+from discreet.sources.parquet import ParquetSource
+from support.hostile import undecodable
+
+SCHEMA = Schema([Categorical("c", ["a", "b"], missing="b"), Numeric("n", 0, 4, fill=3)], "y", ["no", "yes"])
+CELLS = [Cells("c"), Cells("n", 7), Cells("n")]
+
+
+def table_of(rows, seed=0):
+    generator = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "c": pa.array(generator.choice(["a", "b", "zzz"], rows), mask=generator.random(rows) < 0.1),
+            "n": pa.array(generator.normal(2, 2, rows), mask=generator.random(rows) < 0.1),
+            "y": pa.array(generator.choice(["no", "yes", "?"], rows)),
+        }
+    )
+
+
+def counts(source):
+    source.check(SCHEMA)
+    counted = source.count(CELLS, SCHEMA).counts
+    return [counted[each].tolist() for each in CELLS]
+
+
+def codes(source):
+    blocks = list(source.rows(CELLS, SCHEMA))
+    rows = [np.stack([*(block.codes[each] for each in CELLS), block.labels], axis=1) for block in blocks]
+    return np.concatenate(rows).tolist() if rows else []
+
+
+class Cubes:
+    """A task."""
+
+    size = 4
+
+    def __call__(self, block):
+        return np.bincount(block.labels, weights=block.codes[CELLS[1]].astype(float) ** 3, minlength=4).astype(np.int64)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 999, 5000])
+@pytest.mark.parametrize("group", [100, 1000, 10_000])
+@pytest.mark.parametrize("encoding", ["dictionary", "plain"])
+def test_row_groups_of_any_size_are_counted(tmp_path, rows, group, encoding):
+    table = table_of(rows)
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=group, use_dictionary=encoding == "dictionary")
+    source, memory = ParquetSource(tmp_path / "t.parquet"), MemorySource(table)
+    assert counts(source) == counts(memory)
+    assert codes(source) == codes(memory)  # in the order of the file
+    assert source.fold(CELLS, SCHEMA, Cubes()).tolist() == memory.fold(CELLS, SCHEMA, Cubes()).tolist()
+    assert repr(source) == "ParquetSource(values hidden)"
+
+
+def write_parts(folder, tables):
+    folder.mkdir(exist_ok=True)
+    for place, table in enumerate(tables):
+        pq.write_table(table, folder / f"part-{place}.parquet", row_group_size=300)
+
+
+@pytest.mark.parametrize("name", ["data", "data/*.parquet", "data/part-?.parquet", "d*/*[0-9].parquet"])
+@pytest.mark.parametrize("absolute", [False, True])
+def test_a_folder_or_a_pattern_is_one_table(tmp_path, monkeypatch, name, absolute):
+    monkeypatch.chdir(tmp_path)
+    tables = [table_of(700, seed) for seed in range(3)]
+    write_parts(tmp_path / "data", tables)
+    (tmp_path / "data" / "_SUCCESS").touch()
+    (tmp_path / "data" / ".hidden.parquet").write_bytes(b"x")
+    if "*.p" in name:
+        (tmp_path / "data" / ".hidden.parquet").unlink()
+    path = tmp_path / name if absolute else name
+    whole = MemorySource(pa.concat_tables(tables))
+    assert counts(open_file(path)) == counts(whole)
+    assert codes(open_file(path)) == codes(whole)
+
+
+def test_a_list_that_changes_is_refused(tmp_path):
+    tables = [table_of(100, seed) for seed in range(3)]
+    write_parts(tmp_path / "data", tables)
+    for change in ("added", "removed", "columns"):
+        source, ledger = open_file(tmp_path / "data"), Ledger(1)
+        source.check(SCHEMA)
+        if change == "added":
+            pq.write_table(tables[0], tmp_path / "data" / "part-9.parquet")
+        elif change == "removed":
+            os.remove(tmp_path / "data" / "part-9.parquet")
+        else:
+            wider = pa.schema([("c", pa.large_string()), ("n", pa.float64()), ("y", pa.string())])
+            pq.write_table(tables[1].cast(wider), tmp_path / "data" / "part-1.parquet")
+        with pytest.raises(
+            FileError, match=r"the list of files, or their columns, changed|does not have the columns of"
+        ):
+            source.count(CELLS, SCHEMA)
+        assert ledger.spent == 0
+
+
+def test_files_that_are_not_alike_are_refused_before_a_charge(tmp_path):
+    base = table_of(10)
+    others = {
+        "type": base.set_column(1, "n", pa.array(["1"] * 10)),
+        "missing": base.drop_columns(["n"]),
+        "more": base.append_column("z", pa.array([1] * 10)),
+    }
+    for name, other in others.items():
+        folder = tmp_path / name
+        write_parts(folder, [base, other])
+        ledger = Ledger(1)
+        with pytest.raises(FileError, match=r"part-1\.parquet does not have the columns of .*: column '[nz]'"):
+            NaiveBayes(SCHEMA).fit_from(open_file(folder), ledger=ledger)
+        assert ledger.spent == 0
+    write_parts(tmp_path / "turned", [base, base.select(["y", "c", "n"])])
+    assert counts(open_file(tmp_path / "turned")) == counts(MemorySource(pa.concat_tables([base, base])))
+
+
+def test_folders_and_patterns_without_files_are_refused(tmp_path):
+    (tmp_path / "year=2024").mkdir()
+    pq.write_table(table_of(3), tmp_path / "year=2024" / "a.parquet")
+    with pytest.raises(FileError, match=r"is a folder without \.parquet files.*Folders inside it are not read"):
+        open_file(tmp_path)
+    with pytest.raises(FileError, match="no file has such a name"):
+        open_file(tmp_path / "*.parquet")
+    (tmp_path / "a.csv").write_text("c,n,y\n")
+    with pytest.raises(FileError, match=r"names a\.csv, too, which is not \.parquet"):
+        open_file(tmp_path / "*.csv")
+    assert counts(open_file(tmp_path / "*" / "*.parquet")) == counts(MemorySource(table_of(3)))
+    with pytest.raises(DataError, match="column 'year' of the schema is missing"):
+        open_file(tmp_path / "year=2024").check(Schema([Numeric("year", 0, 1)], "y", ["no"], ignore=["c", "n"]))
+
+
+def test_where_arrow_fails_the_rest_is_read_in_another_way(tmp_path, monkeypatch):
+    """As with more than two gigabytes of distinct texts in a batch: no record is counted twice or left out."""
+    table = table_of(5000)
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=2500)
+    original = parquet.Part.batches
+
+    def failing(self, rows, names, dictionaries, *, helped):
+        for place, batch in enumerate(original(self, 700, names, dictionaries, helped=helped)):
+            if dictionaries and self.group == 1 and place == 2:
+                raise pa.ArrowCapacityError("the secret value 12345")
+            yield batch
+
+    monkeypatch.setattr(parquet.Part, "batches", failing)
+    monkeypatch.setattr(parquet, "FEW", 64)
+    source = ParquetSource(tmp_path / "t.parquet")
+    assert codes(source) == codes(MemorySource(table))
+    assert counts(source) == counts(MemorySource(table))
+
+
+def test_a_file_that_breaks_off_fails_closed_and_quotes_nothing(tmp_path):
+    pq.write_table(
+        table_of(5000), tmp_path / "t.parquet", row_group_size=1000, compression="none", use_dictionary=False
+    )
+    raw = bytearray((tmp_path / "t.parquet").read_bytes())
+    raw[1000:20_000] = b"\xff" * 19_000  # the end of the file, which tells the columns, is whole
+    (tmp_path / "t.parquet").write_bytes(raw)
+    ledger = Ledger(1)
+    with pytest.raises(FileError) as caught:
+        NaiveBayes(SCHEMA, epsilon=1).fit_from(open_file(tmp_path / "t.parquet"), ledger=ledger)
+    assert str(caught.value) == "a file cannot be read as Parquet; check that it is whole and free memory"
+    assert caught.value.__context__ is None
+    assert ledger.spent > 0
+
+
+def test_texts_that_arrow_takes_for_bytes_are_texts(tmp_path):
+    """Parquet's ENUM. pyarrow cannot write one, DuckDB can't either: the type of a column is changed in the file."""
+    table = table_of(50)
+    pq.write_table(table, tmp_path / "t.parquet")
+    fields = parquet.parquet_fields(tmp_path / "t.parquet")
+    raw = parquet.ParquetFields({**fields.types, "c": pa.binary()}, frozenset({"c"}))
+    binary = table.set_column(0, "c", table["c"].cast(pa.binary()))
+    pq.write_table(binary, tmp_path / "t.parquet")
+    source = ParquetSource(tmp_path / "t.parquet")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "parquet_fields", lambda path: raw)
+        assert counts(source) == counts(MemorySource(table))
+    assert counts(ParquetSource(tmp_path / "t.parquet")) == counts(MemorySource(binary))
+
+
+def test_how_far_a_pass_has_come_is_told(tmp_path):
+    pq.write_table(table_of(1000), tmp_path / "t.parquet", row_group_size=100)
+    told = []
+    source = open_file(tmp_path / "t.parquet")
+    source.told = lambda done, of: told.append((done, of))
+    source.count(CELLS, SCHEMA)
+    assert sorted(told) == [(done, 10) for done in range(1, 11)]
+
+
+def test_an_interruption_ends_all_threads_at_once():
+    before = threading.active_count()
+    started = threading.Event()
+
+    def work(parts, check):
+        for _ in parts:
+            started.set()
+            while True:
+                check()
+                time.sleep(0.01)
+
+    def interrupt():
+        started.wait(5)
+        _thread.interrupt_main()
+
+    threading.Thread(target=interrupt).start()
+    begin = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        workers.share_out(range(100), work, 2)
+    assert time.perf_counter() - begin < 2
+    assert threading.active_count() <= before + 1
+
+
+def test_the_first_error_of_a_thread_is_raised_and_stops_the_others():
+    stopped = []
+
+    def work(parts, check):
+        for part in parts:
+            if part == 3:
+                raise ValueError("three")
+            try:
+                while True:
+                    check()
+                    time.sleep(0.001)
+            except workers.Stopped:
+                stopped.append(part)
+                raise
+
+    with pytest.raises(ValueError, match="three"):
+        workers.share_out([1, 3], work, 2)
+    assert stopped == [1]
+    assert workers.share_out(range(10), lambda parts, check: sum(parts), 1) == [45]
+
+
+def test_bad_text_in_one_row_group_concerns_its_own_record_alone(tmp_path):
+    columns = {"c": ["a", "b", "c"] * 50, "n": ["1", "2", "x"] * 50, "y": ["no", "yes", "?"] * 50}
+    mixed = {name: [*values[:77], b"\xff", *values[77:]] for name, values in columns.items()}
+    table = pa.table({name: undecodable(values) for name, values in mixed.items()})
+    for dictionary in (True, False):
+        pq.write_table(table, tmp_path / "t.parquet", row_group_size=40, use_dictionary=dictionary)
+        assert counts(open_file(tmp_path / "t.parquet")) == counts(MemorySource(table))

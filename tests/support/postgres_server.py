@@ -1,0 +1,70 @@
+"""A PostgreSQL server of our own: started from installed packages on a socket in a temporary folder, never as root."""
+
+import glob
+import os
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+
+def absent(reason):
+    """Skip; where everything must be tested, fail."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"CI=true, but {reason}")
+    pytest.skip(reason)
+
+
+def programs():
+    """The folder of initdb and postgres, of the newest version; None if there is none."""
+    folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda name: float(name.split("/")[-2]))
+    found = shutil.which("initdb")
+    folders += [str(Path(found).resolve().parent)] if found and not folders else []
+    return folders[-1] if folders else None
+
+
+def as_another_user():
+    """What to write before a command that refuses root, and the number of that user; nothing for other users."""
+    if os.getuid() != 0:
+        return [], os.getuid()
+    import pwd
+
+    for name in ("postgres", "nobody"):
+        try:
+            user = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        if shutil.which("setpriv"):
+            ids = [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
+            return ["setpriv", *ids, "env", f"HOME={tempfile.gettempdir()}"], user.pw_uid
+    return None, None
+
+
+@contextmanager
+def server(encoding="UTF8"):
+    """The folder of the socket of a running server; its superuser is "owner" and needs no password there."""
+    folder, (prefix, user) = programs(), as_another_user()
+    if folder is None or prefix is None:
+        absent("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    home = Path(tempfile.mkdtemp(prefix="pg-"))
+    os.chown(home, user, -1)
+    home.chmod(0o755)
+    try:
+        data = home / "data"
+        made = [f"{folder}/initdb", "-D", data, "-U", "owner", "-A", "trust", "-E", encoding, "--locale=C", "-N"]
+        subprocess.run([*prefix, *made], check=True, capture_output=True)
+        rules = "local all careful scram-sha-256\nlocal all all trust\n"
+        (data / "pg_hba.conf").write_text(rules)
+        options = f"-c listen_addresses= -c unix_socket_directories={home} -c fsync=off -c max_connections=40"
+        start = [f"{folder}/pg_ctl", "-D", data, "-w", "-t", "60", "-l", home / "data" / "log", "-o", options, "start"]
+        subprocess.run([*prefix, *start], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            yield home
+        finally:
+            stop = [f"{folder}/pg_ctl", "-D", data, "-w", "-m", "immediate", "stop"]
+            subprocess.run([*prefix, *stop], check=False, capture_output=True)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
