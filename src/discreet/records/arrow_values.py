@@ -110,7 +110,7 @@ class ColumnReader:
         `countable`: small natural numbers may come as places, since finding numbers among labels takes longer.
         """
         try:
-            if column.type is not self._type:
+            if column.type != self._type:
                 self._type, self._kind = column.type, "text" if self._as_text else arrow_kind(column.type)
             read = self._read(column, self._kind)
             return self._narrow(read) if countable and isinstance(read, np.ndarray) else read
