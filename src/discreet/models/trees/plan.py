@@ -5,8 +5,8 @@ constants were chosen on public data
 sets; benchmarks/trees.py shows the accuracy with them. Privacy does not depend on the rule.
 
     signal per class below 6             a random tree, at most three questions deep; asks for the class of each leaf
-    signal of 150 or more, and           a greedy tree, seven questions deeper for every 256 times the signal, at
-    40 or more per class                 most 12; by the Gini index if the signal per class is 1000 K or more
+    signal of 120 or more, and           a greedy tree, seven questions deeper for every 256 times the signal, at
+    30 or more per class                 most 12; by the Gini index if the signal per class is 1000 K or more
     in between                           a stump: one column in up to four parts, chosen together with their classes;
                                          with more than 8 classes (four parts name too few) a deeper random tree
 """
@@ -30,9 +30,9 @@ MANY_RECORDS = 10**9
 """More records than this change no plan."""
 LARGE_EPSILON = 1e6
 """A larger epsilon, also an infinite one, changes no plan."""
-ENOUGH = 150.0
+ENOUGH = 120.0
 """Least signal for a greedy tree (accuracy: benchmarks/trees.py)."""
-WEAK, FAIR, STRONG = 6.0, 40.0, 2000.0
+WEAK, FAIR, STRONG = 6.0, 30.0, 2000.0
 """Signals per class at which the rule changes: to stumps, to greedy trees, to the Gini index and several trees
 (accuracy: benchmarks/trees.py)."""
 FEW_CLASSES = 8
