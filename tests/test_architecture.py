@@ -220,7 +220,7 @@ def run(code):
     return done.stdout.split()
 
 
-OPTIONAL = {"cryptography", "duckdb", "flwr", "matplotlib", "pandas", "polars", "pyarrow", "opendp"}
+OPTIONAL = {"cryptography", "duckdb", "flwr", "matplotlib", "numba", "pandas", "polars", "pyarrow", "opendp"}
 
 
 def test_importing_discreet_loads_nothing_optional():
@@ -235,7 +235,7 @@ def test_the_model_loads_nothing_optional_either():
     theirs = set(run(f"import sys, sklearn.base, sklearn.utils.validation, sklearn.utils.multiclass; {show}"))
     loaded = set(run(f"import sys; from discreet import *; {show}"))
     assert not (loaded - theirs) & (OPTIONAL | {"typer", "rich"})
-    assert not loaded & {"cryptography", "duckdb", "flwr", "matplotlib", "opendp"}
+    assert not loaded & {"cryptography", "duckdb", "flwr", "matplotlib", "numba", "opendp"}
 
 
 def test_public_names_are_exactly_those_listed():
@@ -278,7 +278,7 @@ def test_every_error_of_ours_is_a_discreet_error():
                 assert known, f"{module} raises {raised}"
 
 
-@pytest.mark.parametrize("extra", ["duckdb", "federated", "flower", "plot"])
+@pytest.mark.parametrize("extra", ["duckdb", "federated", "flower", "parquet", "plot"])
 def test_a_missing_extra_is_an_import_error_that_says_what_to_install(extra):
     error = MissingExtra(extra)
     assert isinstance(error, ImportError)
