@@ -4,6 +4,7 @@ import csv
 import json
 import pickle
 from dataclasses import dataclass
+from fractions import Fraction
 
 import duckdb
 import numpy as np
@@ -18,6 +19,7 @@ from discreet.doors import gathering, tree_folds
 from discreet.doors.tree_folds import CountsAt
 from discreet.errors import DataError
 from discreet.models.saving import to_dict
+from discreet.privacy.mechanisms import problem, secants
 from discreet.sources.blocks import BlockSource
 from discreet.sources.csv import CsvSource
 from discreet.sources.duckdb import DuckDBSource
@@ -195,16 +197,16 @@ class _Forgetful:
 
 
 def test_a_forgotten_block_is_noticed(monkeypatch, tmp_path):
-    """The mutant's model differs: the comparison above would fail."""
+    """A pass that leaves records out has another fingerprint than one that does not."""
     schema, source = public(), sources(tmp_path)["blocks"]
     model = PRIVATE["decision-tree greedy"](schema, epsilon=50, random_state=1)
-    expected = file_of(model.fit_from(source))
     folding(monkeypatch)
     original = type(source).fold
     monkeypatch.setattr(
         type(source), "fold", lambda self, cells, given, task: original(self, cells, given, _Forgetful(task, []))
     )
-    assert file_of(model.fit_from(source)) != expected
+    with pytest.raises(DataError, match="changed while it was read"):
+        model.fit_from(source)
 
 
 def test_tasks_can_be_sent_to_where_the_records_are():
@@ -217,3 +219,95 @@ def test_tasks_can_be_sent_to_where_the_records_are():
     assert task.size == 2 * 2 * (1 + 4)
     assert isinstance(task.size, int)
     assert np.issubdtype(np.asarray(task.numbers).dtype, np.integer)
+
+
+LINEAR = ["svm", "svm leaves=2", "auto"]
+
+
+def sampling(monkeypatch, few=50, sums=1 << 12):
+    """The search may look at a sample alone."""
+    monkeypatch.setattr(problem, "FEW", few)
+    monkeypatch.setattr(secants, "SUMS", (sums, 4 * sums))
+
+
+@pytest.mark.parametrize("classes", CLASSES)
+@pytest.mark.parametrize("name", LINEAR)
+def test_a_search_in_a_sample_is_the_same_on_every_engine(name, classes, monkeypatch, tmp_path):
+    """The sample does not depend on where the records are, nor on their order; nor do the sums over all of them."""
+    schema, engines = public(classes), sources(tmp_path)
+    exact = PRIVATE[name](schema, epsilon=4, random_state=5).fit_from(engines["memory"])
+    sampling(monkeypatch)
+    expected = PRIVATE[name](schema, epsilon=4, random_state=5).fit_from(engines["memory"])
+    gaps = [
+        np.abs(one.values - other.values).max()
+        for (_, one), (_, other) in zip(exact.noisy_.tables, expected.noisy_.tables, strict=True)
+    ]
+    assert max(gaps) <= 1, "another point near the same minimiser, and the same noise"
+    folding(monkeypatch)
+    order = np.random.default_rng(1).permutation(ROWS)
+    shuffled = {name: values[order] for name, values in draw_records(ROWS, 3).items()}
+    for engine, source in {**engines, "shuffled": MemorySource(shuffled)}.items():
+        assert file_of(PRIVATE[name](schema, epsilon=4, random_state=5).fit_from(source)) == file_of(expected), engine
+
+
+@pytest.mark.parametrize("sums", [1 << 4, 1 << 8])
+def test_a_poor_sample_is_no_obstacle(sums, monkeypatch):
+    """A sample of next to nothing: a larger one is taken, then all records, and the search arrives."""
+    columns = draw_records(ROWS, 3)
+    model = PRIVATE["svm"](public(), epsilon=4, random_state=5)
+    expected = model.fit_from(MemorySource(columns)).noisy_.tables[-1][1].values
+    sampling(monkeypatch, sums=sums)
+    folding(monkeypatch)
+    found = model.fit_from(MemorySource(columns)).noisy_.tables[-1][1].values
+    assert np.abs(found - expected).max() <= 1
+
+
+def test_the_certificate_is_of_its_own_pass():
+    """The error bound grows with the records of the pass that the gradient is from, not of an earlier one."""
+    from discreet.privacy.mechanisms.minimiser import ExactGradient, OverAll
+    from discreet.privacy.mechanisms.problem import Problem
+    from discreet.queries.hyperplanes import feature_of
+
+    feature = feature_of(Numeric("a", 0, 1, grid=4), 3)
+
+    def records(rows):
+        return Problem((feature,), (np.arange(rows, dtype=np.uint16) % 5,), np.ones(rows, dtype=np.int8))
+
+    class Growing:
+        features = (feature,)
+        rows = 10
+
+        def fold(self, sums):
+            self.rows *= 10
+            return records(self.rows).fold(sums)
+
+    exact = ExactGradient(OverAll(Growing(), 0.5, 1.0), [Fraction(0)] * 4, 30)
+    for rows in (100, 1000):
+        gradient, error = exact([0] * 4)
+        again, bound = ExactGradient(OverAll(records(rows), 0.5, 1.0), [Fraction(0)] * 4, 30)([0] * 4)
+        assert error == bound
+        assert np.array_equal(gradient, again)
+        assert exact.steepest == 1 + 2 * rows
+
+
+class Another(MemorySource):
+    """A mutant: the passes after the first few read another table."""
+
+    def __init__(self, first, second, at):
+        super().__init__(first)
+        self._second, self._left = MemorySource(second), at
+
+    def fold(self, cells, schema, task):
+        self._left -= 1
+        return (super() if self._left >= 0 else self._second).fold(cells, schema, task)
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_certificate_from_another_table_is_refused(at, monkeypatch):
+    """Same number of records, one of them another: the fit fails, at whichever pass it is."""
+    folding(monkeypatch)
+    columns = draw_records(ROWS, 3)
+    other = {**columns, "dose": np.concatenate([columns["dose"][:-1], [2.5]])}
+    sampling(monkeypatch)
+    with pytest.raises(DataError, match="changed while it was read"):
+        PRIVATE["svm"](public(), epsilon=1, random_state=1).fit_from(Another(columns, other, at))

@@ -50,7 +50,8 @@ def recorded(passages: list[Passage], replayed: list[Passage] | None = None):
                 left = replayed[len(passages)].left
                 if isinstance(self, OBJECTIVES):
                     left = left + 1  # near the same minimiser, the next lattice point may be met instead
-            passages.append(Passage(self, table.copy() if isinstance(table, np.ndarray) else table, left))
+            entered = table.copy() if isinstance(table, np.ndarray) else table.whole()
+            passages.append(Passage(self, entered, left))
             return left
 
         return perturb

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from discreet.doors.passage import Passes
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
+from discreet.sources.exact import ExactRows
 
-HELD = 2**22
-"""The most records that are held in memory, where they can be read again instead. Only speed depends on it."""
+HELD = 2**26
+"""The most codes that are held in memory, in one or two bytes each, where records can be read again instead: 128 MB,
+or 6 million records of 10 columns. Only speed depends on it."""
 
 Gathered = tuple[dict[Cells, NDArray[Any]], NDArray[Any]]
 """The codes of all records in each of some cells, and the code of their classes."""
@@ -26,41 +28,57 @@ def gather(
 
     Codes take two bytes each; with `smallest`, as few as their public number of cells allows.
     """
-    gathered = _gathered(passes, cells, schema, None, all_records=all_records, smallest=smallest)
-    assert gathered is not None
-    return gathered
+    cells, classes = list(dict.fromkeys(cells)), len(schema.classes)
+    kinds = [_kind(size, smallest) for size in (classes, *(each.size(schema) for each in cells))]
+    blocks = passes.rows() if all_records else classified(passes, classes)
+    held, _ = hold(([block.labels, *(block.codes[each] for each in cells)] for block in blocks), kinds, None)
+    labels, *codes = held or []
+    return dict(zip(cells, codes, strict=True)), labels
 
 
-def gather_few(passes: Passes, cells: Sequence[Cells], schema: Schema, *, smallest: bool = False) -> Gathered | None:
-    """Read all records that have one of the classes; None if they are more than HELD."""
-    return _gathered(passes, cells, schema, HELD, smallest=smallest)
+def gather_few(passes: Passes, cells: Sequence[Cells], schema: Schema) -> Gathered | None:
+    """Read all records that have one of the classes, in as few bytes as can be; None if their codes exceed HELD."""
+    cells, classes = list(dict.fromkeys(cells)), len(schema.classes)
+    kinds = [_kind(size, True) for size in (classes, *(each.size(schema) for each in cells))]
+    blocks = ([block.labels, *(block.codes[each] for each in cells)] for block in classified(passes, classes))
+    held, _ = hold(blocks, kinds, HELD // len(kinds))
+    return None if held is None else (dict(zip(cells, held[1:], strict=True)), held[0])
 
 
-def _gathered(
-    passes: Passes,
-    cells: Sequence[Cells],
-    schema: Schema,
-    most: int | None,
-    *,
-    all_records: bool = False,
-    smallest: bool = False,
-) -> Gathered | None:
-    cells, classes, records = list(dict.fromkeys(cells)), len(schema.classes), 0
-    codes = {each: [np.empty(0, dtype=_kind(each.size(schema), smallest))] for each in cells}
-    labels = [np.empty(0, dtype=_kind(classes, smallest))]
-    for block in passes.rows():  # to its end: all later passes are compared with this one
+def classified(passes: Passes, classes: int) -> Iterator[ExactRows]:
+    """The records that have one of the classes, in blocks."""
+    return (with_class(block, classes) for block in passes.rows())
+
+
+def with_class(block: ExactRows, classes: int) -> ExactRows:
+    """The records of a block that have one of the classes."""
+    kept = block.labels < classes
+    if kept.all():
+        return block
+    return ExactRows({each: codes[kept] for each, codes in block.codes.items()}, block.labels[kept])
+
+
+def hold(
+    blocks: Iterable[Sequence[NDArray[Any]]], kinds: Sequence[np.dtype[Any]], most: int | None
+) -> tuple[list[NDArray[Any]] | None, int]:
+    """The arrays of all blocks, each as one of its kind, or None if they are longer than `most`; and how long they are.
+
+    All blocks are looked at, even then: later passes are compared with this one.
+    """
+    parts, records = [[np.empty(0, dtype=kind)] for kind in kinds], 0
+    for block in blocks:
+        records += len(block[0])
         if most is not None and records > most:
+            parts = [[] for _ in kinds]
             continue
-        kept = slice(None) if all_records else block.labels < classes
-        labels.append(block.labels[kept].astype(labels[0].dtype))
-        for each, parts in codes.items():
-            parts.append(block.codes[each][kept].astype(parts[0].dtype))
-        records += len(labels[-1])
-        if most is not None and records > most:
-            labels, codes = [], {}
+        for own, values in zip(parts, block, strict=True):
+            own.append(values.astype(own[0].dtype))
     if most is not None and records > most:
-        return None
-    return {each: np.concatenate(codes.pop(each)) for each in cells}, np.concatenate(labels)  # pop: frees the parts
+        return None, records
+    held = []
+    while parts:
+        held.append(np.concatenate(parts.pop(0)))  # pop: frees the parts
+    return held, records
 
 
 def _kind(size: int, smallest: bool) -> np.dtype[Any]:

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.doors.gathering import gather
+from discreet.doors.hyperplane_folds import held_or_folded
 from discreet.doors.passage import Payer, passage
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.multiclass_objective import MulticlassPerturbation
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
-from discreet.privacy.mechanisms.problem import Problem
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import Step, split_by_weight
 from discreet.queries.hyperplanes import Hyperplanes
@@ -103,9 +102,7 @@ def separate(
     reading, receipt = passage(source, schema, [plane, point], ledger, rng, purpose)
     features = query.features(schema)
     cells = [cells for each in features for cells in each.read] or [Cells(schema.names[0])]
-    read, labels = gather(reading.passes(cells), cells, schema)
-    sides = labels if len(schema.classes) > 2 else np.where(labels == len(schema.classes) - 1, 1, -1).astype(np.int8)
-    problem = Problem(features, tuple(each.codes(read, len(labels)) for each in features), sides)
+    problem = held_or_folded(reading.passes(cells), features, schema)
     weights = point.mechanism.perturb(plane.mechanism.perturb(problem, rng), rng)
     return NoisyStatistics([(query, NoisyTable(np.atleast_2d(weights), math.inf))], receipt)
 

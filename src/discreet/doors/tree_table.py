@@ -15,6 +15,6 @@ from discreet.schema import Schema
 
 def held_or_folded(passes: Passes, cells: Sequence[Cells], schema: Schema) -> TreeRecords:
     """The records with one of the classes; what plans are answered is the same either way."""
-    held = gather_few(passes, cells, schema, smallest=True)
+    held = gather_few(passes, cells, schema)
     classes = len(schema.classes)
     return TreeFolds(passes, classes) if held is None else TreeRows(*held, classes)

@@ -11,9 +11,12 @@ Proof      F is mu-strongly convex, so |w - w*| <= |grad F(w)| / mu. `ExactGradi
            (half a unit for each column, for 1 + h and for the width). Sums over records are sums of integers, without
            rounding and in any order; the rest is fractions. A vector x has length at most root(groups), so the error
            of the gradient is at most rows * root(groups) * (columns + 2) / (2 * width), which is added to its norm.
-           `certified` returns only a point that passes. It ends: if Newton's step does not help, a step of -grad F / L
-           with L = mu + c * groups * rows shrinks |grad F| by 1 - mu / L (grad F(w - g / L) = (I - A / L) g for some A
-           with mu <= A <= L); if the rounding to 2**-bits would stop that, integers of any size are used.
+           The number of records in this bound is that of the pass that the sums are from.
+           `certified` returns only a point that passes; where the search looked before does not matter. It ends: a
+           search in a sample that gets slow turns to all records (secants.py); if Newton's step does not help, a step
+           of -grad F / L with L = mu + c * groups * rows shrinks |grad F| by 1 - mu / L (grad F(w - g / L)
+           = (I - A / L) g for some A with mu <= A <= L); if the rounding to 2**-bits would stop that, integers of any
+           size are used.
 Test       tests/privacy/mechanisms/test_objective.py::test_the_certificate_holds and
            ::test_the_minimiser_is_found_whatever_the_records
 """
@@ -22,42 +25,65 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.privacy.mechanisms.problem import SLACK, Objective, Problem, Vector
-from discreet.queries.hyperplanes import Feature
+from discreet.privacy.mechanisms.exact_sums import (
+    FAST,
+    add_up,
+    divided,
+    gathered_limbs,
+    in_blocks,
+    joined,
+    limbs_of,
+    rounded_table,
+    split_limbs,
+)
+from discreet.privacy.mechanisms.problem import BLOCK, SLACK, Objective, Problem, Records, Vector
+from discreet.privacy.mechanisms.secants import Guide
+from discreet.queries.arrays import Integers
 
 SAMPLE = 1 << 12
 """On larger tables, start from a sample of about this size. Chosen for speed, which benchmarks/svm.py measures."""
 ROUND = 2.0
 """Width of the rounded corner of the hinge in the first steps. Chosen for speed, which benchmarks/svm.py measures."""
-FAST, SURE = 50, 200
-"""Bits after the binary point: with 64-bit integers, whose sums must not overflow, and with integers of any size, where
-rounding stays far below every tolerance."""
+SURE = 200
+"""Bits after the binary point with integers of any size, where rounding stays far below every tolerance. With 64-bit
+integers, whose sums must not overflow, there are up to FAST."""
 
 
-def minimise(problem: Problem, huber: float, mu: float, b: Sequence[Fraction], tolerance: float) -> list[Fraction]:
+def minimise(records: Records, huber: float, mu: float, b: Sequence[Fraction], tolerance: float) -> list[Fraction]:
     """A point within tolerance / mu of the minimiser of F (proof above)."""
-    problem, floats = problem.compressed(), np.array([float(each) for each in b])
-    step, w = problem.rows // SAMPLE, np.zeros(len(b))
-    few = step <= 4
-    with np.errstate(all="ignore"):  # no warning may depend on the records
+    floats = np.array([float(each) for each in b])
+
+    def over(problem: Problem) -> Objective:
+        return Objective(problem.compressed(), huber, mu, floats)
+
+    def search(objective: Objective, w: Vector, near: float) -> Vector:
+        """The minimiser of the objective in floating point."""
+        problem = objective.problem
+        step = problem.rows // SAMPLE
+        few = step <= 4
         if not few:
-            w = _sharpened(problem.thinned(step), ROUND, huber, mu, floats, step, w)
-        w = _sharpened(problem, ROUND if few else ROUND / 8, huber, mu, floats, 1, w)
-        objective = Objective(problem, huber, mu, floats)
-        return certified(objective, b, descended(objective, w, tolerance / 8, 1000), tolerance)
+            w = _sharpened(problem.thinned(step), ROUND, huber, mu, floats, w)
+        w = _sharpened(problem, ROUND if few else ROUND / 8, huber, mu, floats, w)
+        return descended(objective, w, near, 1000)
+
+    with np.errstate(all="ignore"):  # no warning may depend on the records
+        guide = Guide(records, over, search, np.zeros(len(b)), tolerance / 8)
+        return certified(OverAll(records, huber, mu), b, guide.start, tolerance, guide)
 
 
-def _sharpened(problem: Problem, first: float, huber: float, mu: float, b: Vector, weight: int, w: Vector) -> Vector:
+def _sharpened(problem: Problem, first: float, huber: float, mu: float, b: Vector, w: Vector) -> Vector:
     """A start near the minimiser: minimise with a round corner, then with sharper ones, which mislead Newton's step."""
     width = first
     while width > huber:
-        w = descended(Objective(problem, width, mu, b, weight), w, 0.01 * mu, 20)
+        w = descended(Objective(problem, width, mu, b), w, 0.01 * mu, 20)
         width /= 2
     return w
 
@@ -89,38 +115,45 @@ def descended(objective: Any, w: Vector, tolerance: float, steps: int) -> Vector
     return w
 
 
-def certified(objective: Objective, b: Sequence[Fraction], w: Vector, tolerance: float) -> list[Fraction]:
+class OverAll(NamedTuple):
+    """The objective of all records, wherever they are: for the exact gradient."""
+
+    problem: Records
+    huber: float
+    mu: float
+
+
+def certified(
+    objective: Objective | OverAll, b: Sequence[Fraction], w: Vector, tolerance: float, guide: Guide | None = None
+) -> list[Fraction]:
     """Take steps from w until the exact gradient is within the tolerance."""
-    problem = objective.problem
     return searched(
         lambda bits: ExactGradient(objective, b, bits),
         fast_bits(w, objective.huber),
-        lambda w, gradient: objective.newton(objective.margins(w), gradient),
-        objective.mu + problem.groups * problem.rows / (2 * objective.huber),
+        Guide.of(objective) if guide is None else guide,
         w,
         tolerance,
     )
 
 
 class Exact(Protocol):
-    """grad F at fixed-point vectors, with a bound on the norm of its error."""
+    """grad F at fixed-point vectors, with a bound on the norm of its error; both from the same pass over the records.
+
+    `steepest` bounds the second derivative of F, by the number of records of the last pass.
+    """
 
     bits: int
+    steepest: float
 
     def __call__(self, point: Sequence[int]) -> tuple[Vector, float]: ...
 
 
 def searched(
-    exact_with: Callable[[int], Exact],
-    bits: int,
-    newton: Callable[[Vector, Vector], Vector],
-    steepest: float,
-    w: Vector,
-    tolerance: float,
+    exact_with: Callable[[int], Exact], bits: int, guide: Guide, w: Vector, tolerance: float
 ) -> list[Fraction]:
     """Take steps from w until the exact gradient, at first with `bits`, is within the tolerance.
 
-    `newton` proposes a step from a point and its gradient; `steepest` bounds the second derivative of F.
+    `guide` proposes a step from a point and its gradient.
     """
     exact = exact_with(bits)
     point = fixed_point(w if np.isfinite(w).all() else np.zeros_like(w), exact.bits)
@@ -131,17 +164,19 @@ def searched(
     tried = 0
     while not norm(gradient) + error <= tolerance:
         tried += 1
-        if exact.bits < SURE and (error > tolerance / 2 or tried > 20):
+        if exact.bits < SURE and (error > tolerance / 2 or (tried > 20 and guide.knows_all)):
             point = [value << (SURE - exact.bits) for value in point]
             exact = exact_with(SURE)
             gradient, error = exact(point)
             continue
-        step = newton(floats_of(point, exact.bits), gradient)
-        for move, part in (*((step * part, part) for part in (1.0, 0.5, 0.25, 0.125)), (-gradient / steepest, 0)):
+        step = guide.step(floats_of(point, exact.bits), gradient)
+        for move, part in (*((step * part, part) for part in guide.parts), (-gradient / exact.steepest, 0)):
             trial = [value + change for value, change in zip(point, fixed_point(move, exact.bits), strict=True)]
             trial_gradient, trial_error = exact(trial)
             if norm(trial_gradient) < (1 - part / 4) * norm(gradient):
                 break
+        left = norm(trial_gradient) / norm(gradient)
+        guide.learn(floats_of(trial, exact.bits), move, trial_gradient - gradient, left)
         point, gradient, error = trial, trial_gradient, trial_error
     return [Fraction(value, 1 << exact.bits) for value in point]
 
@@ -163,17 +198,57 @@ def fast_bits(w: Vector, huber: float) -> int:
     return bits if bits >= 30 else SURE
 
 
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """The sums that grad F is made of, at a fixed-point vector: of the records' slopes, by cell of each group.
+
+    The answer is the number of records, the sum of all slopes, and those of each group, in limbs.
+    """
+
+    tables: tuple[NDArray[Any], ...]
+    constant: int
+    end: int
+    width: int
+
+    @property
+    def limbs(self) -> int:
+        """Limbs of a sum."""
+        return limbs_of(self.width)
+
+    @property
+    def size(self) -> int:
+        """Length of the answer."""
+        return 1 + self.limbs * (1 + sum(map(len, self.tables)))
+
+    def __call__(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> Integers:
+        """The sums of some records."""
+        total = np.zeros(self.size, dtype=np.int64)
+        total[0] = len(sides)
+        everyone, *groups = divided(total[1:], self.limbs, [1, *map(len, self.tables)])
+        kind: Any = self.tables[0].dtype if self.tables else object
+        for block, signs in in_blocks(codes, sides, BLOCK):
+            own = signs.astype(kind)
+            margins = np.full(len(own), self.constant, dtype=kind)
+            for table, code in zip(self.tables, block, strict=True):
+                margins += table.take(code)
+            margins *= own
+            slopes = np.minimum(np.maximum(self.end - margins, 0), self.width) * own
+            limbs = split_limbs(slopes, self.limbs)
+            for group, code in zip(groups, block, strict=True):
+                add_up(group, code, limbs)
+            everyone[:, 0] += [int(limb.sum()) for limb in limbs]
+        return total
+
+
 class ExactGradient:
     """grad F at fixed-point vectors: integers and fractions only."""
 
-    def __init__(self, objective: Objective, b: Sequence[Fraction], bits: int) -> None:
-        self._problem, self._b, self.bits = objective.problem, b, bits
-        self._mu = Fraction(objective.mu)
-        huber = Fraction(objective.huber)
-        self._end, self._width = round((1 + huber) * 2**bits), round(2 * huber * 2**bits)
-        columns = len(self._problem.features)
-        slope_error = Fraction(columns + 2, 2 * (self._width - 1))
-        self._error = float(self._problem.rows * slope_error) * math.sqrt(self._problem.groups) * (1 + SLACK)
+    def __init__(self, objective: Objective | OverAll, b: Sequence[Fraction], bits: int) -> None:
+        self._records: Records = objective.problem
+        self._b, self.bits = b, bits
+        self._mu, self._huber = Fraction(objective.mu), Fraction(objective.huber)
+        self._end, self._width = round((1 + self._huber) * 2**bits), round(2 * self._huber * 2**bits)
+        self.steepest = math.inf
 
     def point(self, w: Vector) -> list[int]:
         """The fixed-point vector nearest to a float vector."""
@@ -181,75 +256,35 @@ class ExactGradient:
 
     def __call__(self, point: Sequence[int]) -> tuple[Vector, float]:
         """The gradient, each entry rounded once, and a bound on the norm of the error in its sum over records."""
-        problem = self._problem
+        features = self._records.features
         # the sum of |w| bounds every margin: no sum of machine integers can wrap around
         fits = self.bits <= FAST and sum(map(abs, point)) + self._end + self._width < 2**62
         kind: Any = np.int64 if fits else object
-        tables = [
-            rounded_table(feature, point[offset : offset + feature.size]).astype(kind)
-            for feature, offset in self._groups()
-        ]
-        sums = [Sums(len(table), kind) for table in tables]
-        constant = Sums(1, kind)
-        for codes, signs in problem.blocks():
-            sides = signs.astype(kind)
-            margins = np.full(len(sides), point[-1], dtype=kind)
-            for table, code in zip(tables, codes, strict=True):
-                margins += table.take(code)
-            slopes = np.minimum(np.maximum(self._end - margins * sides, 0), self._width) * sides
-            for total, code in zip(sums, codes, strict=True):
-                total.add(code, slopes)
-            constant.add(np.zeros(len(sides), dtype=np.intp), slopes)
-        gathered = [0] * len(point)
-        units = [1] * len(point)
-        for (feature, offset), total in zip(self._groups(), sums, strict=True):
-            units[offset : offset + feature.size] = [feature.unit] * feature.size
-            cells = total.values()
-            for place, weight in zip(feature.places.T.tolist(), feature.weights.T.tolist(), strict=True):
-                for coordinate, factor, value in zip(place, weight, cells, strict=True):
-                    gathered[offset + coordinate] += factor * value
-        gathered[-1] = constant.values()[0]
+        offsets = np.cumsum([0, *(each.size for each in features)]).tolist()
+        own = [point[start:stop] for start, stop in pairwise(offsets)]
+        tables = [rounded_table(feature, part).astype(kind) for feature, part in zip(features, own, strict=True)]
+        slopes = Slopes(tuple(tables), point[-1], self._end, self._width)
+        answer = self._records.fold(slopes)
+        everyone, *groups = divided(answer[1:], slopes.limbs, [1, *map(len, tables)])
+        gathered: list[int] = []
+        units: list[int] = []
+        for feature, group in zip(features, groups, strict=True):
+            gathered += gathered_limbs(feature, group).tolist()
+            units += [feature.unit] * feature.size
         gradient = [
             nearest(Fraction(-total, unit * self._width) + self._mu * Fraction(value, 1 << self.bits) + noise)
-            for total, unit, value, noise in zip(gathered, units, point, self._b, strict=True)
+            for total, unit, value, noise in zip(
+                [*gathered, *joined(everyone)], [*units, 1], point, self._b, strict=True
+            )
         ]
-        return np.array(gradient), self._error
+        return np.array(gradient), self._error(int(answer[0]))
 
-    def _groups(self) -> list[tuple[Feature, int]]:
-        return list(zip(self._problem.features, self._problem.offsets[:-1], strict=True))
-
-
-def rounded_table(feature: Feature, own: Sequence[int]) -> NDArray[Any]:
-    """What each cell adds to a margin, rounded to an integer, with the weights of this group in fixed point."""
-    pairs = zip(feature.places.tolist(), feature.weights.tolist(), strict=True)
-    exact = (own[i] * a + own[j] * c for (i, j), (a, c) in pairs)
-    return np.array([(2 * value + feature.unit) // (2 * feature.unit) for value in exact], dtype=object)
-
-
-class Sums:
-    """Sums of integers by code that never round: 64-bit numbers in two halves, or integers of any size."""
-
-    HALF = 26
-
-    def __init__(self, size: int, kind: Any) -> None:
-        self._size, self._halves = size, [np.zeros(size, dtype=kind) for _ in range(2)]
-        self._fast = kind is np.int64
-
-    def add(self, code: NDArray[np.intp], values: NDArray[Any]) -> None:
-        """Add each value at its code."""
-        high, low = self._halves
-        if not self._fast:
-            np.add.at(low, code, values)
-            return
-        # a block's halves sum to less than 2**53: floats hold them exactly
-        high += np.bincount(code, values >> self.HALF, minlength=self._size).astype(np.int64)
-        low += np.bincount(code, values & ((1 << self.HALF) - 1), minlength=self._size).astype(np.int64)
-
-    def values(self) -> list[int]:
-        """The sums."""
-        high, low = self._halves
-        shift = self.HALF if self._fast else 0
-        return [(int(h) << shift) + int(value) for h, value in zip(high.tolist(), low.tolist(), strict=True)]
+    def _error(self, rows: int) -> float:
+        """The bound for the records of this pass."""
+        groups = len(self._records.features) + 1
+        self.steepest = float(self._mu) + groups * rows / (2 * float(self._huber))
+        slope_error = Fraction(groups + 1, 2 * (self._width - 1))
+        return float(rows * slope_error) * math.sqrt(groups) * (1 + SLACK)
 
 
 def nearest(value: Fraction) -> float:

@@ -26,54 +26,81 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.privacy.mechanisms.minimiser import (
+from discreet.privacy.mechanisms.exact_sums import (
     FAST,
-    SAMPLE,
-    SURE,
-    Sums,
-    descended,
-    fixed_point,
-    nearest,
+    add_up,
+    divided,
+    gathered_limbs,
+    in_blocks,
+    joined,
+    limbs_of,
     rounded_table,
-    searched,
+    split_limbs,
 )
+from discreet.privacy.mechanisms.minimiser import SAMPLE, SURE, descended, fixed_point, nearest, searched
 from discreet.privacy.mechanisms.multiclass_problem import MARGIN, MulticlassObjective
-from discreet.privacy.mechanisms.problem import BLOCK, ENTRIES, SLACK, Problem, Vector
+from discreet.privacy.mechanisms.problem import BLOCK, ENTRIES, SLACK, Problem, Records, Vector
+from discreet.privacy.mechanisms.secants import Guide
+from discreet.queries.arrays import Integers
 
 SMOOTHER = 4.0
 """The first steps take a tau this many times as large. Chosen for speed, which benchmarks/svm.py measures."""
 
 
 def minimise(
-    problem: Problem, classes: int, tau: float, mu: float, b: Sequence[Fraction], tolerance: float
+    records: Records, classes: int, tau: float, mu: float, b: Sequence[Fraction], tolerance: float
 ) -> list[Fraction]:
     """A point within tolerance / mu of the minimiser of F (proof above), as one row per class, flattened."""
-    problem, floats = problem.compressed(), np.array([float(each) for each in b])
-    step, w = problem.rows // SAMPLE, np.zeros(len(b))
-    with np.errstate(all="ignore"):  # no warning may depend on the records
+    floats = np.array([float(each) for each in b])
+
+    def over(problem: Problem) -> MulticlassObjective:
+        return MulticlassObjective(problem.compressed(), classes, tau, mu, floats)
+
+    def search(objective: MulticlassObjective, w: Vector, near: float) -> Vector:
+        """The minimiser of the objective in floating point."""
+        problem = objective.problem
+        step = problem.rows // SAMPLE
         if step > 4:
             thin = problem.thinned(step)
             for wide in (SMOOTHER * tau, tau):
-                w = descended(MulticlassObjective(thin, classes, wide, mu, floats, step), w, 0.01 * mu, 20)
+                w = descended(MulticlassObjective(thin, classes, wide, mu, floats), w, 0.01 * mu, 20)
         else:
             w = descended(MulticlassObjective(problem, classes, SMOOTHER * tau, mu, floats), w, 0.01 * mu, 20)
-        objective = MulticlassObjective(problem, classes, tau, mu, floats)
-        return certified(objective, b, descended(objective, w, tolerance / 8, 1000), tolerance)
+        return descended(objective, w, near, 1000)
+
+    with np.errstate(all="ignore"):  # no warning may depend on the records
+        guide = Guide(records, over, search, np.zeros(len(b)), tolerance / 8)
+        return certified(OverAll(records, classes, tau, mu), b, guide.start, tolerance, guide)
 
 
-def certified(objective: MulticlassObjective, b: Sequence[Fraction], w: Vector, tolerance: float) -> list[Fraction]:
+class OverAll(NamedTuple):
+    """The objective of all records, wherever they are: for the exact gradient."""
+
+    problem: Records
+    classes: int
+    tau: float
+    mu: float
+
+
+def certified(
+    objective: MulticlassObjective | OverAll,
+    b: Sequence[Fraction],
+    w: Vector,
+    tolerance: float,
+    guide: Guide | None = None,
+) -> list[Fraction]:
     """Take steps from w until the exact gradient is within the tolerance."""
     return searched(
         lambda bits: ExactMulticlassGradient(objective, b, bits),
         fast_bits(w, objective.classes, objective.tau),
-        lambda w, gradient: objective.newton(objective.margins(w), gradient),
-        objective.steepest,
+        Guide.of(objective) if guide is None else guide,
         w,
         tolerance,
     )
@@ -87,59 +114,48 @@ def fast_bits(w: Vector, classes: int, tau: float) -> int:
     return bits if bits >= 30 else SURE
 
 
-class ExactMulticlassGradient:
-    """grad F at fixed-point weights: integers and fractions only."""
+@dataclass(frozen=True, eq=False)
+class ClassSlopes:
+    """The sums that grad F is made of, at fixed-point weights: of T (p - e_y), by cell of each group and class.
 
-    def __init__(self, objective: MulticlassObjective, b: Sequence[Fraction], bits: int) -> None:
-        self._problem, self._classes, self._b, self.bits = objective.problem, objective.classes, b, bits
-        self._mu, unit = Fraction(objective.mu), Fraction(objective.tau) * 2**bits
-        if unit.denominator != 1:
-            raise ValueError(f"tau={objective.tau} is not a multiple of 2**-{bits}; use a rounder number")
-        self._unit = unit.numerator
-        per_record = Fraction(len(self._problem.features) + 2, 2 * self._unit)
-        lengths = math.sqrt(self._problem.groups * self._classes)
-        self._error = float(self._problem.rows * per_record) * lengths * (1 + SLACK)
+    The answer is the number of records, the sums over all of them, and those of each group, in limbs.
+    """
 
-    def point(self, w: Vector) -> list[int]:
-        """The fixed-point vector nearest to a float vector."""
-        return fixed_point(w, self.bits)
+    tables: tuple[NDArray[Any], ...]
+    """What each cell adds to the scores: cells by classes."""
+    constant: NDArray[Any]
+    bits: int
+    unit: int
 
-    def __call__(self, point: Sequence[int]) -> tuple[Vector, float]:
-        """The gradient, each entry rounded once, and a bound on the norm of the error in its sum over records."""
-        problem, classes = self._problem, self._classes
-        by_class = np.array(point, dtype=object).reshape(classes, -1)
-        kind = self._kind(by_class)
-        groups = list(zip(problem.features, problem.offsets[:-1], strict=True))
-        tables = []
-        for feature, offset in groups:
-            rows = [rounded_table(feature, row[offset : offset + feature.size].tolist()) for row in by_class]
-            tables.append(np.stack(rows, axis=1).astype(kind))
-        sums = [Sums(len(table) * classes, kind) for table in tables]
-        constant, order = Sums(classes, kind), np.arange(classes)
-        for codes, sides in problem.blocks(max(256, min(BLOCK, ENTRIES // classes))):
-            scores = np.repeat(by_class[:, -1].astype(kind)[None, :], len(sides), axis=0)
-            for table, code in zip(tables, codes, strict=True):
+    @property
+    def limbs(self) -> int:
+        """Limbs of a sum."""
+        return limbs_of(self.unit)
+
+    @property
+    def size(self) -> int:
+        """Length of the answer."""
+        return 1 + self.limbs * (len(self.constant) + sum(table.size for table in self.tables))
+
+    def __call__(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> Integers:
+        """The sums of some records."""
+        classes, total = len(self.constant), np.zeros(self.size, dtype=np.int64)
+        total[0] = len(sides)
+        everyone, *groups = self.divided(total)
+        order = np.arange(classes)
+        for block, own in in_blocks(codes, sides, max(256, min(BLOCK, ENTRIES // classes))):
+            scores = np.repeat(self.constant[None, :], len(own), axis=0)
+            for table, code in zip(self.tables, block, strict=True):
                 scores += table.take(code, axis=0)
-            slopes = self._slopes(scores, sides.astype(np.intp)).ravel()
-            for total, code in zip(sums, codes, strict=True):
-                total.add((code[:, None] * classes + order).ravel(), slopes)
-            constant.add(np.tile(order, len(sides)), slopes)
-        gathered = np.zeros((by_class.shape[1], classes), dtype=object)
-        units = np.ones(by_class.shape[1], dtype=object)
-        for (feature, offset), total in zip(groups, sums, strict=True):
-            units[offset : offset + feature.size] = feature.unit
-            cells = np.array(total.values(), dtype=object).reshape(-1, classes)
-            for place, weight in zip(feature.places.T, feature.weights.T.astype(object), strict=True):
-                np.add.at(gathered, offset + place, weight[:, None] * cells)
-        gathered[-1] = constant.values()
-        return self._finished(gathered.T.ravel().tolist(), np.tile(units, classes).tolist(), point), self._error
+            limbs = split_limbs(self._slopes(scores, own.astype(np.intp)).ravel(), self.limbs)
+            for group, code in zip(groups, block, strict=True):
+                add_up(group, (code[:, None] * classes + order).ravel(), limbs)
+            add_up(everyone, np.tile(order, len(own)), limbs)
+        return total
 
-    def _kind(self, by_class: NDArray[Any]) -> Any:
-        """Machine integers if no sum can wrap around: the sum of |w| bounds every score; else integers of any size."""
-        largest = max(sum(map(abs, row)) for row in by_class.tolist())
-        largest += len(self._problem.features) + (MARGIN << self.bits)
-        fits = self.bits <= FAST and self._classes * largest + 2 * self._unit < 2**62
-        return np.int64 if fits and self._unit < 2**62 and self._unit >> Sums.HALF < 2**37 else object
+    def divided(self, answer: Integers) -> list[Integers]:
+        """The sums over all records, then of each group: limbs by cell and class."""
+        return divided(answer[1:], self.limbs, [len(self.constant), *(table.size for table in self.tables)])
 
     def _slopes(self, scores: NDArray[Any], sides: NDArray[np.intp]) -> NDArray[Any]:
         """T (p - e_y) for each record."""
@@ -147,12 +163,66 @@ class ExactMulticlassGradient:
         scores += MARGIN << self.bits
         scores[own] -= MARGIN << self.bits
         descending = -np.sort(-scores, axis=1)
-        above = np.cumsum(descending, axis=1) - self._unit
-        counts = (descending * np.arange(1, self._classes + 1) > above).sum(axis=1, keepdims=True).astype(np.intp)
+        above = np.cumsum(descending, axis=1) - self.unit
+        counts = (descending * np.arange(1, scores.shape[1] + 1) > above).sum(axis=1, keepdims=True).astype(np.intp)
         theta = np.take_along_axis(above, counts - 1, axis=1) // counts
         slopes = np.maximum(scores - theta, 0)
-        slopes[own] -= self._unit
+        slopes[own] -= self.unit
         return np.asarray(slopes)
+
+
+class ExactMulticlassGradient:
+    """grad F at fixed-point weights: integers and fractions only."""
+
+    def __init__(self, objective: MulticlassObjective | OverAll, b: Sequence[Fraction], bits: int) -> None:
+        self._records: Records = objective.problem
+        self._classes, self._b, self.bits = objective.classes, b, bits
+        self._mu, self._tau = Fraction(objective.mu), Fraction(objective.tau)
+        unit = self._tau * 2**bits
+        if unit.denominator != 1:
+            raise ValueError(f"tau={objective.tau} is not a multiple of 2**-{bits}; use a rounder number")
+        self._unit = unit.numerator
+        self.steepest = math.inf
+
+    def point(self, w: Vector) -> list[int]:
+        """The fixed-point vector nearest to a float vector."""
+        return fixed_point(w, self.bits)
+
+    def __call__(self, point: Sequence[int]) -> tuple[Vector, float]:
+        """The gradient, each entry rounded once, and a bound on the norm of the error in its sum over records."""
+        features, classes = self._records.features, self._classes
+        by_class = np.array(point, dtype=object).reshape(classes, -1)
+        kind = self._kind(by_class)
+        tables, offset = [], 0
+        for feature in features:
+            rows = [rounded_table(feature, row[offset : offset + feature.size].tolist()) for row in by_class]
+            tables.append(np.stack(rows, axis=1).astype(kind))
+            offset += feature.size
+        slopes = ClassSlopes(tuple(tables), by_class[:, -1].astype(kind), self.bits, self._unit)
+        answer = self._records.fold(slopes)
+        everyone, *groups = slopes.divided(answer)
+        gathered, units = [], [1]
+        for feature, group in reversed(list(zip(features, groups, strict=True))):
+            cells = group.reshape(slopes.limbs, -1, classes)
+            own = [gathered_limbs(feature, cells[:, :, place]) for place in range(classes)]
+            gathered.append(np.stack(own, axis=1))
+            units = [feature.unit] * feature.size + units
+        by_coordinate = np.concatenate([*reversed(gathered), np.array(joined(everyone), dtype=object)[None, :]])
+        return self._finished(by_coordinate.T.ravel().tolist(), units * classes, point), self._error(int(answer[0]))
+
+    def _error(self, rows: int) -> float:
+        """The bound for the records of this pass."""
+        groups = len(self._records.features) + 1
+        self.steepest = float(self._mu) + groups * rows / float(self._tau)
+        per_record = Fraction(groups + 1, 2 * self._unit)
+        return float(rows * per_record) * math.sqrt(groups * self._classes) * (1 + SLACK)
+
+    def _kind(self, by_class: NDArray[Any]) -> Any:
+        """Machine integers if no sum can wrap around: the sum of |w| bounds every score; else integers of any size."""
+        largest = max(sum(map(abs, row)) for row in by_class.tolist())
+        largest += len(self._records.features) + (MARGIN << self.bits)
+        fits = self.bits <= FAST and self._classes * largest + 2 * self._unit < 2**62
+        return np.int64 if fits else object
 
     def _finished(self, gathered: list[int], units: list[int], point: Sequence[int]) -> Vector:
         """The gradient from the sums over records: fractions, each rounded once."""

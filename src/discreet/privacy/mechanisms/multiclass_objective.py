@@ -14,11 +14,16 @@ from discreet.errors import ParameterError
 from discreet.privacy.directed_rounding import log_above
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.multiclass_minimiser import minimise
-from discreet.privacy.mechanisms.objective import LARGEST_WEIGHT, LEAST_EPSILON, fitting_scale, gamma
-from discreet.privacy.mechanisms.problem import SLACK, Problem
+from discreet.privacy.mechanisms.perturbed_objective import (
+    LEAST_EPSILON,
+    PerturbedObjective,
+    fitting_scale,
+    gamma,
+    parts_of_rate,
+)
+from discreet.privacy.mechanisms.problem import SLACK, Records
 from discreet.privacy.mechanisms.sum_zero import WORD, uniform_points
 from discreet.privacy.randomness import Randomness
-from discreet.privacy.sampling import LARGEST_SCALE
 
 ROUND_TAU = 20
 """tau is a multiple of 2**-20, so that it is an integer in the fixed-point numbers of the certificate."""
@@ -30,7 +35,7 @@ MOST_WEIGHTS = 1 << 17
 
 
 @dataclass(frozen=True)
-class MulticlassPerturbation:
+class MulticlassPerturbation(PerturbedObjective):
     """Minimise sum l(W; x, y) + (mu / 2) |W|^2 + <B, W> for a random B; answer W on the lattice of 2**-`bits`.
 
     W has a row for each of K classes. l is the largest margin violation, smoothed by `tau` (multiclass_minimiser.py). x
@@ -81,23 +86,13 @@ class MulticlassPerturbation:
     grid: int
     scales: tuple[float, ...]
     name = "objective perturbation for all classes"
-    experimental = False
 
     def __post_init__(self) -> None:
-        blocks = len(set(self.groups))
-        if not (self.classes >= 3 and 0 < self.mu < math.inf and len(self.scales) in (0, blocks)):
-            raise ParameterError(
-                f"{self.classes} classes, mu={self.mu}, {len(self.scales)} scales for {blocks} blocks; need three "
-                "classes, a positive number, and a scale per block or none"
-            )
+        if not self.classes >= 3:
+            raise ParameterError(f"{self.classes} classes; need three")
         if not (self.tau > 0 and math.ldexp(self.tau, ROUND_TAU).is_integer()):
             raise ParameterError(f"tau={self.tau}; need a positive multiple of 2^-{ROUND_TAU}")
-        if not all(0 < scale <= 2 * LARGEST_SCALE for scale in self.scales):
-            raise ParameterError(f"scales={self.scales}; need numbers above 0 and at most 2^51")
-        if not self.rounding < Fraction(self.mu) * self.radius:
-            raise ParameterError(
-                f"grid={self.grid} is too coarse for bits={self.bits}; need a finer grid or fewer bits"
-            )
+        self.check_noise()
 
     @classmethod
     def calibrated(
@@ -133,20 +128,10 @@ class MulticlassPerturbation:
         scales = tuple(fitting_scale(rate * part, grid, epsilon) for part in rate_parts(groups, classes))
         return cls(tuple(groups), classes, tau, mu, bits, grid, scales)
 
-    def loss(self, distance: int) -> Epsilon:
-        """The privacy loss if `distance` records are added or removed, rounded up (proof above)."""
-        if distance == 0:
-            return Fraction(0)
-        if not self.scales:
-            return math.inf
-        noise = sum((Fraction(2) ** self.grid / Fraction(scale) for scale in self.scales), Fraction(0))
-        return distance * noise + determinant_loss(self.groups, self.classes, self.tau, self.mu)
-
     @property
-    def scale(self) -> float:
-        """The scale on a receipt: the part of one record's loss that is due to the noise is 1 / scale."""
-        rates = [2.0**self.grid / scale for scale in self.scales]
-        return 1 / sum(rates) if rates else 0.0
+    def determinant_loss(self) -> Fraction:
+        """The largest logarithm of the ratio of determinants by one record, rounded up (3)."""
+        return determinant_loss(self.groups, self.classes, self.tau, self.mu)
 
     @property
     def size(self) -> int:
@@ -154,13 +139,8 @@ class MulticlassPerturbation:
         return self.classes * sum(self.groups)
 
     @property
-    def radius(self) -> Fraction:
-        """The largest distance of W from W*: half a step of the lattice."""
-        return Fraction(1, 2 ** (self.bits + 1))
-
-    @property
-    def rounding(self) -> Fraction:
-        """A bound on the L2 distance between the drawn noise and noise of exactly the stated law.
+    def rounding_steps(self) -> float:
+        """A bound on the L2 distance between the drawn noise and noise of exactly the stated law, in grid steps.
 
         Proof      a radius r is rounded down by less than (d + 1) * 2**-grid, d the dimension of its block, and the
                    uniform point u has |u|_2 at most the root of twice its number of groups, since in a group the
@@ -169,9 +149,7 @@ class MulticlassPerturbation:
                    less than 2**38 entries that is less than one step. Together less than (d + 2) * root(2 groups) steps
                    per block.
         """
-        if not self.scales:
-            return Fraction(0)
-        return Fraction(math.ceil(_rounding_steps(self.groups, self.classes))) / Fraction(2) ** self.grid
+        return _rounding_steps(self.groups, self.classes)
 
     def draw(self, rng: Randomness) -> list[Fraction]:
         """The random linear term B, one row per class, flattened."""
@@ -188,13 +166,10 @@ class MulticlassPerturbation:
         columns = zip(*points, strict=True)
         return [radius * entry / unit for row in columns for radius, entry in zip(owners, row, strict=True)]
 
-    def perturb(self, problem: Problem, rng: Randomness) -> NDArray[np.int64]:
+    def perturb(self, problem: Records, rng: Randomness) -> NDArray[np.int64]:
         """Draw B, minimise, and answer the lattice point nearest to the minimiser, one row per class."""
-        tolerance = float(Fraction(self.mu) * self.radius - self.rounding) * (1 - SLACK)
-        w = minimise(problem, self.classes, self.tau, self.mu, self.draw(rng), tolerance)
-        lattice = [math.floor(value * 2**self.bits + Fraction(1, 2)) for value in w]
-        clamped = [max(-LARGEST_WEIGHT, min(value, LARGEST_WEIGHT)) for value in lattice]
-        return np.array(clamped, dtype=np.int64).reshape(self.classes, -1)
+        w = minimise(problem, self.classes, self.tau, self.mu, self.draw(rng), self.tolerance)
+        return self.on_lattice(w).reshape(self.classes, -1)
 
 
 def rate_parts(groups: Sequence[int], classes: int) -> list[Fraction]:
@@ -204,11 +179,7 @@ def rate_parts(groups: Sequence[int], classes: int) -> list[Fraction]:
     alone, q = K (K-1) / (((K-1) v + 1) ((K-1) v + 2)) the mean square of a coordinate's size, and a record has k
     coordinates: the sum over blocks is least with rates in proportion to k (v^2 q)^(1/3). As objective.py for K = 2.
     """
-    weights = []
-    for size in sorted(set(groups)):
-        spread = size**2 * size_square(size, classes)
-        weights.append(max(1, round(groups.count(size) * spread ** (1 / 3) * 1000)))
-    return [Fraction(weight, sum(weights)) for weight in weights]
+    return parts_of_rate(groups, lambda size: size**2 * size_square(size, classes))
 
 
 def size_square(size: int, classes: int) -> float:

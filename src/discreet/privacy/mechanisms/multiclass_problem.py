@@ -14,8 +14,9 @@ MARGIN = 2
 """By how much the score of a record's class should exceed the others; weights are measured by it."""
 MOST_STEPS = 500
 """The most steps of conjugate gradients. Every step that they lead to is checked."""
-NEAR = 1e-3
-"""Conjugate gradients stop when the residual is this part of the target (speed: benchmarks/svm.py)."""
+NEAR, NEAR_IN_A_SAMPLE = 1e-3, 1e-2
+"""Conjugate gradients stop when the residual is this part of the target (speed: benchmarks/svm.py). The curvature of a
+sample is further off than that."""
 
 Turn = Callable[[Vector, slice], Vector]
 
@@ -31,16 +32,11 @@ class Seen(NamedTuple):
 class MulticlassObjective:
     """F of multiclass_minimiser.py in floating point, good enough for searching; w is one row per class, flattened.
 
-    The sides of the problem are the numbers of the records' classes. Each record of a sample counts as `weight`.
+    The sides of the problem are the numbers of the records' classes. The records of a sample count as many.
     """
 
-    def __init__(self, problem: Problem, classes: int, tau: float, mu: float, b: Vector, weight: int = 1) -> None:
-        self.problem, self.classes, self.tau, self.mu, self.b, self.weight = problem, classes, tau, mu, b, weight
-
-    @property
-    def steepest(self) -> float:
-        """A bound on the second derivative of F in every direction."""
-        return self.mu + self.problem.groups * self.problem.rows / self.tau
+    def __init__(self, problem: Problem, classes: int, tau: float, mu: float, b: Vector) -> None:
+        self.problem, self.classes, self.tau, self.mu, self.b = problem, classes, tau, mu, b
 
     def margins(self, w: Vector) -> Seen:
         """What the records say at w."""
@@ -49,13 +45,15 @@ class MulticlassObjective:
         def slopes(scores: Vector, rows: slice) -> Vector:
             nonlocal loss
             own = self.problem.sides[rows].astype(np.intp), np.arange(scores.shape[1])
-            loss -= float(scores[own].sum())
+            weights = 1.0 if self.problem.weights is None else self.problem.weights[rows]
+            loss -= float((weights * scores[own]).sum())
             scores += MARGIN
             scores[own] -= MARGIN
             p = projected(scores / self.tau)
             active[:, rows] = p > 0
-            loss += float(((scores - self.tau / 2 * p) * p).sum())
+            loss += float((weights * ((scores - self.tau / 2 * p) * p)).sum())
             p[own] -= 1
+            p *= weights
             return p
 
         gathered = self._gathered(self.problem, slopes, w)
@@ -63,11 +61,11 @@ class MulticlassObjective:
 
     def value(self, w: Vector, seen: Seen) -> float:
         """F(w)."""
-        return float(self.weight * seen.loss + self.mu / 2 * (w @ w) + self.b @ w)
+        return float(seen.loss + self.mu / 2 * (w @ w) + self.b @ w)
 
     def gradient(self, w: Vector, seen: Seen) -> Vector:
         """The gradient of F."""
-        return seen.slopes * self.weight + self.mu * w + self.b
+        return seen.slopes + self.mu * w + self.b
 
     def newton(self, seen: Seen, gradient: Vector) -> Vector:
         """Newton's step -H^-1 gradient, approximately, by conjugate gradients.
@@ -84,20 +82,23 @@ class MulticlassObjective:
     def _conjugate_gradients(self, active: NDArray[np.bool_], target: Vector) -> Vector:
         """An approximate solution, good enough for a step; NaN if floats fail. Each coordinate is scaled by its own
         entry of H; records with one active class have no part in H."""
-        curvature, sizes = self.weight / self.tau, active.sum(axis=0)
+        curvature, sizes = 1 / self.tau, active.sum(axis=0)
         chosen = np.flatnonzero(sizes > 1)
         bent, active, parts = self.problem.picked(chosen), active[:, chosen], 1 / np.maximum(sizes[chosen], 1)
+        counted = bent.weighted(active.astype(np.float64))
 
         def centred(scores: Vector, rows: slice) -> Vector:
             scores *= active[:, rows]
-            scores -= active[:, rows] * (scores.sum(axis=0) * parts[rows])
+            scores -= scores.sum(axis=0) * parts[rows]
+            scores *= counted[:, rows]
             return scores
 
-        shares = self._gathered(bent, lambda _, rows: active[:, rows] * (1 - parts[rows]), None, power=2)
+        shares = self._gathered(bent, lambda _, rows: counted[:, rows] * (1 - parts[rows]), None, power=2)
         scale = 1 / (shares * curvature + self.mu)
         x, residual = np.zeros_like(target), target.copy()
         direction = scaled = scale * residual
-        goal, norm = NEAR * float(np.linalg.norm(target)), float(residual @ scaled)
+        near = NEAR if self.problem.weights is None else NEAR_IN_A_SAMPLE
+        goal, norm = near * float(np.linalg.norm(target)), float(residual @ scaled)
         for _ in range(MOST_STEPS):
             if not float(np.linalg.norm(residual)) > goal:
                 break

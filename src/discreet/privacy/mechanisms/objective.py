@@ -14,21 +14,20 @@ from discreet.errors import ParameterError
 from discreet.privacy.directed_rounding import log_above
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.minimiser import minimise
-from discreet.privacy.mechanisms.problem import SLACK, Problem
+from discreet.privacy.mechanisms.perturbed_objective import (
+    LEAST_EPSILON,
+    PerturbedObjective,
+    fitting_scale,
+    gamma,
+    parts_of_rate,
+)
+from discreet.privacy.mechanisms.problem import SLACK, Records
 from discreet.privacy.mechanisms.sum_zero import WORD
 from discreet.privacy.randomness import Randomness
-from discreet.privacy.sampling import LARGEST_SCALE
-
-LARGEST_WEIGHT = 2**60
-"""Lattice weights are clamped to this size, so that they stay machine integers. Clamping never moves two weight vectors
-further apart."""
-
-LEAST_EPSILON = Fraction(1, 10**12)
-"""A smaller epsilon per hyperplane is refused: the regularisation that it needs leaves nothing of the weights."""
 
 
 @dataclass(frozen=True)
-class ObjectivePerturbation:
+class ObjectivePerturbation(PerturbedObjective):
     """Minimise sum l(y w.x) + (mu / 2) |w|^2 + b.w for a random b; answer w on the lattice of 2**-`bits`.
 
     l is the hinge, rounded within `huber` of its corner (minimiser.py); x has groups of coordinates with L1 norm at
@@ -74,21 +73,11 @@ class ObjectivePerturbation:
     grid: int
     scales: tuple[float, ...]
     name = "objective perturbation"
-    experimental = False
 
     def __post_init__(self) -> None:
-        blocks = len(set(self.groups))
-        if not (self.huber > 0 and 0 < self.mu < math.inf and len(self.scales) in (0, blocks)):
-            raise ParameterError(
-                f"huber={self.huber}, mu={self.mu}, {len(self.scales)} scales for {blocks} blocks; need positive "
-                "numbers, and a scale per block or none"
-            )
-        if not all(0 < scale <= 2 * LARGEST_SCALE for scale in self.scales):
-            raise ParameterError(f"scales={self.scales}; need numbers above 0 and at most 2^51")
-        if not self.rounding < Fraction(self.mu) * self.radius:
-            raise ParameterError(
-                f"grid={self.grid} is too coarse for bits={self.bits}; need a finer grid or fewer bits"
-            )
+        if not self.huber > 0:
+            raise ParameterError(f"huber={self.huber}; need a positive number")
+        self.check_noise()
 
     @classmethod
     def calibrated(
@@ -110,20 +99,10 @@ class ObjectivePerturbation:
         scales = tuple(fitting_scale(rate * part, grid, epsilon) for part in rate_parts(groups))
         return cls(tuple(groups), huber, mu, bits, grid, scales)
 
-    def loss(self, distance: int) -> Epsilon:
-        """The privacy loss if `distance` records are added or removed, rounded up (proof above)."""
-        if distance == 0:
-            return Fraction(0)
-        if not self.scales:
-            return math.inf
-        noise = sum((Fraction(2) ** self.grid / Fraction(scale) for scale in self.scales), Fraction(0))
-        return distance * noise + log_above(1 + determinant(self.groups, self.huber, self.mu))
-
     @property
-    def scale(self) -> float:
-        """The scale on a receipt: the part of one record's loss that is due to the noise is 1 / scale."""
-        rates = [2.0**self.grid / scale for scale in self.scales]
-        return 1 / sum(rates) if rates else 0.0
+    def determinant_loss(self) -> Fraction:
+        """The largest logarithm of the ratio of determinants by one record, rounded up (3)."""
+        return log_above(1 + determinant(self.groups, self.huber, self.mu))
 
     @property
     def size(self) -> int:
@@ -131,21 +110,14 @@ class ObjectivePerturbation:
         return sum(self.groups)
 
     @property
-    def radius(self) -> Fraction:
-        """The largest distance of w from w*: half a step of the lattice."""
-        return Fraction(1, 2 ** (self.bits + 1))
-
-    @property
-    def rounding(self) -> Fraction:
-        """A bound on the L2 distance between the drawn noise and noise of exactly the stated law.
+    def rounding_steps(self) -> float:
+        """A bound on the L2 distance between the drawn noise and noise of exactly the stated law, in grid steps.
 
         Proof      a radius r is rounded down by less than (D + 1) * 2**-grid, and the uniform point u has |u|_2 at most
                    the root of its number of groups; u is cut by less than 2**-124 per coordinate, and no r exceeds
                    2**63 * (D + 1) grid steps: together less than (D + 2) * root(groups) steps per block.
         """
-        return (
-            Fraction(math.ceil(_rounding_steps(self.groups))) / Fraction(2) ** self.grid if self.scales else Fraction(0)
-        )
+        return _rounding_steps(self.groups)
 
     def draw(self, rng: Randomness) -> list[Fraction]:
         """The random linear term b."""
@@ -159,36 +131,18 @@ class ObjectivePerturbation:
         unit = Fraction(2) ** (self.grid + 2 * WORD)
         return [radii[size] * gap / unit for size in self.groups for gap in _cross_polytope(size, rng)]
 
-    def perturb(self, problem: Problem, rng: Randomness) -> NDArray[np.int64]:
+    def perturb(self, problem: Records, rng: Randomness) -> NDArray[np.int64]:
         """Draw b, minimise, and answer the lattice point nearest to the minimiser."""
-        tolerance = Fraction(self.mu) * self.radius - self.rounding
-        w = minimise(problem, self.huber, self.mu, self.draw(rng), float(tolerance) * (1 - SLACK))
-        lattice = [math.floor(value * 2**self.bits + Fraction(1, 2)) for value in w]
-        return np.array([max(-LARGEST_WEIGHT, min(value, LARGEST_WEIGHT)) for value in lattice], dtype=np.int64)
+        w = minimise(problem, self.huber, self.mu, self.draw(rng), self.tolerance)
+        return self.on_lattice(w)
 
 
 def rate_parts(groups: Sequence[int]) -> list[Fraction]:
     """How the rate of the noise is divided among blocks of groups of the same size, smallest first; the sum is 1.
 
-    In a block with k groups of size v, a coordinate has a variance of about (k v)^2 q / rate^2, q = 2 / ((v+1)(v+2)),
-    and a record has k of them: the sum over blocks is least with rates in proportion to k (v^2 q)^(1/3).
+    In a block with k groups of size v, a coordinate has a variance of about (k v)^2 q / rate^2, q = 2 / ((v+1)(v+2)).
     """
-    weights = []
-    for size in sorted(set(groups)):
-        spread = 2 * size**2 / ((size + 1) * (size + 2))
-        weights.append(max(1, round(groups.count(size) * spread ** (1 / 3) * 1000)))
-    return [Fraction(weight, sum(weights)) for weight in weights]
-
-
-def fitting_scale(rate: Fraction, grid: int, epsilon: Epsilon) -> float:
-    """The least scale, in grid steps, at which the noise of a block costs no more than this rate."""
-    wanted = 1 / rate * Fraction(2) ** grid
-    if not 0 < wanted <= LARGEST_SCALE:
-        raise ParameterError(f"epsilon={float(epsilon):.3g} for one hyperplane is too small; use a larger one")
-    scale = float(wanted)
-    while Fraction(scale) < wanted:
-        scale = math.nextafter(scale, math.inf)
-    return scale
+    return parts_of_rate(groups, lambda size: 2 * size**2 / ((size + 1) * (size + 2)))
 
 
 def determinant(groups: Sequence[int], huber: float, mu: float) -> Fraction:
@@ -199,15 +153,6 @@ def determinant(groups: Sequence[int], huber: float, mu: float) -> Fraction:
 def _rounding_steps(groups: Sequence[int]) -> float:
     """The bound on the rounding of b, in grid steps."""
     return (sum(groups) + 2 * len(set(groups))) * math.sqrt(len(groups)) * (1 + SLACK)
-
-
-def gamma(shape: int, scale: float, rng: Randomness) -> int:
-    """A sum of `shape` exponential variables of mean `scale`, each rounded down to an integer.
-
-    Each is a two-sided geometric z, folded to z or -z - 1, which is one-sided: P[k] + P[-k - 1] = (1 - p) p^k.
-    """
-    draws = rng.discrete_laplace(scale, (shape,))
-    return sum(value if value >= 0 else -value - 1 for value in draws.tolist())
 
 
 def _cross_polytope(size: int, rng: Randomness) -> list[int]:

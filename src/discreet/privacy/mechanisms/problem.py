@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from discreet.queries.arrays import Integers
 from discreet.queries.hyperplanes import Feature
 
 Vector = NDArray[np.float64]
@@ -29,6 +30,48 @@ LARGE = 64
 (speed: benchmarks/features.py)."""
 
 
+FEW = 1 << 16
+"""Up to this many records the search in floating point takes all of them, else a sample (speed: benchmarks/svm.py)."""
+
+
+class Sums(Protocol):
+    """Integers that are added up over records: a frozen dataclass of public things, pure, in one or several blocks."""
+
+    @property
+    def size(self) -> int:
+        """Length of the answer; public."""
+        ...
+
+    def __call__(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> Integers:
+        """The answer for some records, from their cells in each group and their sides."""
+        ...
+
+
+class Records(Protocol):
+    """Coded records on the sides of hyperplanes, held in memory or not. Private."""
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The groups of coordinates, without the constant."""
+        ...
+
+    def fold(self, sums: Sums) -> Integers:
+        """The sums over all records, from one pass."""
+        ...
+
+    def count(self) -> int:
+        """About how many records there are: only the search may use it."""
+        ...
+
+    def few(self) -> Problem | None:
+        """All records in memory; None if they are more than FEW."""
+        ...
+
+    def whole(self) -> Problem:
+        """All records in memory, however many."""
+        ...
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
     """Coded records, each on one side (-1 or 1) of a hyperplane, or the number of its class as its side, if there are
@@ -37,6 +80,8 @@ class Problem:
     features: tuple[Feature, ...]
     codes: tuple[NDArray[np.uint16], ...]
     sides: NDArray[np.int8] | NDArray[np.uint16]
+    weights: Vector | None = None
+    """How many records each stands for, in a sample; None for one each."""
 
     @property
     def rows(self) -> int:
@@ -62,15 +107,42 @@ class Problem:
             ranks[used] = np.arange(len(used))
             features.append(replace(feature, places=feature.places[used], weights=feature.weights[used]))
             codes.append(ranks[code])
-        return Problem(tuple(features), tuple(codes), self.sides)
+        return Problem(tuple(features), tuple(codes), self.sides, self.weights)
 
     def thinned(self, step: int) -> Problem:
-        """A sample: the first record, and every `step`-th after it."""
-        return Problem(self.features, tuple(code[::step] for code in self.codes), self.sides[::step])
+        """A sample: the first record, and every `step`-th after it, each in place of `step` records."""
+        kept = self.picked(np.arange(0, self.rows, step))
+        return replace(kept, weights=step * (np.ones(kept.rows) if kept.weights is None else kept.weights))
 
     def picked(self, rows: NDArray[np.intp]) -> Problem:
         """Some of the records."""
-        return Problem(self.features, tuple(code[rows] for code in self.codes), self.sides[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return Problem(self.features, tuple(code[rows] for code in self.codes), self.sides[rows], weights)
+
+    def weighted(self, values: Vector) -> Vector:
+        """Values by record (the last axis), each times what the record stands for."""
+        return values if self.weights is None else values * self.weights
+
+    def few(self) -> Problem | None:
+        """As Records."""
+        return self if self.rows <= FEW else None
+
+    def whole(self) -> Problem:
+        """As Records."""
+        return self
+
+    def count(self) -> int:
+        """As Records."""
+        return self.rows
+
+    def fold(self, sums: Sums) -> Integers:
+        """As Records."""
+        total = np.zeros(sums.size, dtype=np.int64)
+        together = max(BLOCK, sums.size // 4)
+        for start in range(0, self.rows, together):
+            rows = slice(start, start + together)
+            total += sums([code[rows] for code in self.codes], self.sides[rows])
+        return total
 
     def blocks(
         self, size: int = BLOCK
@@ -88,10 +160,10 @@ class Problem:
 
 
 class Objective:
-    """F in floating point, good enough for searching. Each record of a sample counts as `weight` records."""
+    """F in floating point, good enough for searching; the records of a sample count as many."""
 
-    def __init__(self, problem: Problem, huber: float, mu: float, b: Vector, weight: int = 1) -> None:
-        self.problem, self.huber, self.mu, self.b, self.weight = problem, huber, mu, b, weight
+    def __init__(self, problem: Problem, huber: float, mu: float, b: Vector) -> None:
+        self.problem, self.huber, self.mu, self.b = problem, huber, mu, b
 
     def margins(self, w: Vector) -> Vector:
         """The margin y w.x of each record."""
@@ -112,13 +184,13 @@ class Objective:
         """F(w)."""
         h = self.huber
         gap = np.maximum(1 + h - margins, 0.0)
-        hinges = np.where(gap > 2 * h, gap - h, gap * gap / (4 * h)).sum()
-        return float(self.weight * hinges + self.mu / 2 * (w @ w) + self.b @ w)
+        hinges = self.problem.weighted(np.where(gap > 2 * h, gap - h, gap * gap / (4 * h))).sum()
+        return float(hinges + self.mu / 2 * (w @ w) + self.b @ w)
 
     def gradient(self, w: Vector, margins: Vector) -> Vector:
         """The gradient of F."""
         slopes = np.clip((1 + self.huber - margins) / (2 * self.huber), 0.0, 1.0)
-        return self._gathered(slopes * self.problem.sides) * -self.weight + self.mu * w + self.b
+        return self.mu * w + self.b - self._gathered(self.problem.weighted(slopes * self.problem.sides))
 
     def newton(self, margins: Vector, gradient: Vector) -> Vector:
         """Newton's step -H^-1 gradient, H = mu + c * (sum of x x^T over records on the rounded part).
@@ -127,7 +199,7 @@ class Objective:
         the step is zero. Every step is checked anyway.
         """
         active = np.abs(1 - margins) <= self.huber
-        curvature = self.weight / (2 * self.huber)
+        curvature = 1 / (2 * self.huber)
         solve = self._conjugate_gradients if len(gradient) > DIRECT else self._factored
         with np.errstate(all="ignore"):
             for step in (solve(active, curvature, -gradient), -gradient / self.mu):
@@ -172,9 +244,10 @@ class Objective:
         for start in range(0, problem.rows, size):
             chosen = np.flatnonzero(active[start : start + size]) + start
             dense = self._dense(chosen, largest, len(others))
-            gram[np.ix_(others, others)] += dense.T @ dense
+            counted = dense if problem.weights is None else dense * problem.weights[chosen][:, None]
+            gram[np.ix_(others, others)] += dense.T @ counted
             if largest is not None:
-                self._add_indicator(gram, dense, others, largest, chosen)
+                self._add_indicator(gram, counted, others, largest, chosen)
         return gram
 
     def _dense(self, chosen: NDArray[np.intp], left_out: int | None, width: int) -> Vector:
@@ -213,7 +286,8 @@ class Objective:
         cross = matrix @ dense
         gram[np.ix_(own, others)] += cross
         gram[np.ix_(others, own)] += cross.T
-        gram[own, own] += np.bincount(place, weight * weight, minlength=feature.size)
+        square = weight * weight if self.problem.weights is None else weight * weight * self.problem.weights[chosen]
+        gram[own, own] += np.bincount(place, square, minlength=feature.size)
 
     def _conjugate_gradients(self, active: NDArray[np.bool_], curvature: float, target: Vector) -> Vector:
         """An approximate solution, good enough for a step; NaN if floats fail, for instance with too large numbers."""
@@ -225,7 +299,8 @@ class Objective:
             norm = float(residual @ residual)
             if math.sqrt(norm) <= goal:
                 break
-            image = self._gathered(np.where(active, self.margins(direction) * sides, 0.0)) * curvature
+            moved = self.problem.weighted(np.where(active, self.margins(direction) * sides, 0.0))
+            image = self._gathered(moved) * curvature
             image += self.mu * direction
             bend = float(direction @ image)
             if not (0 < bend < math.inf and norm < math.inf):

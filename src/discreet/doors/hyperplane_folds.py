@@ -1,0 +1,95 @@
+"""The records between hyperplanes: held in memory if they are few, else added up where they live."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.doors import gathering
+from discreet.doors.passage import Passes
+from discreet.privacy.mechanisms import problem as problems
+from discreet.privacy.mechanisms.problem import Problem, Sums
+from discreet.queries.arrays import Integers
+from discreet.queries.hyperplanes import Feature
+from discreet.schema import Schema
+from discreet.sources.exact import ExactRows
+
+
+def held_or_folded(passes: Passes, features: tuple[Feature, ...], schema: Schema) -> Problem | FoldedProblem:
+    """The records with one of the classes; what is found is the same either way."""
+    folded = FoldedProblem(passes, features, len(schema.classes))
+    return folded.held(gathering.HELD // (len(features) + 1)) or folded
+
+
+def sides_of(labels: NDArray[Any], classes: int) -> NDArray[Any]:
+    """The side of each record: -1 or 1, or the number of its class if there are more than two."""
+    return labels if classes > 2 else np.where(labels == classes - 1, 1, -1).astype(np.int8)
+
+
+@dataclass(frozen=True, eq=False)
+class OverFeatures:
+    """A task: sums over the records with one of the classes, by their cells in groups of coordinates and sides."""
+
+    sums: Sums
+    features: tuple[Feature, ...]
+    classes: int
+
+    @property
+    def size(self) -> int:
+        """Length of the answer."""
+        return self.sums.size
+
+    def __call__(self, block: ExactRows) -> Integers:
+        """The sums of some records."""
+        sides, *codes = coded(gathering.with_class(block, self.classes), self.features, self.classes)
+        return self.sums(codes, sides)
+
+
+def coded(block: ExactRows, features: tuple[Feature, ...], classes: int) -> list[NDArray[Any]]:
+    """The side of each record, and its cell in each group."""
+    return [sides_of(block.labels, classes), *(each.codes(block.codes, len(block.labels)) for each in features)]
+
+
+class FoldedProblem:
+    """Records that are read again for all sums over them (`Records`). Private."""
+
+    def __init__(self, passes: Passes, features: tuple[Feature, ...], classes: int) -> None:
+        self._passes, self.features, self._classes = passes, features, classes
+        self._count: int | None = None
+
+    def __repr__(self) -> str:
+        return "FoldedProblem(values hidden)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("exact records are private and cannot be pickled; pickle the fitted model")
+
+    def fold(self, sums: Sums) -> Integers:
+        """As Records."""
+        return self._passes.fold(OverFeatures(sums, self.features, self._classes))
+
+    def count(self) -> int:
+        """As Records."""
+        if self._count is None:
+            self.held(0)
+        return self._count or 0
+
+    def few(self) -> Problem | None:
+        """As Records."""
+        return None if self._count is not None and self._count > problems.FEW else self.held(problems.FEW)
+
+    def whole(self) -> Problem:
+        """As Records."""
+        held = self.held(None)
+        assert held is not None
+        return held
+
+    def held(self, most: int | None) -> Problem | None:
+        """All records in memory; None if they are more than `most`."""
+        blocks = gathering.classified(self._passes, self._classes)
+        side = np.dtype(np.uint16 if self._classes > 2 else np.int8)
+        kinds = [side, *[np.dtype(np.uint16)] * len(self.features)]
+        held, self._count = gathering.hold((coded(each, self.features, self._classes) for each in blocks), kinds, most)
+        return None if held is None else Problem(self.features, tuple(held[1:]), held[0])
