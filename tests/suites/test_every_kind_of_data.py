@@ -75,7 +75,7 @@ def folder(tmp_path_factory):
 def small_blocks(monkeypatch):
     """Several blocks of each file."""
     original = files.read_blocks
-    monkeypatch.setattr(files, "read_blocks", lambda path, rows=32, names=None: original(path, rows, names))
+    monkeypatch.setattr(files, "read_blocks", lambda path, **given: original(path, 32, **given))
     monkeypatch.setattr("discreet.sources.parquet.ROWS", 32)
     monkeypatch.setattr("discreet.sources.parquet.FEW", 32)
     monkeypatch.setattr("discreet.sources.duckdb.BATCH", 32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Self
@@ -139,7 +139,7 @@ class PostgresSource:
         """The columns without a record."""
         return structure_of(self._open().kinds)
 
-    def values(self, names: Sequence[str]) -> Iterator[Columns]:
+    def values(self, names: Sequence[str], numbers: Collection[str] = ()) -> Iterator[Columns]:
         """The values of some columns, block by block, if rows may travel."""
         self.check_rows()
         opened = self._open()
