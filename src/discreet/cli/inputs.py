@@ -11,7 +11,8 @@ from discreet.records.csv_header import header
 from discreet.records.tables import Table
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.sources.addresses import Address, open_address
+from discreet.sources.addresses import Address
+from discreet.sources.database import open_address
 from discreet.sources.file import open_file
 
 STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
