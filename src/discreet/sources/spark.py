@@ -238,7 +238,7 @@ def _opened(data: Any, table: str | None) -> Any:
 def _refuse_chance(frame: Any) -> None:
     """Raise DataError if Spark says that the plan of a DataFrame is nondeterministic; Connect does not say."""
     plan = getattr(frame, "_jdf", None)
-    if plan is not None and not plan.queryExecution().analyzed().deterministic():
+    if plan is not None and not _quietly(lambda: plan.queryExecution().analyzed().deterministic(), GONE):
         raise DataError(
             "the data frame is computed by chance (rand, uuid, ...), and a lost executor would change its records; "
             "write it to a table first, and train on that"
@@ -314,10 +314,13 @@ def _unusable(error: Exception) -> str:
     return GONE
 
 
-def _quietly(run: Callable[[], Result]) -> Result:
+UNREAD = "the table could not be read by Spark to its end; check its session, its workers and their memory"
+
+
+def _quietly(run: Callable[[], Result], message: str = UNREAD) -> Result:
     """Run something in Spark. Its messages are not passed on: they may quote a row."""
     try:
         return run()
     except Exception:
         pass
-    raise FileError("the table could not be read by Spark to its end; check its session, its workers and their memory")
+    raise FileError(message)
