@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from discreet.errors import FileError, MissingExtra
 from discreet.records.encoding import UNREADABLE, Cells, Codes, class_codes
 from discreet.records.sql_types import identifier
-from discreet.records.values import objects
+from discreet.records.values import Columns, objects
 from discreet.schema import Schema
 from discreet.sources import postgres_sql
 from discreet.sources.coding import CodedBlock
 from discreet.sources.postgres_session import BEGIN, LOST, Session, driver, quietly
 
+ROWS = 50_000
+"""Records per block of values: bounds memory."""
 WAITING = 4
 """Batches that may have arrived and wait to be counted: bounds memory."""
 SOON = 0.1
@@ -167,6 +169,22 @@ def coded_blocks(
             return np.array(codes[each], dtype=np.intp)
 
         yield encode_block, label
+
+
+def value_blocks(stream: Stream, relation: str, names: Sequence[str], kinds: Mapping[str, str]) -> Iterator[Columns]:
+    """The records in blocks of columns, with their values as the encoding reads them."""
+    listed = [f"{_sent(name, kinds)} AS c{place}" for place, name in enumerate(names)]
+    for batch in stream.batches(f"SELECT {', '.join(listed)} FROM {relation}"):
+        for start in range(0, batch.num_rows, ROWS):
+            part = batch.slice(start, ROWS)
+            yield {name: _values(part.column(place), kinds[name]) for place, name in enumerate(names)}
+
+
+def _values(column: Any, kind: str) -> NDArray[Any]:
+    if kind == postgres_sql.FLOAT:
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    read = READ.get(kind, lambda value: value)
+    return objects(None if value is None else read(value) for value in column.to_pylist())
 
 
 def _encoder(cells: Cells, schema: Schema) -> Callable[[NDArray[Any]], Codes]:
