@@ -10,6 +10,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,10 @@ from discreet.sources import postgres_sql
 from discreet.sources.coding import CodedBlock
 from discreet.sources.postgres_session import BEGIN, LOST, Session, driver, quietly
 
+BYTES = 1 << 22
+"""The size of a batch: small enough that the next is on its way while one is counted."""
+BLOCK = 1 << 16
+"""Rows that are encoded at a time: few enough for the processor's cache."""
 ROWS = 50_000
 """Records per block of values: bounds memory."""
 WAITING = 4
@@ -109,6 +114,7 @@ class Stream:
     def _read(self, cursor: Any, text: str, arrived: queue.Queue[Any], left: threading.Event) -> None:
         """Put the batches into the queue, then None; or FAILED if anything fails, also if the connection was lost."""
         try:
+            cursor.adbc_statement.set_options(**{"adbc.postgresql.batch_size_hint_bytes": str(BYTES)})
             cursor.execute(text)
             with contextlib.closing(cursor.fetch_record_batch()) as batches:
                 for batch in batches:
@@ -154,21 +160,21 @@ def coded_blocks(
     ]
     listed = [f"{text} AS c{place}" for place, text in enumerate([*sent, _sent(schema.target, kinds)])]
     for batch in stream.batches(f"SELECT {', '.join(listed)} FROM {relation}"):
-        codes: dict[Cells, Codes] = {}
-        for place, block in enumerate(blocks):
-            if block.packed:
-                packed = batch.column(place).to_numpy(zero_copy_only=False)
-                codes |= dict(postgres_sql.unpacked(packed, block.cells, schema))
-            else:
-                for each in block.cells:
-                    encode = _encoder(each, schema)
-                    codes[each] = _encoded(batch.column(place), kinds[each.column], encode)
-        label = _encoded(batch.column(len(blocks)), kinds[schema.target], lambda values: class_codes(values, schema))
+        for start in range(0, batch.num_rows, BLOCK):
+            yield _coded(batch.slice(start, BLOCK), blocks, schema, kinds)
 
-        def encode_block(each: Cells, codes: dict[Cells, Codes] = codes) -> Codes:
-            return np.array(codes[each], dtype=np.intp)
 
-        yield encode_block, label
+def _coded(batch: Any, blocks: Sequence[postgres_sql.Block], schema: Schema, kinds: Mapping[str, str]) -> CodedBlock:
+    codes: dict[Cells, Codes] = {}
+    for column, block in zip(batch.columns, blocks, strict=False):
+        if block.packed:
+            packed = column.to_numpy(zero_copy_only=False)
+            codes |= dict(postgres_sql.unpacked(packed, block.cells, schema))
+        else:
+            for each in block.cells:
+                codes[each] = _encoded(column, kinds[each.column], partial(each.codes, schema=schema))
+    label = _encoded(batch.columns[-1], kinds[schema.target], partial(class_codes, schema=schema))
+    return (lambda each: np.array(codes[each], dtype=np.intp)), label
 
 
 def value_blocks(stream: Stream, relation: str, names: Sequence[str], kinds: Mapping[str, str]) -> Iterator[Columns]:
@@ -185,10 +191,6 @@ def _values(column: Any, kind: str) -> NDArray[Any]:
         return np.asarray(column.to_numpy(zero_copy_only=False))
     read = READ.get(kind, lambda value: value)
     return objects(None if value is None else read(value) for value in column.to_pylist())
-
-
-def _encoder(cells: Cells, schema: Schema) -> Callable[[NDArray[Any]], Codes]:
-    return lambda values: cells.codes(values, schema)
 
 
 def _sent(name: str, kinds: Mapping[str, str]) -> str:
