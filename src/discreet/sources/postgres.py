@@ -155,8 +155,8 @@ class PostgresSource:
                 check_idle(self._given)
             session = begun(connected(self._given) if owned else self._given, owned=owned)
             try:
-                stream = Stream(session) if self._stream else None
-                self._opened = Opened(session, stream, *named(session, self._table))
+                found = named(session, self._table)
+                self._opened = Opened(session, Stream(session) if self._stream else None, *found)
             finally:
                 if self._opened is None:
                     session.close()
@@ -169,9 +169,9 @@ class PostgresSource:
         text = postgres_sql.trial(opened.relation, schema, opened.kinds)
         try:
             opened.session.run(text)
-            if opened.stream is not None:
-                opened.stream.run(text)
-            return
+            if opened.stream is None or opened.stream.allows(text):
+                return
+            problem = "rows are refused to a connection of the same user; check roles that the connection has set"
         except driver().errors.InsufficientPrivilege:
             problem = "the role may not read it; GRANT USAGE ON its SCHEMA and SELECT ON the TABLE to the role"
         except Exception:
