@@ -7,9 +7,11 @@ whatever object is handed over as a plan.
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -117,6 +119,7 @@ def examine(through: Any) -> None:
         with pytest.raises(ParameterError, match="read already"):
             again()
     assert events.seen.count("read") == 1
+    examine_passes(through)
     weak = [replace(step, mechanism=DiscreteLaplace(step.mechanism.scale * 0.999)) for step in steps_of(1)]
     hidden = Lot("a lot", (tuple(steps_of(1)), (*steps_of(1), *weak)))
     for refused in (weak, [Lot("a lot", (tuple(steps_of(1)), tuple(weak)))], [*steps_of(1), *weak], [hidden]):
@@ -145,6 +148,42 @@ def examine(through: Any) -> None:
     assert spending.receipt.epsilon == events.ledger.spent == whole + 1
 
 
+@dataclass(frozen=True)
+class Labels:
+    """A task: the number of records."""
+
+    size: int = 1
+
+    def __call__(self, block: Any) -> Any:
+        return np.array([len(block.labels)])
+
+
+def examine_passes(through: Any) -> None:
+    """Passes are one reading, and all of them meet one table: as many records, and the same ones, or none is read."""
+    for changed in (
+        [BASE] * 4,
+        [*[BASE] * 2, {**BASE, "open": "elsewhere"}],
+        [*[BASE] * 2, {**BASE, "label": "z"}],
+        [],
+    ):
+        for first, second in itertools.product(("fold", "rows"), repeat=2):
+            events = Events()
+            reading, _ = through(events.source, schema(), steps_of(1), events.ledger, as_rng(0), "a purpose")
+            passes = reading.passes([Cells("open"), Cells("open")])
+            ask = {"fold": partial(passes.fold, Labels()), "rows": lambda passes=passes: list(passes.rows())}
+            assert passes.fold(Labels()).tolist() == [3]
+            ask[first]()
+            events.source._X = changed
+            with pytest.raises(DataError, match="changed while it was read"):
+                ask[second]()
+            with pytest.raises(ParameterError, match="read already"):
+                reading.passes([Cells("open")])
+
+
+def test_all_passes_of_a_reading_meet_one_table():
+    examine_passes(passage.passage)
+
+
 def test_the_passage_passes():
     examine(passage.passage)
 
@@ -162,6 +201,11 @@ MUTANTS = {
         "    receipt = pay(schema, steps, ledger, rng, purpose, once=once)\n    source.check(schema)\n",
     ),
     "read as often as wanted": ("source, self._source = self._source, None", "source = self._source"),
+    "passes may meet other records": ("(first != met).any()", "first[0] != met[0]"),
+    "passes may meet more records": ("(first != met).any()", "(first != met)[1:].any() and first[0] == met[0]"),
+    "passes are not compared": ("        self._compare(folded[task.size :])\n", ""),
+    "rows are not compared": ("        self._compare(met)\n", ""),
+    "passes as often as wanted": ("return Passes(self._once(),", "return Passes(self._source,"),
     "once is forgotten": ("schema.adjacency, once=once)", "schema.adjacency)"),
     "always secure": ("charges, rng.seeded,", "charges, False,"),
     "the receipt is not kept": ("        ledger.note(receipt)\n", "        pass\n"),

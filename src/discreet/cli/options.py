@@ -36,6 +36,15 @@ OptionalData = Annotated[
         parser=as_data, metavar="[DATA]", help="A file or database whose columns must fit.", show_default=False
     ),
 ]
+DataWithLabels = Annotated[
+    Any,
+    typer.Argument(
+        parser=as_data,
+        metavar="DATA",
+        help="A .csv or .parquet file of records with labels, or postgresql://… (with --stream).",
+        show_default=False,
+    ),
+]
 DataInFile = Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)]
 DataTable = Annotated[
     str | None, typer.Option("--table", help="The table to read, if the data are a database or a .duckdb file.")

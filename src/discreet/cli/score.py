@@ -10,8 +10,10 @@ import typer
 from discreet.cli import inputs, options
 from discreet.cli.accounts import Payment, as_dict, paying
 from discreet.cli.outputs import advise, emit, notes, say, tabulate_receipt
+from discreet.errors import ParameterError
 from discreet.privacy.epsilon import as_epsilon
 from discreet.schema import Schema
+from discreet.sources.addresses import Address
 
 VAGUE = 0.2
 """An interval that is wider than this says little; then a remark says what would narrow it."""
@@ -21,8 +23,10 @@ SHOWN = "the accuracy was shown"
 
 def score(
     model: options.Model,
-    data: Annotated[Path, typer.Argument(help="A .csv or .parquet file of records with labels.", show_default=False)],
+    data: options.DataWithLabels,
     epsilon: options.Epsilon,
+    table: options.DataTable = None,
+    stream: options.Stream = False,
     adjacency: options.Adjacency = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the interval around the accuracy.")] = 0.95,
     ledger: options.OptionalLedger = None,
@@ -40,7 +44,7 @@ def score(
       discreet score discreet-demo/model.json discreet-demo/train.csv \\
         --epsilon 1 --ledger ledger.jsonl --limit 2
     """
-    from discreet.evaluation import check_options, evaluate_file
+    from discreet.evaluation import check_options, check_table, evaluate_file, evaluate_table
 
     with paying(ledger, "no accuracy was shown") as payment:
         loss = as_epsilon(epsilon)
@@ -52,16 +56,32 @@ def score(
             "confidence": confidence,
             "random_state": seed,
         }
-        inputs.check_labelled(data, schema, others_allowed=True)
+        source = opened(data, table, stream)
+        if source is None:
+            inputs.check_labelled(data, schema, others_allowed=True)
+        else:
+            check_table(trained, source)
         check_options(trained, **given)
         payment.open(limit, loss, schema.adjacency)
         with notes.status("counting, adding noise"):
-            found = evaluate_file(trained, data, ledger=payment.ledger, **given)
+            if source is None:
+                found = evaluate_file(trained, data, ledger=payment.ledger, **given)
+            else:
+                found = evaluate_table(trained, source, ledger=payment.ledger, **given)
         if as_json:
             emit({**found.to_dict(), "ledger": as_dict(payment.ledger)})
             payment.outcome = SHOWN
         else:
             _show(found, payment)
+
+
+def opened(data: Path | Address, table: str | None, stream: bool) -> Any:
+    """The table at an address as a source; None for a file, which has neither table nor stream."""
+    if isinstance(data, Address) or stream:
+        return inputs.open_data(data, table, stream=stream)
+    if table:
+        raise ParameterError(f"--table={table} is for databases; {data} is a file: leave --table out")
+    return None
 
 
 def _show(found: Any, payment: Payment) -> None:

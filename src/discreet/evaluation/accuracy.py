@@ -23,6 +23,7 @@ from discreet.privacy.steps import laplace_steps
 from discreet.queries.tables import ClassCounts
 from discreet.records import files
 from discreet.schema import Schema
+from discreet.sources.postgres import PostgresSource
 from discreet.sources.predictions import Examples, MarkedSource, marks
 
 UNIT = "one record of the test data"
@@ -137,6 +138,25 @@ def evaluate_file(model: Any, path: str | Path, **options: Any) -> Accuracy:
 
     _check_model(model)
     return _evaluated(model, known(files.structure(path)), blocks, **options)
+
+
+def evaluate_table(model: Any, source: PostgresSource, **options: Any) -> Accuracy:
+    """As `evaluate`, for a table of a database whose rows may travel; only the schema's columns are read."""
+    _check_model(model)
+    schema: Schema = model.schema_
+    try:
+        check_table(model, source)
+        empty: Examples = ({name: [] for name in schema.all_names}, None)
+        return _evaluated(model, empty, lambda: ((block, None) for block in source.examples(schema)), **options)
+    finally:
+        source.finish()
+
+
+def check_table(model: Any, source: PostgresSource) -> None:
+    """Raise unless rows of the table may travel, and it has the columns of the model's schema; no value is read."""
+    source.check_rows()
+    others = [name for name in source.columns() if name not in model.schema_.all_names]
+    source.check(model.schema_.replace(ignore=others))
 
 
 def _evaluated(

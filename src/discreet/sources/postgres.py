@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from discreet.errors import FileError, ParameterError
 from discreet.records.encoding import UNREADABLE, Cells, Codes, class_codes
 from discreet.records.tables import check_names
-from discreet.records.values import objects
+from discreet.records.values import Columns, objects
 from discreet.schema import Schema
 from discreet.sources import Task, postgres_sql
 from discreet.sources.coding import CodedBlock, count_blocks, fold_rows, rows_of_blocks
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.postgres_session import Rows, Session, begun, check_idle, connected, driver, named
-from discreet.sources.postgres_stream import Stream, coded_blocks
+from discreet.sources.postgres_stream import Stream, coded_blocks, value_blocks
 
 Tables = dict[Cells, NDArray[np.int64]]
 
 STRICT = (
-    "this model needs more than counts, and no row leaves the database unless its owner allows it; allow it by "
+    "this needs more than counts, and no row leaves the database unless its owner allows it; allow it by "
     "--stream (stream=True), or train naive-bayes or one-rule, which need counts only"
 )
 
@@ -135,6 +135,13 @@ class PostgresSource:
         self.check_rows()
         return fold_rows(rows_of_blocks(self._blocks(cells, schema), cells), task)
 
+    def examples(self, schema: Schema) -> Iterator[Columns]:
+        """The values of the schema's columns and target, in blocks, if rows may travel: to be marked, not published."""
+        self.check_rows()
+        opened = self._open()
+        assert opened.stream is not None, "opened with the session"
+        return value_blocks(opened.stream, opened.relation, schema.all_names, opened.kinds)
+
     def _blocks(self, cells: Sequence[Cells], schema: Schema) -> Iterator[CodedBlock]:
         opened = self._open()
         assert opened.stream is not None, "opened with the session"
@@ -148,8 +155,8 @@ class PostgresSource:
                 check_idle(self._given)
             session = begun(connected(self._given) if owned else self._given, owned=owned)
             try:
-                stream = Stream(session) if self._stream else None
-                self._opened = Opened(session, stream, *named(session, self._table))
+                found = named(session, self._table)
+                self._opened = Opened(session, Stream(session) if self._stream else None, *found)
             finally:
                 if self._opened is None:
                     session.close()
@@ -162,9 +169,9 @@ class PostgresSource:
         text = postgres_sql.trial(opened.relation, schema, opened.kinds)
         try:
             opened.session.run(text)
-            if opened.stream is not None:
-                opened.stream.run(text)
-            return
+            if opened.stream is None or opened.stream.allows(text):
+                return
+            problem = "rows are refused to a connection of the same user; check roles that the connection has set"
         except driver().errors.InsufficientPrivilege:
             problem = "the role may not read it; GRANT USAGE ON its SCHEMA and SELECT ON the TABLE to the role"
         except Exception:

@@ -42,7 +42,7 @@ FEW_COLUMNS = 3
 """Up to so many columns a tree is picked at any signal."""
 MANY_WEIGHTS = 1 << 14
 """A linear model with more weights is not picked: finding them takes a minute or longer."""
-MANY_RECORDS = 2_000_000
+MANY_RECORDS = 10_000_000
 """From more records on a tree is picked: a linear model of them takes minutes, a tree seconds."""
 LARGE_EPSILON = 1e6
 """A larger epsilon, also an infinite one, changes no pick."""

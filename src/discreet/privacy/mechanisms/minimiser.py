@@ -11,9 +11,12 @@ Proof      F is mu-strongly convex, so |w - w*| <= |grad F(w)| / mu. `ExactGradi
            (half a unit for each column, for 1 + h and for the width). Sums over records are sums of integers, without
            rounding and in any order; the rest is fractions. A vector x has length at most root(groups), so the error
            of the gradient is at most rows * root(groups) * (columns + 2) / (2 * width), which is added to its norm.
-           `certified` returns only a point that passes. It ends: if Newton's step does not help, a step of -grad F / L
-           with L = mu + c * groups * rows shrinks |grad F| by 1 - mu / L (grad F(w - g / L) = (I - A / L) g for some A
-           with mu <= A <= L); if the rounding to 2**-bits would stop that, integers of any size are used.
+           The number of records in this bound is that of the pass that the sums are from.
+           `certified` returns only a point that passes; where the search looked before does not matter. It ends: a
+           search in a sample that gets slow turns to all records (secants.py); if Newton's step does not help, a step
+           of -grad F / L with L = mu + c * groups * rows shrinks |grad F| by 1 - mu / L (grad F(w - g / L)
+           = (I - A / L) g for some A with mu <= A <= L); if the rounding to 2**-bits would stop that, integers of any
+           size are used.
 Test       tests/privacy/mechanisms/test_objective.py::test_the_certificate_holds and
            ::test_the_minimiser_is_found_whatever_the_records
 """
