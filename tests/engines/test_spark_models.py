@@ -10,6 +10,7 @@ import pytest
 from discreet import Auto, DecisionTree, Ledger, LinearSVM, NaiveBayes, OneRule, RandomForest
 from discreet.doors import gathering
 from discreet.errors import ParameterError
+from discreet.evaluation.accuracy import evaluate_table
 from discreet.sources.memory import MemorySource
 from discreet.sources.spark import SparkSource
 from support.records import draw_records
@@ -56,6 +57,13 @@ def test_models_by_sums_alone_are_those_from_memory(local, model, tmp_path):
     expected = saved(model.fit_from(MemorySource(table())), tmp_path / "expected.json")
     spark = model.fit_from(SparkSource(local.createDataFrame(table())))
     assert saved(spark, tmp_path / "spark.json") == expected
+
+
+def test_a_model_is_not_scored_in_spark(local):
+    model, ledger = NaiveBayes(SCHEMA, epsilon=1, random_state=1).fit_from(MemorySource(table())), Ledger(math.inf)
+    with pytest.raises(ParameterError, match="Parquet"):
+        evaluate_table(model, SparkSource(local.createDataFrame(table()), stream=True), ledger=ledger)
+    assert ledger.spent == 0
 
 
 @pytest.mark.parametrize(
