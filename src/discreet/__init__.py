@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.schema import Adjacency, Categorical, Numeric, Schema
     from discreet.sources.file import open_file
     from discreet.sources.postgres import PostgresSource
+    from discreet.sources.spark import SparkSource
 
 __version__ = "0.1.0"
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "PostgresSource",
     "RandomForest",
     "Schema",
+    "SparkSource",
     "advice",
     "audit",
     "datasets",
@@ -73,6 +75,7 @@ _HOMES = {
     "PostgresSource": "discreet.sources.postgres",
     "RandomForest": "discreet.models.trees.random_forest",
     "Schema": "discreet.schema",
+    "SparkSource": "discreet.sources.spark",
     "evaluate": "discreet.evaluation",
     "load": "discreet.models.loading",
     "open_file": "discreet.sources.file",

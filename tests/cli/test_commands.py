@@ -107,7 +107,7 @@ def test_predict_in_blocks_keeps_the_order(here, monkeypatch):
     train()
     whole = run("predict", "m.json", "data.csv", "--proba").stdout
     blocks = inputs.files.read_blocks
-    monkeypatch.setattr(inputs.files, "read_blocks", lambda path, names: blocks(path, 7, names))
+    monkeypatch.setattr(inputs.files, "read_blocks", lambda path, **given: blocks(path, 7, **given))
     run("predict", "m.json", "data.csv", "--proba", "--out", "p.csv")
     assert Path("p.csv").read_text() == whole
     rows = list(csv.DictReader(whole.splitlines()))

@@ -58,6 +58,24 @@ def test_training_counts_in_the_database_or_streams(address, tmp_path):
     assert "postgresql:///postgres has the columns of the schema" in done.stdout
 
 
+def test_scores_are_those_of_a_file(address, database, tmp_path):
+    train(address, "--model", "naive-bayes", "--seed", "1")
+    database.execute("ALTER TABLE patients ADD extra date")
+    rows = database.execute("SELECT age, sex, outcome FROM patients").fetchall()
+    (tmp_path / "t.csv").write_text("".join(f"{a},{b},{c}\n" for a, b, c in [("age", "sex", "outcome"), *rows]))
+    given = ("--epsilon", "1", "--seed", "3", "--json")
+    expected = run("score", "m.json", "t.csv", *given)
+    done = run("score", "m.json", address, "--table", "clinic.patients", "--stream", *given)
+    assert json.loads(done.stdout) == json.loads(expected.stdout)
+    hidden(done, folder=tmp_path)
+    asked = ("score", "m.json", address, "--table", "clinic.patients", *given)
+    refused(
+        lambda *more, status: run(*asked, *more, status=status),
+        words=("--stream",), secrets=("ssw0rd", "careful"),
+    )  # fmt: skip
+    refused(lambda *more, status: run("score", "m.json", "t.csv", "--table", "t", *given, *more, status=status))
+
+
 def test_what_cannot_be_read_costs_nothing(address, database, tmp_path):
     secrets = ("ssw0rd", "secret", "careful")
     for bad, more, words in (

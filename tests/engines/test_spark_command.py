@@ -34,8 +34,9 @@ def run(address, *extra, status=0, name=None, environment=()):
     name = f"parquet.`{Path.cwd() / 'parquet'}`" if name is None else name
     command = [sys.executable, "-m", "discreet.cli", "train", address, "--table", name, "--schema", "schema.json"]
     command += ["--epsilon", "1", "--out", "m.json", "--ledger", "l.jsonl", "--limit", "2", *extra]
+    kept = {key: value for key, value in os.environ.items() if key != "PYSPARK_PYTHON"}
     done = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, **dict(environment)}, check=False, timeout=300
+        command, capture_output=True, text=True, env={**kept, **dict(environment)}, check=False, timeout=300
     )
     assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
     assert CANARY not in done.stdout + done.stderr

@@ -69,6 +69,7 @@ def test_a_stopped_session_is_refused(tmp_path):
         refused(remote, FileError, "session was stopped")
     with spark.classic("local[1]") as session:
         classic = SparkSource(session.createDataFrame(table()))
+        classic.check(SCHEMA)
         named = SparkSource(session, table="patients")
     refused(classic, FileError, "session was stopped")
     refused(named, FileError, "session was stopped")

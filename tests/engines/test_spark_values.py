@@ -105,6 +105,16 @@ def test_texts_that_spark_itself_would_read_differently(local):
     assert counted.counts[Cells("t")].tolist() == [[1, 1]]
 
 
+def test_very_long_texts_agree(local):
+    """Texts that are longer than any label, with spaces around short ones, and a label that is very long itself."""
+    space, label = " " * 300_000, "é" * 40_000
+    words = ["x" * 300_000, space + "1", "1" + space, space + "a" + space, space, label, label + "é", "a", None]
+    data = local.createDataFrame([(word, word, word) for word in words], "t string, n string, y string")
+    table = {name: np.array(words, dtype=object) for name in ("t", "n", "y")}
+    schema = Schema([Categorical("t", ["a", label]), Numeric("n", 0, 9)], "y", ["a", 1, label])
+    assert_agree({"memory": MemorySource(table), "spark": SparkSource(data, stream=True)}, schema, bins=(3,))
+
+
 def test_types_that_only_spark_has(local):
     data = local.sql(
         """SELECT CAST('a' AS CHAR(5)) AS c, CAST('a' AS VARCHAR(5)) AS v, NULL AS n, parse_json('{"a": 1}') AS j,

@@ -13,7 +13,8 @@ from discreet.records.csv_header import header
 from discreet.records.values import Columns
 from discreet.schema import Schema
 from discreet.sources import Records, Source
-from discreet.sources.addresses import Address, open_address
+from discreet.sources.addresses import Address
+from discreet.sources.database import open_address
 from discreet.sources.file import open_file
 from discreet.sources.predictions import ignoring_others
 

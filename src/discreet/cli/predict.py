@@ -59,7 +59,7 @@ def predict(
                 raise DataError(f"--keep={name!r}: {data} has no such column; check the name")
         trained.predict(_known(columns, trained))  # raises if the columns do not fit, before a record is read
         written = _structure(trained, proba, {name: columns[name] for name in kept})
-        blocks = records.values([*trained.schema_.names, *(name for name in kept if name not in trained.schema_.names)])
+        blocks = records.values(_wanted(trained, kept), trained.schema_.numeric_names - {*kept})
         predictions = _predictions(trained, blocks, proba, kept)
         if out is None:
             _print(predictions, list(written), as_json=as_json)
@@ -77,6 +77,10 @@ def predict(
 def _known(block: Columns, model: Any) -> Columns:
     """The columns that the model uses."""
     return {name: values for name, values in block.items() if name in model.schema_.names}
+
+
+def _wanted(model: Any, kept: list[str]) -> list[str]:
+    return list(dict.fromkeys([*model.schema_.names, *kept]))
 
 
 def _structure(model: Any, proba: bool, kept: Columns) -> Columns:

@@ -141,10 +141,9 @@ def evaluate_from(model: Any, source: Source, **options: Any) -> Accuracy:
         check_rows(source, sums=True)
         marked = MarkedTable(source, model.predict_positions, model.asked_cells(), model.schema_)
     else:
-        records, names = as_records(source), model.schema_.all_names
-        there = records.structure()
-        structure = {name: there[name] for name in names if name in there}
-        blocks = partial(_examples, records, names)
+        records = as_records(source)
+        structure = {name: column for name, column in records.structure().items() if name in model.schema_.all_names}
+        blocks = partial(_examples, records, model.schema_)
         marked = MarkedSource(model.predict, model.schema_, (structure, None), blocks, singly=True)
     try:
         return _evaluated(model, marked, **options)
@@ -152,8 +151,8 @@ def evaluate_from(model: Any, source: Source, **options: Any) -> Accuracy:
         finish(source)
 
 
-def _examples(records: Records, names: list[str]) -> Iterator[Examples]:
-    return ((block, None) for block in records.values(names))
+def _examples(records: Records, schema: Schema) -> Iterator[Examples]:
+    return ((block, None) for block in records.values(schema.all_names, schema.numeric_names))
 
 
 def evaluate_file(model: Any, path: str | Path, table: str | None = None, **options: Any) -> Accuracy:

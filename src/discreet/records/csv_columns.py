@@ -84,7 +84,7 @@ class TextColumn:
         """The cell of each record, as `Cells.codes` finds it."""
         column = schema[cells.column]
         if isinstance(column, Numeric):
-            return cells.number_codes(self._numbers, column)
+            return cells.number_codes(self.numbers, column)
         distinct, place = self._distinct
         return np.asarray(cells.codes(distinct, schema)[place])
 
@@ -108,7 +108,7 @@ class TextColumn:
         return objects(map(field_text, [*fields, *pool])), place
 
     @cached_property
-    def _numbers(self) -> NDArray[np.float64]:
+    def numbers(self) -> NDArray[np.float64]:
         """The number of each record, as `encoding.number_of` reads it."""
         try:
             import pyarrow as pa

@@ -7,7 +7,7 @@ rows, and no row can make reading fail. `csv_lines` defines what a record of a C
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +30,19 @@ ROWS = 50_000
 """Records per block: bounds the memory that a large file needs."""
 
 
-def read_blocks(path: str | Path, rows: int = ROWS, names: Sequence[str] | None = None) -> Iterator[Block]:
+def read_blocks(
+    path: str | Path, rows: int = ROWS, names: Sequence[str] | None = None, numbers: Collection[str] = ()
+) -> Iterator[Block]:
     """The file's columns, at most `rows` records at a time, in the order of the file.
 
     There is at least one block, which tells the columns of an empty file too. With `names`, only these columns are
     read, as far as the file has them: an engine might fail to read a value of another column.
 
     The columns of a CSV file hold texts, None where a line ends before the column, and b"" where a line is too long.
+    Those in `numbers` hold the numbers that these stand for, NaN for all else, which is faster.
     """
     path = checked(path)
-    return _csv_blocks(path, rows, names) if is_text(path) else parquet_blocks(path, rows, names)
+    return _csv_blocks(path, rows, names, numbers) if is_text(path) else parquet_blocks(path, rows, names)
 
 
 def read_columns(path: str | Path) -> Block:
@@ -101,13 +104,16 @@ def open_quotes(path: Path) -> int:
     )
 
 
-def _csv_blocks(path: Path, rows: int, wanted: Sequence[str] | None) -> Iterator[Block]:
+def _csv_blocks(path: Path, rows: int, wanted: Sequence[str] | None, numbers: Collection[str] = ()) -> Iterator[Block]:
     present, delimiter = header(path), delimiter_of(path)
     names = {name: place for place, name in enumerate(present) if wanted is None or name in wanted}
     yielded = False
     for lines in read_lines(path, len(present)):
         columns = split_columns(lines, names.values(), len(present), delimiter)
-        values = {name: columns[place].values() for name, place in names.items()}
+        values = {
+            name: columns[place].numbers if name in numbers else columns[place].values()
+            for name, place in names.items()
+        }
         for start in range(0, len(lines), rows):
             yielded = True
             yield {name: column[start : start + rows] for name, column in values.items()}

@@ -109,6 +109,11 @@ class Schema:
         return {column.name: column for column in self.columns}
 
     @property
+    def numeric_names(self) -> frozenset[str]:
+        """Names of the columns that hold numbers."""
+        return frozenset(column.name for column in self.columns if isinstance(column, Numeric))
+
+    @property
     def names(self) -> list[str]:
         """Names of the columns without the target, in order."""
         return [column.name for column in self.columns]

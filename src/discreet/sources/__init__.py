@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -84,8 +84,11 @@ class Records(Protocol):
         """The columns without a record: names and types; no value is read."""
         ...
 
-    def values(self, names: Sequence[str]) -> Iterator[Columns]:
-        """The values of some columns, a block of records at a time, in their order, if they have one."""
+    def values(self, names: Sequence[str], numbers: Collection[str] = ()) -> Iterator[Columns]:
+        """The values of some columns, a block of records at a time, in their order, if they have one.
+
+        Texts in the columns `numbers` may come as the numbers that they stand for.
+        """
         ...
 
 

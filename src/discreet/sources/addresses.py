@@ -1,12 +1,9 @@
-"""Addresses of databases: how they are recognised, shown without secrets, and opened."""
+"""Addresses of databases: how they are recognised, and shown without secrets."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-
-from discreet.errors import ParameterError
-from discreet.sources import Source
 
 POSTGRES = ("postgresql", "postgres")
 SPARK = ("spark", "sc")
@@ -45,21 +42,3 @@ class Address:
 def as_address(text: str) -> Address | None:
     """The address that a text is; None if it has no scheme, and so is the name of a file."""
     return Address(text) if _SCHEME.match(text) else None
-
-
-def open_address(address: Address, table: str | None, *, stream: bool = False) -> Source:
-    """The table of a database as a source; `stream` allows its rows to travel to this process."""
-    if address.scheme not in (*POSTGRES, *SPARK):
-        raise ParameterError(
-            f"{address.scheme}:// is no address that can be read; need postgresql://host/database, spark://host:7077 "
-            "or sc://host"
-        )
-    if not table:
-        raise ParameterError(f"{address} is a database; name its table (--table SCHEMA.NAME)")
-    if address.scheme in SPARK:
-        from discreet.sources.spark_session import StartedSpark
-
-        return StartedSpark(address.url, table=table, stream=stream, shown=str(address))
-    from discreet.sources.postgres import PostgresSource
-
-    return PostgresSource(address.url, table=table, stream=stream)

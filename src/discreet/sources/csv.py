@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -53,9 +53,9 @@ class CsvSource:
         """The columns without a record."""
         return files.structure(self._path)
 
-    def values(self, names: Sequence[str]) -> Iterator[Columns]:
+    def values(self, names: Sequence[str], numbers: Collection[str] = ()) -> Iterator[Columns]:
         """The texts of some columns, block by block, in the order of the file."""
-        return files.read_blocks(self._path, names=names)
+        return files.read_blocks(self._path, names=names, numbers=numbers)
 
     def _blocks(self, cells: Sequence[Cells], schema: Schema) -> Iterator[CodedBlock]:
         self.check(schema)

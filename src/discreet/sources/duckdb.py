@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -120,10 +120,10 @@ class DuckDBSource:
         with contextlib.closing(self._values(list(types), "LIMIT 0")) as blocks:
             return next(blocks)
 
-    def values(self, names: Sequence[str]) -> Iterator[Columns]:
+    def values(self, names: Sequence[str], numbers: Collection[str] = ()) -> Iterator[Columns]:
         """The values of some columns, batch by batch."""
         if self._file is not None:
-            return self._file.values(names)
+            return self._file.values(names, numbers)
         return self._values(list(dict.fromkeys(names)))
 
     def _values(self, names: list[str], clause: str = "") -> Generator[Columns]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -119,7 +119,7 @@ class ParquetSource:
         self._known()
         return parquet_structure(self._paths[0])
 
-    def values(self, names: Sequence[str]) -> Iterator[Columns]:
+    def values(self, names: Sequence[str], numbers: Collection[str] = ()) -> Iterator[Columns]:
         """The values of some columns, block by block, in the order of the files."""
         return chain.from_iterable(parquet_blocks(path, ROWS, names) for path in self._paths)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Self
@@ -25,7 +25,7 @@ from discreet.sources.postgres_stream import Stream, coded_blocks, structure_of,
 Tables = dict[Cells, NDArray[np.int64]]
 
 STRICT = (
-    "this model needs more than counts, and no row leaves the database unless its owner allows it; allow it by "
+    "this needs more than counts, and no row leaves the database unless its owner allows it; allow it by "
     "--stream (stream=True), or train naive-bayes or one-rule, which need counts only"
 )
 
@@ -139,7 +139,7 @@ class PostgresSource:
         """The columns without a record."""
         return structure_of(self._open().kinds)
 
-    def values(self, names: Sequence[str]) -> Iterator[Columns]:
+    def values(self, names: Sequence[str], numbers: Collection[str] = ()) -> Iterator[Columns]:
         """The values of some columns, block by block, if rows may travel."""
         self.check_rows()
         opened = self._open()
@@ -159,8 +159,8 @@ class PostgresSource:
                 check_idle(self._given)
             session = begun(connected(self._given) if owned else self._given, owned=owned)
             try:
-                stream = Stream(session) if self._stream else None
-                self._opened = Opened(session, stream, *named(session, self._table))
+                found = named(session, self._table)
+                self._opened = Opened(session, Stream(session) if self._stream else None, *found)
             finally:
                 if self._opened is None:
                     session.close()
@@ -173,9 +173,9 @@ class PostgresSource:
         text = postgres_sql.trial(opened.relation, schema, opened.kinds)
         try:
             opened.session.run(text)
-            if opened.stream is not None:
-                opened.stream.run(text)
-            return
+            if opened.stream is None or opened.stream.allows(text):
+                return
+            problem = "rows are refused to a connection of the same user; check roles that the connection has set"
         except driver().errors.InsufficientPrivilege:
             problem = "the role may not read it; GRANT USAGE ON its SCHEMA and SELECT ON the TABLE to the role"
         except Exception:

@@ -86,10 +86,10 @@ def in_blocks(cells: Sequence[Cells], schema: Schema, kinds: Mapping[str, str], 
 
     This depends on public things alone.
     """
-    numbers = [each for each in cells if is_coded(each, schema, kinds)]
+    numbers = {each for each in cells if is_coded(each, schema, kinds)}
     blocks: list[list[Cells]] = []
     used = bits + 1
-    for each in sorted(numbers, key=lambda number: number.size(schema)):
+    for each in sorted(numbers, key=lambda number: (number.size(schema), repr(number))):
         width = bits_of(each, schema)
         if used + width > bits:
             blocks.append([])

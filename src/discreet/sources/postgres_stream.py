@@ -10,6 +10,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,18 @@ from discreet.records.values import Columns, objects
 from discreet.schema import Schema
 from discreet.sources import postgres_sql
 from discreet.sources.coding import CodedBlock
-from discreet.sources.postgres_session import BEGIN, LOST, Session, driver, quietly
+from discreet.sources.postgres_session import BEGIN, LOST, SECONDS, Session, driver, quietly
 
+BYTES = 1 << 22
+"""The size of a batch: small enough that the next is on its way while one is counted."""
+BLOCK = 1 << 16
+"""Rows that are encoded at a time: few enough for the processor's cache."""
+ROWS = 50_000
+"""Records per block of values: bounds memory."""
 WAITING = 4
 """Batches that may have arrived and wait to be counted: bounds memory."""
 SOON = 0.1
-"""Seconds until a thread that waits looks up, for Ctrl-C."""
+"""Seconds until a thread that waits looks up: for Ctrl-C, or whether it is still needed."""
 FAILED = object()
 """Stands for a batch that will not come."""
 PACKED = 62
@@ -58,27 +65,32 @@ class Stream:
             raise MissingExtra("postgres") from None
         if not session.is_utf8:
             raise FileError("rows can travel from databases with the encoding UTF8 only; leave --stream out")
-        self._session, info = session, session.connection.info
+        self._session, self._thread, self._left = session, threading.Thread(), threading.Event()
+        info = session.connection.info
         address = driver().conninfo.make_conninfo(info.dsn, password=info.password or None)
-        try:
-            self._connection = dbapi.connect(address, autocommit=True)
-            with self._connection.cursor() as cursor:
-                cursor.execute("SELECT pg_backend_pid()")
-                (self._process,) = cursor.fetchone()
-            self.run(BEGIN.decode())
-            self.run(f"SET TRANSACTION SNAPSHOT '{session.export()}'")
-            self.run("SET LOCAL parallel_tuple_cost = 0.01")  # rows are made in parallel, though all of them are sent
+        if _aside(lambda: self._connect(dbapi, address)):
             return
-        except Exception:
-            pass  # a driver's message may quote the address
+        self.close()
         raise FileError(
             "a second connection for the rows is refused; check how many the role may have, and its password"
         )
 
-    def run(self, text: str) -> None:
-        """Run a statement that reads no value."""
+    def _connect(self, dbapi: Any, address: str) -> None:
+        self._connection = dbapi.connect(address, autocommit=True)
+        with self._connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            (self._process,) = cursor.fetchone()
+        self._run(BEGIN.decode())
+        self._run(f"SET TRANSACTION SNAPSHOT '{self._session.export()}'")
+        self._run("SET LOCAL parallel_tuple_cost = 0.01")  # rows are made in parallel, though all of them are sent
+
+    def _run(self, text: str) -> None:
         with self._connection.cursor() as cursor:
             cursor.execute(text)
+
+    def allows(self, text: str) -> bool:
+        """Whether a statement that reads no value can be run."""
+        return _aside(lambda: self._run(text))
 
     def batches(self, text: str) -> Iterator[Any]:
         """The Arrow batches of a SELECT; FileError, always the same, if anything fails."""
@@ -87,44 +99,67 @@ class Stream:
     def _batches(self, text: str) -> Iterator[Any]:
         """Read in a thread of its own: batches arrive while others are counted, and Ctrl-C is not the driver's."""
         arrived: queue.Queue[Any] = queue.Queue(WAITING)
-        cursor, left = self._connection.cursor(), threading.Event()
-        thread = threading.Thread(target=self._read, args=(cursor, text, arrived, left), daemon=True)
-        thread.start()
+        self._left = threading.Event()
+        self._thread = threading.Thread(target=self._read, args=(text, arrived, self._left), daemon=True)
+        self._thread.start()
         try:
             while (batch := _next(arrived)) is not None:
                 if batch is FAILED:
                     raise FileError(LOST)
                 yield batch
         finally:
-            left.set()
-            if thread.is_alive():
-                with contextlib.suppress(Exception):
-                    self._session.run(f"SELECT pg_cancel_backend({int(self._process)})")
-            thread.join()
-            with contextlib.suppress(Exception):
-                cursor.close()
+            self._stop()
 
-    def _read(self, cursor: Any, text: str, arrived: queue.Queue[Any], left: threading.Event) -> None:
+    def _read(self, text: str, arrived: queue.Queue[Any], left: threading.Event) -> None:
         """Put the batches into the queue, then None; or FAILED if anything fails, also if the connection was lost."""
         try:
-            cursor.execute(text)
-            with contextlib.closing(cursor.fetch_record_batch()) as batches:
-                for batch in batches:
-                    if not _put(arrived, batch, left):
-                        return
-            self.run("SELECT 1")  # fails on a lost connection, lest an early end be taken for the end of the table
+            with self._connection.cursor() as cursor:
+                cursor.adbc_statement.set_options(**{"adbc.postgresql.batch_size_hint_bytes": str(BYTES)})
+                cursor.execute(text)
+                with contextlib.closing(cursor.fetch_record_batch()) as batches:
+                    for batch in batches:
+                        if not _put(arrived, batch, left):
+                            return
+            self._run("SELECT 1")  # fails on a lost connection, lest an early end be taken for the end of the table
             _put(arrived, None, left)
         except BaseException:
             _put(arrived, FAILED, left)
 
+    def _stop(self) -> None:
+        """End what is being read, if anything is; a thread that is done ends by itself."""
+        self._left.set()
+        if self._thread.is_alive():
+            self._thread.join(SOON)
+        if self._thread.is_alive():
+            with contextlib.suppress(Exception):
+                self._session.run(f"SELECT pg_cancel_backend({int(self._process)})")
+            self._thread.join(SECONDS)
+
     def close(self) -> None:
-        """Close the connection. Never fails."""
+        """End what is being read, and close the connection. Never fails."""
+        self._stop()
         with contextlib.suppress(Exception):
             self._connection.close()
 
 
+def _aside(work: Callable[[], None]) -> bool:
+    """Do something in a thread of its own, where the driver leaves signals alone; returns whether it worked out."""
+    failed: list[bool] = []
+
+    def quiet() -> None:
+        try:
+            work()
+        except BaseException:  # a driver's message may quote the address
+            failed.append(True)
+
+    thread = threading.Thread(target=quiet, daemon=True)
+    thread.start()
+    thread.join()
+    return not failed
+
+
 def _next(arrived: queue.Queue[Any]) -> Any:
-    """The next item of the queue. (The driver leaves a signal handler that does not wake a thread that waits.)"""
+    """The next item of the queue. A thread that waits without end would not see Ctrl-C while another one reads."""
     while True:
         with contextlib.suppress(queue.Empty):
             return arrived.get(timeout=SOON)
@@ -152,21 +187,21 @@ def coded_blocks(
     ]
     listed = [f"{text} AS c{place}" for place, text in enumerate([*sent, _sent(schema.target, kinds)])]
     for batch in stream.batches(f"SELECT {', '.join(listed)} FROM {relation}"):
-        codes: dict[Cells, Codes] = {}
-        for place, block in enumerate(blocks):
-            if block.packed:
-                packed = batch.column(place).to_numpy(zero_copy_only=False)
-                codes |= dict(postgres_sql.unpacked(packed, block.cells, schema))
-            else:
-                for each in block.cells:
-                    encode = _encoder(each, schema)
-                    codes[each] = _encoded(batch.column(place), kinds[each.column], encode)
-        label = _encoded(batch.column(len(blocks)), kinds[schema.target], lambda values: class_codes(values, schema))
+        for start in range(0, batch.num_rows, BLOCK):
+            yield _coded(batch.slice(start, BLOCK), blocks, schema, kinds)
 
-        def encode_block(each: Cells, codes: dict[Cells, Codes] = codes) -> Codes:
-            return np.array(codes[each], dtype=np.intp)
 
-        yield encode_block, label
+def _coded(batch: Any, blocks: Sequence[postgres_sql.Block], schema: Schema, kinds: Mapping[str, str]) -> CodedBlock:
+    codes: dict[Cells, Codes] = {}
+    for column, block in zip(batch.columns, blocks, strict=False):
+        if block.packed:
+            packed = column.to_numpy(zero_copy_only=False)
+            codes |= dict(postgres_sql.unpacked(packed, block.cells, schema))
+        else:
+            for each in block.cells:
+                codes[each] = _encoded(column, kinds[each.column], partial(each.codes, schema=schema))
+    label = _encoded(batch.columns[-1], kinds[schema.target], partial(class_codes, schema=schema))
+    return (lambda each: np.array(codes[each], dtype=np.intp)), label
 
 
 EMPTY = {postgres_sql.FLOAT: "f8", postgres_sql.INTEGER: "i8", postgres_sql.DATE: "M8[us]"}
@@ -179,11 +214,13 @@ def structure_of(kinds: Mapping[str, str]) -> Columns:
 
 
 def value_blocks(stream: Stream, relation: str, names: Sequence[str], kinds: Mapping[str, str]) -> Iterator[Columns]:
-    """The values of some columns in blocks; at least one."""
+    """The records in blocks of columns, with their values as the encoding reads them; at least one block."""
     yield structure_of({name: kinds[name] for name in names})
     listed = [f"{_sent(name, kinds)} AS c{place}" for place, name in enumerate(names)]
     for batch in stream.batches(f"SELECT {', '.join(listed)} FROM {relation}"):
-        yield {name: _values(batch.column(place), kinds[name]) for place, name in enumerate(names)}
+        for start in range(0, batch.num_rows, ROWS):
+            part = batch.slice(start, ROWS)
+            yield {name: _values(part.column(place), kinds[name]) for place, name in enumerate(names)}
 
 
 def _values(column: Any, kind: str) -> NDArray[Any]:
@@ -193,10 +230,6 @@ def _values(column: Any, kind: str) -> NDArray[Any]:
         return np.full(len(column), "NaT", dtype=EMPTY[kind])
     read = READ.get(kind, lambda value: value)
     return objects(None if value is None else read(value) for value in column.to_pylist())
-
-
-def _encoder(cells: Cells, schema: Schema) -> Callable[[NDArray[Any]], Codes]:
-    return lambda values: cells.codes(values, schema)
 
 
 def _sent(name: str, kinds: Mapping[str, str]) -> str:

@@ -30,6 +30,7 @@ driver; a second stage takes a fraction of a second."""
 ADDERS = 8
 """Number of partitions in which long answers are added up."""
 COLUMN = f"{ANSWER} binary"
+GONE = "Spark does not answer, or its session was stopped; start a session, and check its address and its workers"
 
 
 class SparkSource:
@@ -51,8 +52,9 @@ class SparkSource:
     Test       tests/engines/test_spark_sessions.py, tests/engines/test_spark_values.py,
                tests/engines/test_spark_lost_executors.py
 
-    Workers need Python, numpy and pyarrow, as for all Arrow functions of Spark; this package is sent to them. Codes for
-    `fold` are kept in the executors' memory or local disks (`persist`) between passes, until `close`, or until the
+    Workers need Python, numpy and pyarrow, as for all Arrow functions of Spark; this package is sent to them as one
+    file and imported from it. (Functions cannot be sent by themselves: what they refer to has locks and caches.) Codes
+    for `fold` are kept in the executors' memory or local disks (`persist`) between passes, until the fit ends or the
     source is no longer used. What Spark itself logs is up to the owner of the session: its messages may quote values.
 
     Parameters
@@ -102,6 +104,8 @@ class SparkSource:
         frame, types = self._open()
         check_names(list(types), [*schema.names, schema.target], schema)
         refuse_dates(schema, types)
+        if _is_stopped(frame.sparkSession):
+            raise FileError(GONE)
         if not self._tried:
             self._try(frame.sparkSession, self._selected([], schema))
             self._tried = True
@@ -234,7 +238,7 @@ def _opened(data: Any, table: str | None) -> Any:
 def _refuse_chance(frame: Any) -> None:
     """Raise DataError if Spark says that the plan of a DataFrame is nondeterministic; Connect does not say."""
     plan = getattr(frame, "_jdf", None)
-    if plan is not None and not plan.queryExecution().analyzed().deterministic():
+    if plan is not None and not _quietly(lambda: plan.queryExecution().analyzed().deterministic(), GONE):
         raise DataError(
             "the data frame is computed by chance (rand, uuid, ...), and a lost executor would change its records; "
             "write it to a table first, and train on that"
@@ -252,6 +256,11 @@ def _send_package(session: Any) -> None:
     if name not in _SENT:
         session.addArtifacts(str(zipped_package()), pyfile=True)
         _SENT.add(name)
+
+
+def _is_stopped(session: Any) -> bool:
+    context = getattr(session, "_sc", None)
+    return bool(session.is_stopped if context is None else context._jsc is None)
 
 
 def _mapped(frame: Any, work: Callable[[Any], Iterator[Any]]) -> Any:
@@ -302,13 +311,16 @@ def _unusable(error: Exception) -> str:
         return (
             "the workers of Spark lack numpy or pyarrow; install both, or set PYSPARK_PYTHON to a Python that has them"
         )
-    return "Spark does not answer, or its session was stopped; start a session, and check its address and its workers"
+    return GONE
 
 
-def _quietly(run: Callable[[], Result]) -> Result:
+UNREAD = "the table could not be read by Spark to its end; check its session, its workers and their memory"
+
+
+def _quietly(run: Callable[[], Result], message: str = UNREAD) -> Result:
     """Run something in Spark. Its messages are not passed on: they may quote a row."""
     try:
         return run()
     except Exception:
         pass
-    raise FileError("the table could not be read by Spark to its end; check its session, its workers and their memory")
+    raise FileError(message)

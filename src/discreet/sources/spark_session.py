@@ -82,11 +82,10 @@ def _connected(url: str) -> Any:
 def _classic(master: str) -> Any:
     from pyspark.sql import SparkSession
 
-    settings = dict(SETTINGS)
-    if master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
-        settings["spark.pyspark.python"] = sys.executable  # not whichever python is first on the PATH
+    if master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # not whichever python is first on the PATH
     builder = SparkSession.builder.master(master)
-    for name, value in settings.items():
+    for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")

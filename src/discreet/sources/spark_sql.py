@@ -25,6 +25,9 @@ BITS = 63
 FEW = 64
 """At most this many numbers are compared with a value one after another; a longer list is left to the workers."""
 
+LONG = 1 << 14
+"""Bytes of a text that travel in any case; numbers have at most LONGEST_NUMBER."""
+
 INTEGER_TYPES = ("tinyint", "smallint", "int", "bigint")
 NUMBER_TYPES = (*INTEGER_TYPES, "float", "double", "decimal")
 TEXT_TYPES = ("string", "char", "varchar")
@@ -68,7 +71,7 @@ def select_codes(
     words = packing.words()
     raw: list[str] = []
     for column, waiting in left.items():
-        kind, value = _raw(base_type(types[column]), names[column])
+        kind, value = _raw(base_type(types[column]), names[column], _longest(column, schema))
         places |= dict.fromkeys(waiting, Raw(len(words) + len(raw), kind))
         raw.append(value)
     expressions = tuple(f"{value} AS c{place}" for place, value in enumerate([*words, *raw]))
@@ -134,16 +137,28 @@ def _label(labels: Sequence[Label], stray: int, missing: int, kind: str, name: s
     return f"CASE WHEN {value} IS NULL OR isnan({value}) THEN {missing} {cases} ELSE {stray} END"
 
 
-def _raw(kind: str, name: str) -> tuple[str, str]:
-    """How a column travels to the workers."""
+def _longest(name: str, schema: Schema) -> int:
+    """The most bytes that a label of a column has, at least LONG."""
+    column = None if name == schema.target else schema[name]
+    labels = schema.classes if column is None else getattr(column, "categories", ())
+    return max([LONG, *(len(text_of(label).encode()) for label in labels)])
+
+
+def _raw(kind: str, name: str, longest: int) -> tuple[str, str]:
+    """How a column travels to the workers. A text that is longer than any number or label, without the spaces around
+    it, is replaced by one that is neither: a batch of long texts could exceed what Arrow can hold, and fail."""
     if kind in TEXT_TYPES:
-        return TEXTS, f"CAST({name} AS BINARY)"
+        trimmed = f"trim(BOTH ' ' FROM {name} COLLATE UTF8_BINARY)"
+        short = f"CASE WHEN octet_length({trimmed}) <= {longest} THEN CAST({trimmed} AS BINARY) ELSE {UNREADABLE} END"
+        return TEXTS, f"CASE WHEN octet_length({name}) > {longest} THEN {short} ELSE CAST({name} AS BINARY) END"
     if kind in (*NUMBER_TYPES, "boolean"):
         return NUMBERS, name
     return OPAQUE, f"CASE WHEN {name} IS NULL THEN NULL ELSE X'00' END"
 
 
 NAN = "DOUBLE('NaN')"
+UNREADABLE = "X'FF'"
+"""A text that is not UTF-8: neither a number, nor a label, nor missing."""
 
 
 def double(value: float) -> str:
