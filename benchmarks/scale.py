@@ -128,8 +128,9 @@ def fitted(path: Path, fit: Fit) -> Any:
     model = MODELS[fit.model](schema_of(fit.table), epsilon=1.0, random_state=0, **settings)
     if not fit.workers:
         return lambda: model.fit_from(open_file(path))
-    from discreet.sources.spark import SparkSource
     from pyspark.sql import SparkSession
+
+    from discreet.sources.spark import SparkSource
 
     session = SparkSession.builder.master(f"local[{fit.workers}]").getOrCreate()
     session.range(10).count()

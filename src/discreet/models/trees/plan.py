@@ -160,7 +160,8 @@ def greedy_depth(strength: float, questions: int, classes: int) -> int:
     tables, and with many classes. No path can ask more questions than there are."""
     compared = questions * max(1.0, classes / USUAL_CLASSES)
     affordable = math.floor(math.log2(1 + MOST_CHOICES / max(compared, 1.0)))
-    return max(1, min(MOST_DEPTH, affordable, questions, math.floor(DEEPER * math.log2(max(strength, 1.0)) - SHALLOWER)))
+    supported = math.floor(DEEPER * math.log2(max(strength, 1.0)) - SHALLOWER)
+    return max(1, min(MOST_DEPTH, affordable, questions, supported))
 
 
 def best_score(strength: float, classes: int) -> str:
