@@ -134,7 +134,7 @@ def test_only_the_passage_reads_the_data():
             and function != method
             and not (room(name) == "sources" and function in arguments)
         }
-        assert callers <= ({"doors.passage"} if method == "fold" else set()), method
+        assert callers == set(), method
     own = {function for method in arguments for _, function in calls(TREES["doors.passage"], method)}
     assert own == {"count", "rows", "fold"}
 

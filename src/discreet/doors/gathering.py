@@ -29,7 +29,7 @@ def gather(passes: Passes, cells: Sequence[Cells], schema: Schema, *, smallest: 
     cells, classes = list(dict.fromkeys(cells)), len(schema.classes)
     kinds = [_kind(size, smallest) for size in (classes, *(each.size(schema) for each in cells))]
     blocks = classified(passes, classes)
-    held = hold(([block.labels, *(block.codes[each] for each in cells)] for block in blocks), kinds, None)
+    held, _ = hold(([block.labels, *(block.codes[each] for each in cells)] for block in blocks), kinds, None)
     labels, *codes = held or []
     return dict(zip(cells, codes, strict=True)), labels
 
@@ -42,7 +42,7 @@ def gather_few(passes: Passes, cells: Sequence[Cells], schema: Schema) -> Gather
     cells, classes = list(dict.fromkeys(cells)), len(schema.classes)
     kinds = [_kind(size, True) for size in (classes, *(each.size(schema) for each in cells))]
     blocks = ([block.labels, *(block.codes[each] for each in cells)] for block in classified(passes, classes))
-    held = hold(blocks, kinds, HELD // len(kinds))
+    held, _ = hold(blocks, kinds, HELD // len(kinds))
     return None if held is None else (dict(zip(cells, held[1:], strict=True)), held[0])
 
 
@@ -61,8 +61,8 @@ def with_class(block: ExactRows, classes: int) -> ExactRows:
 
 def hold(
     blocks: Iterable[Sequence[NDArray[Any]]], kinds: Sequence[np.dtype[Any]], most: int | None
-) -> list[NDArray[Any]] | None:
-    """The arrays of all blocks, each as one of its kind; None if they are longer than `most`.
+) -> tuple[list[NDArray[Any]] | None, int]:
+    """The arrays of all blocks, each as one of its kind, or None if they are longer than `most`; and how long they are.
 
     All blocks are looked at, even then: later passes are compared with this one.
     """
@@ -75,11 +75,11 @@ def hold(
         for own, values in zip(parts, block, strict=True):
             own.append(values.astype(own[0].dtype))
     if most is not None and records > most:
-        return None
+        return None, records
     held = []
     while parts:
         held.append(np.concatenate(parts.pop(0)))  # pop: frees the parts
-    return held
+    return held, records
 
 
 def _kind(size: int, smallest: bool) -> np.dtype[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -54,13 +53,12 @@ def coded(block: ExactRows, features: tuple[Feature, ...], classes: int) -> list
     return [sides_of(block.labels, classes), *(each.codes(block.codes, len(block.labels)) for each in features)]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class FoldedProblem:
     """Records that are read again for all sums over them (`Records`). Private."""
 
-    passes: Passes
-    features: tuple[Feature, ...]
-    classes: int
+    def __init__(self, passes: Passes, features: tuple[Feature, ...], classes: int) -> None:
+        self._passes, self.features, self._classes = passes, features, classes
+        self._count: int | None = None
 
     def __repr__(self) -> str:
         return "FoldedProblem(values hidden)"
@@ -70,15 +68,17 @@ class FoldedProblem:
 
     def fold(self, sums: Sums) -> Integers:
         """As Records."""
-        return self.passes.fold(OverFeatures(sums, self.features, self.classes))
+        return self._passes.fold(OverFeatures(sums, self.features, self._classes))
 
     def count(self) -> int:
         """As Records."""
-        return int(self.fold(_One())[0])
+        if self._count is None:
+            self.held(0)
+        return self._count or 0
 
     def few(self) -> Problem | None:
         """As Records."""
-        return self.held(problems.FEW)
+        return None if self._count is not None and self._count > problems.FEW else self.held(problems.FEW)
 
     def whole(self) -> Problem:
         """As Records."""
@@ -88,19 +88,8 @@ class FoldedProblem:
 
     def held(self, most: int | None) -> Problem | None:
         """All records in memory; None if they are more than `most`."""
-        blocks = (
-            coded(block, self.features, self.classes) for block in gathering.classified(self.passes, self.classes)
-        )
-        side = np.dtype(np.uint16 if self.classes > 2 else np.int8)
-        held = gathering.hold(blocks, [side, *[np.dtype(np.uint16)] * len(self.features)], most)
+        blocks = gathering.classified(self._passes, self._classes)
+        side = np.dtype(np.uint16 if self._classes > 2 else np.int8)
+        kinds = [side, *[np.dtype(np.uint16)] * len(self.features)]
+        held, self._count = gathering.hold((coded(each, self.features, self._classes) for each in blocks), kinds, most)
         return None if held is None else Problem(self.features, tuple(held[1:]), held[0])
-
-
-@dataclass(frozen=True)
-class _One:
-    """The number of records."""
-
-    size: int = 1
-
-    def __call__(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> Integers:
-        return np.array([len(sides)])

@@ -21,7 +21,7 @@ LOW = np.uint64(2**32 - 1)
 def fingerprint(block: ExactRows) -> NDArray[np.int64]:
     """The number of records, and the sums of their mixed codes in halves of 32 bits; those of 2**31 records fit."""
     sums = np.zeros(FINGERPRINT, dtype=np.int64)
-    columns = [block.labels, *block.codes.values()]
+    columns = [block.labels, *(block.codes[each] for each in sorted(block.codes, key=repr))]  # in any order of columns
     for start in range(0, len(block.labels), BLOCK):
         words = mixed([codes[start : start + BLOCK] for codes in columns])
         sums += (len(words), int((words & LOW).sum()), int((words >> np.uint64(32)).sum()))

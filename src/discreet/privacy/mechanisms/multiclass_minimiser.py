@@ -142,19 +142,20 @@ class ClassSlopes:
         classes, total = len(self.constant), np.zeros(self.size, dtype=np.int64)
         total[0] = len(sides)
         everyone, *groups = self.divided(total)
-        order = np.arange(classes)
         for block, own in in_blocks(codes, sides, max(256, min(BLOCK, ENTRIES // classes))):
             scores = np.repeat(self.constant[None, :], len(own), axis=0)
             for table, code in zip(self.tables, block, strict=True):
                 scores += table.take(code, axis=0)
-            limbs = split_limbs(self._slopes(scores, own.astype(np.intp)).ravel(), self.limbs)
+            slopes = np.ascontiguousarray(self._slopes(scores, own.astype(np.intp)).T)
+            limbs = split_limbs(slopes, self.limbs)
             for group, code in zip(groups, block, strict=True):
-                add_up(group, (code[:, None] * classes + order).ravel(), limbs)
-            add_up(everyone, np.tile(order, len(own)), limbs)
+                for place, table in enumerate(np.split(group, classes, axis=1)):
+                    add_up(table, code, [limb[place] for limb in limbs])
+            everyone += np.stack([limb.sum(axis=1) for limb in limbs]).astype(np.int64)
         return total
 
     def divided(self, answer: Integers) -> list[Integers]:
-        """The sums over all records, then of each group: limbs by cell and class."""
+        """The sums over all records, then of each group: limbs by class and cell."""
         return divided(answer[1:], self.limbs, [len(self.constant), *(table.size for table in self.tables)])
 
     def _slopes(self, scores: NDArray[Any], sides: NDArray[np.intp]) -> NDArray[Any]:
@@ -203,8 +204,7 @@ class ExactMulticlassGradient:
         everyone, *groups = slopes.divided(answer)
         gathered, units = [], [1]
         for feature, group in reversed(list(zip(features, groups, strict=True))):
-            cells = group.reshape(slopes.limbs, -1, classes)
-            own = [gathered_limbs(feature, cells[:, :, place]) for place in range(classes)]
+            own = [gathered_limbs(feature, table) for table in np.split(group, classes, axis=1)]
             gathered.append(np.stack(own, axis=1))
             units = [feature.unit] * feature.size + units
         by_coordinate = np.concatenate([*reversed(gathered), np.array(joined(everyone), dtype=object)[None, :]])

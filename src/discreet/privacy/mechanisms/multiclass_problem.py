@@ -14,8 +14,9 @@ MARGIN = 2
 """By how much the score of a record's class should exceed the others; weights are measured by it."""
 MOST_STEPS = 500
 """The most steps of conjugate gradients. Every step that they lead to is checked."""
-NEAR = 1e-3
-"""Conjugate gradients stop when the residual is this part of the target (speed: benchmarks/svm.py)."""
+NEAR, NEAR_IN_A_SAMPLE = 1e-3, 1e-2
+"""Conjugate gradients stop when the residual is this part of the target (speed: benchmarks/svm.py). The curvature of a
+sample is further off than that."""
 
 Turn = Callable[[Vector, slice], Vector]
 
@@ -96,7 +97,8 @@ class MulticlassObjective:
         scale = 1 / (shares * curvature + self.mu)
         x, residual = np.zeros_like(target), target.copy()
         direction = scaled = scale * residual
-        goal, norm = NEAR * float(np.linalg.norm(target)), float(residual @ scaled)
+        near = NEAR if self.problem.weights is None else NEAR_IN_A_SAMPLE
+        goal, norm = near * float(np.linalg.norm(target)), float(residual @ scaled)
         for _ in range(MOST_STEPS):
             if not float(np.linalg.norm(residual)) > goal:
                 break
