@@ -139,6 +139,7 @@ def floats(folder: Path, scale: float) -> list[str]:
 def adult(folder: Path, scale: float) -> list[str]:
     """The data set adult 410 times, mixed columns, against sums of its numbers and of the lengths of its texts."""
     import duckdb
+    import pyarrow as pa
 
     from discreet import Schema
     from discreet.schema.columns import Numeric
@@ -148,8 +149,12 @@ def adult(folder: Path, scale: float) -> list[str]:
     numbers = [column.name for column in schema.columns if isinstance(column, Numeric)]
     texts = [name for name in (*schema.names, schema.target) if name not in numbers]
     chosen = [*(f'TRY_CAST("{name}" AS DOUBLE) AS "{name}"' for name in numbers), *(f'"{name}"' for name in texts)]
-    source = f"read_csv('{data / 'adult.csv'}', all_varchar = true), range({times})"
-    duckdb.execute(f"COPY (SELECT {', '.join(chosen)} FROM {source}) TO '{path}' (FORMAT parquet)")
+    connection = duckdb.connect()
+    once = connection.sql(
+        f"SELECT {', '.join(chosen)} FROM read_csv('{data / 'adult.csv'}', all_varchar = true)"
+    ).to_arrow_table()
+    connection.register("many", pa.concat_tables([once] * times))
+    connection.execute(f"COPY many TO '{path}' (FORMAT parquet)")
     sums = [*(f'sum("{name}")' for name in numbers), *(f'sum(strlen("{name}"))' for name in texts)]
     seconds = in_own_process(path, schema.replace(ignore=()), ", ".join(sums), 5)
     path.unlink()

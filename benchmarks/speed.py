@@ -181,10 +181,10 @@ def parquet_times(path: str) -> None:
     import duckdb
 
     from discreet import NaiveBayes
-    from discreet.sources.duckdb import DuckDBSource
+    from discreet.sources.parquet import ParquetSource
 
     names = [f"sum(x{i})" for i in range(COLUMNS)]
-    connection, source = duckdb.connect(), DuckDBSource(path)
+    connection, source = duckdb.connect(), ParquetSource(path)
     schema = generated_schema(COLUMNS, 20_000_000)
     relation = f"read_parquet('{path}')"
     plain = f"SELECT {', '.join(names)} FROM {relation}"
@@ -203,9 +203,9 @@ def parquet_times(path: str) -> None:
 def parquet_memory(path: str) -> None:
     """Train once and print the peak memory of the whole process."""
     from discreet import NaiveBayes
-    from discreet.sources.duckdb import DuckDBSource
+    from discreet.sources.parquet import ParquetSource
 
-    NaiveBayes(generated_schema(COLUMNS, 20_000_000), epsilon=1.0).fit_from(DuckDBSource(path))
+    NaiveBayes(generated_schema(COLUMNS, 20_000_000), epsilon=1.0).fit_from(ParquetSource(path))
     print(own_peak_memory())
 
 

@@ -233,6 +233,7 @@ OPTIONAL = {
     "duckdb",
     "flwr",
     "matplotlib",
+    "numba",
     "pandas",
     "polars",
     "psycopg",
@@ -254,7 +255,7 @@ def test_the_model_loads_nothing_optional_either():
     theirs = set(run(f"import sys, sklearn.base, sklearn.utils.validation, sklearn.utils.multiclass; {show}"))
     loaded = set(run(f"import sys; from discreet import *; {show}"))
     assert not (loaded - theirs) & (OPTIONAL | {"typer", "rich"})
-    assert not loaded & {"cryptography", "duckdb", "flwr", "matplotlib", "opendp", "psycopg"}
+    assert not loaded & {"cryptography", "duckdb", "flwr", "matplotlib", "numba", "opendp", "psycopg"}
 
 
 def test_public_names_are_exactly_those_listed():
@@ -297,7 +298,7 @@ def test_every_error_of_ours_is_a_discreet_error():
                 assert known, f"{module} raises {raised}"
 
 
-@pytest.mark.parametrize("extra", ["duckdb", "federated", "flower", "plot", "postgres", "spark"])
+@pytest.mark.parametrize("extra", ["duckdb", "federated", "flower", "parquet", "plot", "postgres", "spark"])
 def test_a_missing_extra_is_an_import_error_that_says_what_to_install(extra):
     error = MissingExtra(extra)
     assert isinstance(error, ImportError)

@@ -4,6 +4,7 @@ import decimal
 import math
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -85,8 +86,6 @@ def test_what_is_no_table_is_refused_before_a_charge():
 
     with pytest.raises(DataError, match="table is a list; need something with __arrow_c_stream__"):
         ArrowSource([1])
-    with pytest.raises(DataError, match=r"DuckDBSource\(connection=, table=\)"):
-        ArrowSource(duckdb.sql("SELECT 1 AS c"))
     ledger = Ledger(1)
     dated = {**COLUMNS, "n": pa.array([0] * 7, pa.timestamp("s"))}
     for table, words in (
@@ -95,6 +94,9 @@ def test_what_is_no_table_is_refused_before_a_charge():
         (pa.table(dated), "column 'n' holds dates or times"),
         (pa.Table.from_arrays([pa.array(["a"])] * 2, ["c", "c"]), "two columns with the same name"),
         (lambda: 1 / 0, "cannot be read as Arrow batches"),
+        (duckdb.sql("SELECT 1 AS c"), r"of which a value can change others; .*DuckDBSource\(connection=, table=\)"),
+        (pd.DataFrame(COLUMNS), "types would be guessed from its values; pass it to fit"),
+        (lambda: pd.DataFrame(COLUMNS), "types would be guessed from its values; pass it to fit"),
     ):
         with pytest.raises(DataError, match=words) as caught:
             NaiveBayes(SCHEMA).fit_from(ArrowSource(table), ledger=ledger)

@@ -264,6 +264,25 @@ def test_threads_may_share_a_connection_and_settings_survive(tmp_path, setting):
     assert connection.execute("SELECT current_setting('disabled_optimizers')").fetchall() == kept
 
 
+def test_threads_may_share_a_source(tmp_path):
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
+        connection.register("given", pa.table({name: values * 20_000 for name, values in COLUMNS.items()}))
+        connection.execute("CREATE TABLE t AS SELECT * FROM given")
+    source, found = DuckDBSource(tmp_path / "t.duckdb", table="t"), []
+    expected = counts(source)
+    threads = [threading.Thread(target=lambda: found.append(counts(source))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+    half = source.rows(CELLS, SCHEMA)
+    next(half)
+    assert counts(source) == expected  # a pass that was left half-way disturbs no other
+    assert sum(len(block.labels) for block in half) < 120_000
+    half.close()
+
+
 def test_a_database_that_is_open_elsewhere_keeps_its_settings(tmp_path):
     with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
         connection.register("given", pa.table(COLUMNS))

@@ -107,16 +107,43 @@ def test_no_product_and_sum_are_contracted():
 
 def test_a_pass_changes_over_to_the_loops_and_nothing_else_changes(monkeypatch):
     seen = []
-    monkeypatch.setattr(kernels, "PATIENCE", 2)
-    original = kernels.Tally.add_numbers
+    loops, original = kernels._compiled(), kernels.Tally.add_numbers
+    monkeypatch.setattr(kernels, "kernels", lambda batches: loops if batches > 2 else None)
     monkeypatch.setattr(kernels.Tally, "add_numbers", lambda self, *given: (seen.append(1), original(self, *given)))
-    kernels._compiled.cache_clear()
     counter = BatchCounter([Cells("x", 4)], Schema([Numeric("x", 0, 1)], "y", ["a"]))
     batch = pa.record_batch({"x": [0.1, 0.6, None], "y": ["a", "a", "a"]})
     for place in range(5):
         counter.add(batch)
         assert len(seen) == max(place - 1, 0)
     assert counter.counted().counts[Cells("x", 4)].tolist() == [[5, 0, 10, 0]]
+
+
+def test_loops_are_compiled_once_a_pass_is_long():
+    kernels._compiled.cache_clear()
+    assert kernels.kernels(kernels.PATIENCE) is None
+    assert kernels.kernels(kernels.PATIENCE + 1) is not None
+    assert kernels.kernels(1) is not None  # from then on at once
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_loops_that_cannot_be_kept_or_compiled_are_no_error(monkeypatch, failures):
+    """A full disk, no folder to write to, a processor that numba does not know."""
+    import numba
+
+    tried = []
+
+    def njit(**options):
+        tried.append(options["cache"])
+        if len(tried) <= failures:
+            raise RuntimeError("no locator available")
+        return original(**options)
+
+    original = numba.njit
+    monkeypatch.setattr(numba, "njit", njit)
+    kernels._compiled.cache_clear()
+    assert (kernels.kernels(10**6) is None) == (failures == 2)
+    assert tried == [True, False]
+    kernels._compiled.cache_clear()
 
 
 def test_without_numba_numpy_counts(monkeypatch):

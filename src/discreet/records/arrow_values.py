@@ -6,7 +6,7 @@ Proof      numbers are handed to the encoding as an array of their own type, wit
            each distinct value is handed over once, as an object, and every record gets the code of its own value.
            (A decimal becomes the float nearest to it: see `_decimals`.) Where Arrow cannot read a column at a stroke,
            each value is read by itself, and one that cannot be read is UNREADABLE, as it is in `values`.
-Test       tests/sources/test_arrow.py, tests/sources/test_sources_agree.py
+Test       tests/sources/test_arrow_source.py, tests/sources/test_sources_agree.py
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class ColumnReader:
         `countable`: small natural numbers may come as places, since finding numbers among labels takes longer.
         """
         try:
-            if column.type is not self._type:
+            if column.type != self._type:
                 self._type, self._kind = column.type, "text" if self._as_text else arrow_kind(column.type)
             read = self._read(column, self._kind)
             return self._narrow(read) if countable and isinstance(read, np.ndarray) else read

@@ -1,4 +1,4 @@
-"""Engines that count private records: memory, files, DuckDB; exact answers stay here and in doors."""
+"""Engines that count private records: memory, files, DuckDB, Arrow; exact answers stay here and in doors."""
 
 from __future__ import annotations
 

@@ -21,6 +21,13 @@ from discreet.sources.exact import ExactRows, ExactStatistics
 UNREAD = "the table cannot be read as Arrow batches; check that its source is still open"
 ONCE = "a stream of Arrow batches can be read once, and was; pass a function that opens it anew, or a table"
 
+GUESSED = {
+    "pandas": "whose types would be guessed from its values; pass it to fit, or to MemorySource",
+    "duckdb": "of which a value can change others; make it a view, and pass DuckDBSource(connection=, table=)",
+}
+GUESSED["_duckdb"] = GUESSED["duckdb"]
+"""Tables whose batches depend on which values there are, by the library that they are of."""
+
 
 class ArrowSource:
     """A table that comes in Arrow batches, target included; each pass opens it anew.
@@ -41,8 +48,6 @@ class ArrowSource:
         is_table = _is_table(table)
         if not is_table and not callable(table):
             raise DataError(f"table is a {type(table).__name__}; need something with __arrow_c_stream__")
-        if type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
-            raise DataError("table is a relation of DuckDB; make it a view, and pass DuckDBSource(connection=, table=)")
         self._open: Callable[[], Any] = (lambda: table) if is_table else table
         self._reader = table if isinstance(table, pa.RecordBatchReader) else None
         self._used = False
@@ -102,6 +107,8 @@ def _is_table(given: Any) -> bool:
 def _reader(given: Any, *, empty: bool = False) -> Any:
     """A stream of the table's batches; a lazy frame of Polars is computed as they come, or for its columns alone."""
     stream = arrow_module().RecordBatchReader
+    if type(given).__module__.partition(".")[0] in GUESSED:
+        raise DataError(f"table is a {type(given).__name__}, {GUESSED[type(given).__module__.partition('.')[0]]}")
     if isinstance(given, stream):
         return given
     if hasattr(given, "__arrow_c_stream__"):

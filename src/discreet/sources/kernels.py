@@ -15,6 +15,7 @@ Test       tests/sources/test_kernels.py
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 from collections.abc import Callable
@@ -51,7 +52,22 @@ def _compiled() -> Kernels | None:
         from numba import njit
     except Exception:  # not installed, or unable to run beside this version of numpy
         return None
-    return Kernels(_compile(njit, _add_numbers), _compile(njit, _add_places))
+    for cache in (True, False):  # there may be no folder in which numba can keep what it compiles
+        with contextlib.suppress(Exception):
+            compiled = njit(nogil=True, fastmath=False, cache=cache)
+            loops = Kernels(compiled(_add_numbers), compiled(_add_places))
+            _try(loops)
+            return loops
+    return None
+
+
+def _try(loops: Kernels) -> None:
+    """Compile the loops for all types that they meet: not while records are counted, when nothing may fail."""
+    cells, column, labels = Cells("any", 2), Numeric("any", 0, 1), np.zeros(3, dtype=np.int32)
+    tally = Tally(np.zeros(4, dtype=np.int64), 2)
+    for kind in (np.float32, np.float64):
+        tally.add_numbers(loops, np.zeros(3, dtype=kind), labels, cells, column)
+    tally.add_places(loops, np.zeros(3, dtype=np.int32), labels, np.zeros(1, dtype=np.intp))
 
 
 def kernels(batches: int) -> Kernels | None:
@@ -60,14 +76,6 @@ def kernels(batches: int) -> Kernels | None:
         return None
     with _LOCK:
         return _compiled()
-
-
-def _compile(njit: Callable[..., Any], loop: Callable[..., None]) -> Callable[..., None]:
-    try:
-        compiled: Callable[..., None] = njit(nogil=True, fastmath=False, cache=True)(loop)
-    except Exception:  # there is no folder in which numba could keep what it compiles
-        compiled = njit(nogil=True, fastmath=False)(loop)
-    return compiled
 
 
 class Tally:
