@@ -36,7 +36,9 @@ def database(postgres):
 
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute("CREATE SCHEMA clinic")
-        connection.execute("SET search_path = clinic, public")
+        connection.execute(
+            "SET search_path = clinic, public; SET lock_timeout = '10s'"
+        )  # a test that failed may hold a table
         try:
             yield connection
         finally:
