@@ -6,7 +6,7 @@ import contextlib
 import uuid
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from discreet.errors import DataError, FileError, MissingExtra, ParameterError
 from discreet.records.encoding import Cells
 from discreet.records.tables import check_names
+from discreet.records.values import Columns
 from discreet.schema import Schema
 from discreet.sources import Task
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.spark_package import zipped_package
 from discreet.sources.spark_sql import Selected, refuse_dates, select_codes
+from discreet.sources.spark_values import expression, structure_of, value_blocks
 from discreet.sources.spark_workers import ANSWER, Adding, Coding, Counting, Folding, Tables, Trying, added, stored_rows
 
 Result = TypeVar("Result")
@@ -132,7 +134,7 @@ class SparkSource:
         """Raise ParameterError unless codes of records may travel: asked before the charge by models that need them."""
         if not self._stream:
             raise ParameterError(
-                "this model needs the codes of single records, which stay in Spark; let them travel to this process "
+                "this needs codes or values of single records, which stay in Spark; let them travel to this process "
                 "(stream=True, --stream), or choose naive Bayes, one rule or a decision tree"
             )
 
@@ -143,6 +145,19 @@ class SparkSource:
         stored = _quietly(lambda: iter(_mapped(self._coded(selected), Coding(selected.layout)).toLocalIterator()))
         while (row := _quietly(lambda: next(stored, None))) is not None:
             yield stored_rows(row[0], selected.layout)
+
+    def structure(self) -> Columns:
+        """The columns without a record."""
+        return structure_of(self._open()[1])
+
+    def values(self, names: Sequence[str], numbers: Collection[str] = ()) -> Iterator[Columns]:
+        """The values of some columns, block by block, in any order; only with `stream`."""
+        self.check_rows()
+        frame, types = self._open()
+        places = {name: f"c{place}" for place, name in enumerate(types)}
+        wanted = [f"{expression(places[name], types[name])} AS v{at}" for at, name in enumerate(names)]
+        stored = _quietly(lambda: iter(frame.selectExpr(*wanted).toLocalIterator()))
+        return value_blocks(iter(lambda: _quietly(lambda: next(stored, None)), None), names, types)
 
     def _open(self) -> tuple[Any, dict[str, str]]:
         """The DataFrame with columns c0, c1, ..., and the types of the columns by their names; opened once."""
