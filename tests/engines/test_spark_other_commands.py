@@ -5,7 +5,8 @@ from decimal import Decimal
 import pytest
 
 from discreet import Ledger, LocalPerturbation, NaiveBayes
-from discreet.errors import ParameterError
+from discreet.errors import FileError, ParameterError
+from discreet.evaluation import evaluate_from
 from discreet.sources import as_records
 from discreet.sources.spark import SparkSource
 from support.other_commands import assert_same_answers, assert_same_scores, plain_columns
@@ -60,3 +61,18 @@ def test_predictions_are_those_in_memory(frame, schema):
     columns = plain_columns()
     expected = model.predict({name: columns[name] for name in schema.names}).tolist()
     assert [found[number] for number in columns["id"]] == expected
+
+
+class Homeless:
+    """Something that no worker can load."""
+
+    def __reduce__(self):
+        return __import__, ("no_such_package_of_a_worker",)
+
+
+def test_workers_that_cannot_use_the_model_cost_nothing(frame, schema):
+    model, ledger = NaiveBayes(schema, epsilon=5, random_state=0).fit(draw_records(400, seed=3)), Ledger(1)
+    model.extra_ = Homeless()
+    with pytest.raises(FileError, match="lack a package of discreet's own"):
+        evaluate_from(model, SparkSource(frame), epsilon=1, ledger=ledger)
+    assert ledger.spent == 0

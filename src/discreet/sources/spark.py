@@ -22,7 +22,18 @@ from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.spark_package import zipped_package
 from discreet.sources.spark_sql import Selected, refuse_dates, select_codes
 from discreet.sources.spark_values import expression, structure_of, value_blocks
-from discreet.sources.spark_workers import ANSWER, Adding, Coding, Counting, Folding, Tables, Trying, added, stored_rows
+from discreet.sources.spark_workers import (
+    ANSWER,
+    Adding,
+    Coding,
+    Counting,
+    Folding,
+    Layout,
+    Tables,
+    Trying,
+    added,
+    stored_rows,
+)
 
 Result = TypeVar("Result")
 
@@ -109,8 +120,12 @@ class SparkSource:
         if _is_stopped(frame.sparkSession):
             raise FileError(GONE)
         if not self._tried:
-            self._try(frame.sparkSession, self._selected([], schema))
+            self._try(frame.sparkSession, self._selected([], schema).layout)
             self._tried = True
+
+    def try_task(self, task: Task) -> None:
+        """See that a worker has the packages that a task needs."""
+        self._try(self._open()[0].sparkSession, task, "a package of discreet's own, such as scikit-learn or narwhals")
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """Count in the workers; only counts come back."""
@@ -173,15 +188,15 @@ class SparkSource:
             self._opened = frame.toDF(*(f"c{place}" for place in range(len(names)))), dict(fields)
         return self._opened
 
-    def _try(self, session: Any, selected: Selected) -> None:
+    def _try(self, session: Any, sent: Layout | Task, lacking: str = "numpy or pyarrow") -> None:
         """Send the package to the workers, and see that one of them can use it: before anything is charged."""
         try:
             with _tagged(session), _without_warnings():
                 _send_package(session)
-                _mapped(session.range(0, 1, 1, 1), Trying(selected.layout)).collect()
+                _mapped(session.range(0, 1, 1, 1), Trying(sent)).collect()
             return
         except Exception as error:
-            message = _unusable(error)
+            message = _unusable(error, lacking)
         raise FileError(message)
 
     def _selected(self, cells: Sequence[Cells], schema: Schema) -> Selected:
@@ -317,15 +332,13 @@ def _unpersist(stored: Any) -> None:
         stored.unpersist()
 
 
-def _unusable(error: Exception) -> str:
+def _unusable(error: Exception, lacking: str = "numpy or pyarrow") -> str:
     """What to say if Spark cannot do anything. Its own message is not passed on."""
     text = str(error)
     if "PYTHON_VERSION_MISMATCH" in text:
         return "the workers of Spark run another version of Python; set PYSPARK_PYTHON to one like that of this process"
     if "ModuleNotFoundError" in text or "ImportError" in text:
-        return (
-            "the workers of Spark lack numpy or pyarrow; install both, or set PYSPARK_PYTHON to a Python that has them"
-        )
+        return f"the workers of Spark lack {lacking}; install it, or set PYSPARK_PYTHON to a Python that has it"
     return GONE
 
 
