@@ -2,7 +2,7 @@
 # make test   all tests                                        make bench  benchmarks (needs DISCREET_DATA)
 # make coverage   lines and branches of the fast tests: what no test runs
 # make test-flower   federated training carried by Flower, in an environment of its own
-# make test-engines   training in databases and clusters, which are started here, in an environment of its own
+# make test-engines   training in databases and clusters, which are started here, and compiled counting: an environment of its own
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -44,11 +44,12 @@ $(FLOWER)/.ready: pyproject.toml
 
 test-engines: $(ENGINES)/.ready
 	$(ENGINES)/bin/python -m pytest tests/engines -m engines
+	$(ENGINES)/bin/python -m pytest tests/sources/test_kernels.py
 
 $(ENGINES)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(ENGINES)
 	$(ENGINES)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(ENGINES)/bin/python -m pip install --quiet --editable ".[postgres,spark,duckdb]" pytest hypothesis
+	$(ENGINES)/bin/python -m pip install --quiet --editable ".[postgres,spark,duckdb,fast]" pytest hypothesis
 	touch $(ENGINES)/.ready
 
 check: $(READY)

@@ -151,7 +151,8 @@ def test_the_exact_number_of_records_appears_nowhere(name: str) -> None:
 def test_nothing_exact_outlives_a_fit(name: str) -> None:
     model = fitted(name, [BASE, ODD])
     gc.collect()
-    assert not [thing for thing in gc.get_objects() if isinstance(thing, ExactStatistics | ExactRows)]
+    exact = (ExactStatistics, ExactRows)
+    assert not [thing for thing in gc.get_objects() if issubclass(type(thing), exact)]  # others may be dead proxies
     assert model.predict([BASE]).shape == (1,)
 
 
