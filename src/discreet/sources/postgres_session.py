@@ -6,7 +6,7 @@ Nothing that PostgreSQL or its drivers say is passed on: their messages may quot
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from discreet.records.encoding import UNREADABLE
 from discreet.records.sql_types import identifier
 from discreet.sources.addresses import as_address
 from discreet.sources.postgres_sql import kind_of
+from discreet.sources.postgres_steady import STEADY
 
 SECONDS = 10
 """How long to wait for a server, unless the address says otherwise."""
@@ -66,12 +67,15 @@ class Session:
         cursor.execute(text, prepare=False)
         return list(cursor.fetchall()) if cursor.description else []
 
-    def fetch(self, text: str) -> Iterator[Rows]:
-        """The rows of a SELECT, some at a time; FileError, always the same, if anything fails."""
-        return quietly(self._fetched(text))
+    def fetch(self, text: str, values: Sequence[Any] = ()) -> Iterator[Rows]:
+        """The rows of a SELECT, some at a time; FileError, always the same, if anything fails.
 
-    def _fetched(self, text: str) -> Iterator[Rows]:
-        with contextlib.closing(_streamed(self._cursor(), text)) as rows:
+        `values` take the places `%s` of the text, one after another; they are sent apart from it.
+        """
+        return quietly(self._fetched(text, values))
+
+    def _fetched(self, text: str, values: Sequence[Any]) -> Iterator[Rows]:
+        with contextlib.closing(_streamed(self._cursor(), text, values)) as rows:
             while chunk := list(islice(rows, FETCHED)):
                 yield chunk
 
@@ -98,9 +102,9 @@ class Session:
         return cursor
 
 
-def _streamed(cursor: Any, text: str) -> Any:
+def _streamed(cursor: Any, text: str, values: Sequence[Any]) -> Any:
     chunked = driver().capabilities.has_stream_chunked()
-    return cursor.stream(text, binary=True, **({"size": 1000} if chunked else {}))
+    return cursor.stream(text, list(values) or None, binary=True, **({"size": 1000} if chunked else {}))
 
 
 def _quiet_text(psycopg: Any, form: Any) -> Any:
@@ -194,10 +198,10 @@ FROM base JOIN pg_catalog.pg_type t ON t.oid = base.typbasetype WHERE base.typty
 SELECT attname::text, typname::text, typcategory::text FROM base WHERE typtype <> 'd' ORDER BY attnum"""
 
 
-def named(session: Session, table: str) -> tuple[str, dict[str, str]]:
-    """The full name of a table or view as SQL, and the kind of each of its columns; FileError unless there is one.
+def named(session: Session, table: str) -> tuple[str, dict[str, str], bool]:
+    """The full name of a table or view as SQL, the kinds of its columns, and whether it is steady.
 
-    A name is taken letter for letter; if there is none, upper and lower case are the same.
+    FileError unless there is one. A name is taken letter for letter; if there is none, upper and lower case are equal.
     """
     rows = [row for row in session.run(CATALOG) if UNREADABLE not in row]
     found = _matching(rows, table, str) or _matching(rows, table, str.lower)
@@ -206,7 +210,8 @@ def named(session: Session, table: str) -> tuple[str, dict[str, str]]:
         raise FileError(f"table {table!r}: {problem}; need the name of one, as schema.name")
     schema, name, _, oid = found[0]
     columns = session.run(COLUMNS.format(oid=oid))
-    return f"{identifier(schema)}.{identifier(name)}", {row[0]: kind_of(row[1], row[2]) for row in columns}
+    kinds = {row[0]: kind_of(row[1], row[2]) for row in columns}
+    return f"{identifier(schema)}.{identifier(name)}", kinds, bool(session.run(STEADY.format(oid=oid))[0][0])
 
 
 def _matching(rows: list[tuple[Any, ...]], table: str, spelled: Callable[[str], str]) -> list[tuple[Any, ...]]:
