@@ -2,6 +2,8 @@
 
 import decimal
 import math
+import threading
+import time
 from functools import partial
 
 import numpy as np
@@ -221,7 +223,7 @@ def test_record_and_replay_on_neighbours(database, postgres, name):
         assert visible(model) == visible(twin)
 
 
-GREEDY = partial(DecisionTree, structure="greedy", max_depth=3, random_state=0)
+GREEDY = partial(DecisionTree, structure="greedy", max_depth=3, criterion="gini", random_state=0)
 
 
 def test_all_levels_read_one_snapshot(database, postgres):
@@ -295,6 +297,39 @@ def test_what_is_not_steady_is_refused_before_the_charge(database, postgres):
             DecisionTree(schema, epsilon=1).fit_from(PostgresSource(postgres, table=f"clinic.{table}"), ledger=ledger)
     database.execute("DROP EXTENSION IF EXISTS file_fdw CASCADE")
     assert ledger.spent == 0
+
+
+@pytest.mark.parametrize(
+    "slept", ["SELECT GROUPING%", "%slow% GROUP BY 1"], ids=["at a level", "while texts are looked up"]
+)
+def test_a_connection_that_is_killed_at_a_level_fails_closed(database, postgres, slept):
+    fill_table(database, "t", types(), untidy(100))
+    others = ", ".join(name for name in TYPED if name not in ("large", "word"))
+    database.execute(
+        """CREATE FUNCTION nap(x int8) RETURNS int8 STABLE LANGUAGE plpgsql AS
+        $$BEGIN PERFORM pg_sleep(0.05); RETURN coalesce(x, 0); END$$"""
+    )
+    database.execute(f"CREATE VIEW slow AS SELECT {others}, word || left(nap(large)::text, 0) AS word, large FROM t")
+
+    def kill():
+        query = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+            AND state = 'active' AND query LIKE %s"""
+        with psycopg.connect(postgres, autocommit=True) as killer:
+            while not killer.execute(query, [slept]).fetchone()[0] and not done:
+                time.sleep(0.02)
+
+    done, ledger = [], Ledger(4)
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        with pytest.raises(FileError) as caught:
+            GREEDY(mixed_schema(), epsilon=4).fit_from(PostgresSource(postgres, table="clinic.slow"), ledger=ledger)
+    finally:
+        done.append(True)
+        thread.join()
+    assert str(caught.value) == LOST
+    assert caught.value.__context__ is None
+    assert ledger.spent == 4
 
 
 def test_a_view_that_fails_at_a_level_fails_with_the_same_words(database, postgres):

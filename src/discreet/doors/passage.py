@@ -77,8 +77,8 @@ class Passes:
                pass certifies the result. How many passes there are depends on the records (how many can be held, how
                soon a search arrives), so one record could decide which of two states of the table is published.
                A source whose engine keeps a snapshot for it (`state_of`) needs no fingerprint: that all passes read
-               the same snapshot is compared instead, before and after each of them. Such a source says so only of
-               tables that are the same whenever the snapshot is read (sources/postgres_steady.py).
+               the same snapshot is compared instead, after each of them. Such a source says so only of tables that
+               are the same whenever the snapshot is read (sources/postgres_steady.py).
     Rests on   states that differ having different fingerprints: the number of records, and two sums of 32 bits each of
                a number that is made of all codes of a record; or on the engine's word for its snapshot.
     Test       tests/doors/test_passage.py::test_all_passes_of_a_reading_meet_one_table and
@@ -100,36 +100,23 @@ class Passes:
 
     def rows(self) -> Iterator[ExactRows]:
         """The codes of each record, in blocks."""
-        self._same_state()
         met = np.zeros(FINGERPRINT, dtype=np.int64)
         for block in self._source.rows(self._cells, self._schema):
             met += fingerprint(block)
             yield block
         self._compare(met)
-        self._same_state()
 
     def fold(self, task: Task) -> NDArray[np.int64]:
         """The sum of what the task answers for the records."""
-        if self._state is not None:
-            return self._in_snapshot(task)
-        folded = self._source.fold(self._cells, self._schema, Fingerprinted(task))
+        asked = Fingerprinted(task) if self._state is None else task
+        folded = self._source.fold(self._cells, self._schema, asked)
         self._compare(folded[task.size :])
         return folded[: task.size]
 
-    def _in_snapshot(self, task: Task) -> NDArray[np.int64]:
-        """As `fold`, for a source that keeps a snapshot."""
-        self._same_state()
-        folded = self._source.fold(self._cells, self._schema, task)
-        self._same_state()
-        return folded
-
-    def _same_state(self) -> None:
-        if state_of(self._source) is not self._state:
-            raise DataError(CHANGED)
-
     def _compare(self, met: NDArray[np.int64]) -> None:
         first, self._met = self._met, met
-        if first is not None and (first != met).any():
+        has_changed = self._state is None and first is not None and (first != met).any()
+        if has_changed or state_of(self._source) is not self._state:
             raise DataError(CHANGED)
 
 

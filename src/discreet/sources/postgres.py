@@ -64,9 +64,9 @@ class PostgresSource:
     """A table, view, partitioned or foreign table of PostgreSQL.
 
     By default only counts leave the database: numbers are coded there, values of other columns are grouped and encoded
-    here, each distinct value once. With `stream`, rows travel to this process and are counted here; this allows every
-    model. A role that may SELECT is all that is needed. Passwords come from the address, PGPASSWORD, ~/.pgpass or a
-    service file, and are shown nowhere.
+    here, each distinct value once; trees are grown by counts at their nodes. With `stream`, rows travel to this process
+    and are counted here; this allows every model. A role that may SELECT is all that is needed. Passwords come from the
+    address, PGPASSWORD, ~/.pgpass or a service file, and are shown nowhere.
 
     All passes of one fit read one snapshot. It begins with the first `check` and ends with the fit; in a `with` block
     it ends with the block, so that several fits meet the same records. (The guarantee does not need this: see Source.)

@@ -34,8 +34,11 @@ from discreet.sources.postgres_session import Session
 from discreet.sources.postgres_values import values_of
 from discreet.sources.tree_counts import CountsAt, Grouped
 
-SETTINGS = ("SET LOCAL enable_sort = off", "SET LOCAL jit = off", "SET LOCAL join_collapse_limit = 1")
-"""Groups are hashed, since estimates of their number are guesses; compiling a deep tree would take longer than it."""
+SETTINGS = """SELECT set_config('enable_sort', 'off', true), set_config('jit', 'off', true),
+set_config('join_collapse_limit', '1', true),
+CASE WHEN pg_size_bytes(current_setting('work_mem')) < 67108864 THEN set_config('work_mem', '64MB', true) END"""
+"""What a transaction is told before the first level. Groups are hashed, for estimates of their number are guesses, in
+memory; to compile a deep tree would take longer than to run it; what is looked up is joined as written."""
 PACKED = 1 << 10
 """Columns are grouped together while they have at most this many groups, ..."""
 FEW = 1 << 16
@@ -69,8 +72,7 @@ class Levels:
     def counted(self, task: CountsAt, schema: Schema) -> NDArray[np.int64]:
         """What the task answers for all records."""
         if not self.known:
-            for text in SETTINGS:
-                self.session.run(text)
+            list(self.session.fetch(SETTINGS))
         looked = self._looked_up(task, schema)
         tables = {pack: np.zeros(task.places * task.classes * pack.size, dtype=np.int64) for pack in _packs(task)}
         remaining = iter(tables)
