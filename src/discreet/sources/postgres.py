@@ -21,6 +21,7 @@ from discreet.sources.coding import CodedBlock, count_blocks, fold_rows, rows_of
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.postgres_levels import Levels
 from discreet.sources.postgres_session import Rows, Session, begun, check_idle, connected, driver, named
+from discreet.sources.postgres_steady import STEADY
 from discreet.sources.postgres_stream import Stream, coded_blocks, structure_of, value_blocks
 from discreet.sources.postgres_values import values_of
 from discreet.sources.tree_counts import CountsAt
@@ -40,13 +41,18 @@ UNSTEADY = (
 @dataclass(frozen=True, eq=False, repr=False)
 class Opened:
     """A snapshot, a second connection to it if rows may travel, and the table: its name as SQL, its columns' kinds, and
-    whether it is the same whenever the snapshot is read."""
+    its number in the catalog."""
 
     session: Session
     stream: Stream | None
     relation: str
     kinds: dict[str, str]
-    steady: bool
+    number: int
+
+    @cached_property
+    def steady(self) -> bool:
+        """Whether the table is the same whenever the snapshot is read; no value is looked at."""
+        return [row[0] for rows in self.session.fetch(STEADY.format(oid=self.number)) for row in rows] == [True]
 
     @cached_property
     def levels(self) -> Levels:

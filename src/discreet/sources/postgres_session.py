@@ -15,7 +15,6 @@ from discreet.records.encoding import UNREADABLE
 from discreet.records.sql_types import identifier
 from discreet.sources.addresses import as_address
 from discreet.sources.postgres_sql import kind_of
-from discreet.sources.postgres_steady import STEADY
 
 SECONDS = 10
 """How long to wait for a server, unless the address says otherwise."""
@@ -198,8 +197,8 @@ FROM base JOIN pg_catalog.pg_type t ON t.oid = base.typbasetype WHERE base.typty
 SELECT attname::text, typname::text, typcategory::text FROM base WHERE typtype <> 'd' ORDER BY attnum"""
 
 
-def named(session: Session, table: str) -> tuple[str, dict[str, str], bool]:
-    """The full name of a table or view as SQL, the kinds of its columns, and whether it is steady.
+def named(session: Session, table: str) -> tuple[str, dict[str, str], int]:
+    """The full name of a table or view as SQL, the kinds of its columns, and its number in the catalog.
 
     FileError unless there is one. A name is taken letter for letter; if there is none, upper and lower case are equal.
     """
@@ -210,8 +209,7 @@ def named(session: Session, table: str) -> tuple[str, dict[str, str], bool]:
         raise FileError(f"table {table!r}: {problem}; need the name of one, as schema.name")
     schema, name, _, oid = found[0]
     columns = session.run(COLUMNS.format(oid=oid))
-    kinds = {row[0]: kind_of(row[1], row[2]) for row in columns}
-    return f"{identifier(schema)}.{identifier(name)}", kinds, bool(session.run(STEADY.format(oid=oid))[0][0])
+    return f"{identifier(schema)}.{identifier(name)}", {row[0]: kind_of(row[1], row[2]) for row in columns}, int(oid)
 
 
 def _matching(rows: list[tuple[Any, ...]], table: str, spelled: Callable[[str], str]) -> list[tuple[Any, ...]]:

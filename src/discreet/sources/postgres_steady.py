@@ -6,8 +6,9 @@ Proof      it is made of tables, partitions and materialised views, whose record
            lasts; and of views over these, and rules of row-level security, whose functions are not volatile: their
            values depend on their arguments, the snapshot and the transaction alone. A view that samples records, or
            that takes some of them by LIMIT, is not steady: which it takes may depend on how it is read.
-Rests on   functions that are volatile being declared so, and on views that compute the same from the same records (no
-           numbering of records in an order that leaves ties). These are the owner's.
+Rests on   functions that are volatile being declared so; views that compute the same from the same records (no first
+           record, and no number of a record, in an order that leaves ties); and foreign tables that are steady on
+           their own server. These are the owner's.
 Test       tests/engines/test_postgres_levels.py::test_what_is_not_steady_is_refused_before_the_charge
 """
 
