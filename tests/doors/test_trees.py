@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet import Ledger
+from discreet import Categorical, Ledger, Schema
 from discreet.doors import tree_rows
 from discreet.doors.tree_plans import Asked, BestLabelled, Fixed, Greedy, Published, labelings
 from discreet.doors.tree_rows import TreeRows
@@ -442,3 +442,23 @@ def test_each_step_is_answered_by_its_own_mechanism(kind):
     used = list(dict.fromkeys(passage.mechanism for passage in passages))
     assert used == [step.mechanism for step in plan.steps(schema())]
     assert len(set(used)) == 4
+
+
+def test_columns_with_many_candidates_have_a_handicap():
+    """Before any record counts, a column of two values is chosen about as often as one of many; and no lead moves."""
+    public = Schema(
+        [Categorical("two", ["a", "b"], unlisted=False), Categorical("many", [f"c{i}" for i in range(12)])],
+        "y",
+        [0, 1],
+    )
+    plan = BestLabelled(tree_plan.stumps(public, public.names), Fraction(1))
+    numbers = [len(labelings(tree, 2)) for tree in plan.trees]
+    handicaps = plan.handicaps(public, 1000.0)
+    assert len(handicaps) == sum(numbers)
+    weights = np.exp(-handicaps / 1000.0)
+    of_column: dict[str, float] = {}
+    for tree, part in zip(plan.trees, np.split(weights, np.cumsum(numbers)[:-1]), strict=True):
+        name = tree.cells[0].column if tree.cells else ""
+        of_column[name] = of_column.get(name, 0.0) + float(part.sum())
+    assert of_column == pytest.approx(dict.fromkeys(["", "two", "many"], 1.0), abs=1e-3)
+    assert not plan.handicaps(public, 0.0).any()  # without noise the best is the best

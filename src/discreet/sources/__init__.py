@@ -106,6 +106,11 @@ def finish(source: Source) -> None:
     getattr(source, "finish", lambda: None)()
 
 
+def try_task(source: Source, task: Task) -> None:
+    """Raise FileError if a task cannot be sent to where the records are; before the charge, and no record is read."""
+    getattr(source, "try_task", lambda _: None)(task)
+
+
 def check_rows(source: Source, *, sums: bool = False, levels: bool = False) -> None:
     """Raise ParameterError if the source gives counts only; for learners that need more, before anything is charged.
 
@@ -133,4 +138,4 @@ def state_of(source: Source) -> object | None:
     return state
 
 
-__all__ = ["Records", "Source", "Task", "as_records", "check_rows", "finish", "state_of", "sums_only"]
+__all__ = ["Records", "Source", "Task", "as_records", "check_rows", "finish", "state_of", "sums_only", "try_task"]

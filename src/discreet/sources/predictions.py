@@ -13,7 +13,7 @@ from discreet.records.encoding import Cells, Codes, class_codes
 from discreet.records.tables import CodedRecords, open_labelled
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical
-from discreet.sources import Source, Task
+from discreet.sources import Source, Task, try_task
 from discreet.sources.coding import fold_rows
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.memory import MemorySource
@@ -152,8 +152,9 @@ class MarkedTable:
         return "MarkedTable(values hidden)"
 
     def check(self, schema: Schema) -> None:
-        """Check the columns of the table itself; no value is looked at."""
+        """Check the columns of the table itself, and that the model can be used there; no value is looked at."""
         self._source.check(self._known())
+        try_task(self._source, self._task)
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """Count the marks, where the records are."""

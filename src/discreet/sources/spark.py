@@ -6,7 +6,7 @@ import contextlib
 import uuid
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,12 +15,25 @@ from numpy.typing import NDArray
 from discreet.errors import DataError, FileError, MissingExtra, ParameterError
 from discreet.records.encoding import Cells
 from discreet.records.tables import check_names
+from discreet.records.values import Columns
 from discreet.schema import Schema
 from discreet.sources import Task
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.spark_package import zipped_package
 from discreet.sources.spark_sql import Selected, refuse_dates, select_codes
-from discreet.sources.spark_workers import ANSWER, Adding, Coding, Counting, Folding, Tables, Trying, added, stored_rows
+from discreet.sources.spark_values import expression, structure_of, value_blocks
+from discreet.sources.spark_workers import (
+    ANSWER,
+    Adding,
+    Coding,
+    Counting,
+    Folding,
+    Layout,
+    Tables,
+    Trying,
+    added,
+    stored_rows,
+)
 
 Result = TypeVar("Result")
 
@@ -107,8 +120,12 @@ class SparkSource:
         if _is_stopped(frame.sparkSession):
             raise FileError(GONE)
         if not self._tried:
-            self._try(frame.sparkSession, self._selected([], schema))
+            self._try(frame.sparkSession, self._selected([], schema).layout)
             self._tried = True
+
+    def try_task(self, task: Task) -> None:
+        """See that a worker has the packages that a task needs."""
+        self._try(self._open()[0].sparkSession, task, "a package of discreet's own, such as scikit-learn or narwhals")
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """Count in the workers; only counts come back."""
@@ -132,7 +149,7 @@ class SparkSource:
         """Raise ParameterError unless codes of records may travel: asked before the charge by models that need them."""
         if not self._stream:
             raise ParameterError(
-                "this model needs the codes of single records, which stay in Spark; let them travel to this process "
+                "this needs codes or values of single records, which stay in Spark; let them travel to this process "
                 "(stream=True, --stream), or choose naive Bayes, one rule or a decision tree"
             )
 
@@ -143,6 +160,19 @@ class SparkSource:
         stored = _quietly(lambda: iter(_mapped(self._coded(selected), Coding(selected.layout)).toLocalIterator()))
         while (row := _quietly(lambda: next(stored, None))) is not None:
             yield stored_rows(row[0], selected.layout)
+
+    def structure(self) -> Columns:
+        """The columns without a record."""
+        return structure_of(self._open()[1])
+
+    def values(self, names: Sequence[str], numbers: Collection[str] = ()) -> Iterator[Columns]:
+        """The values of some columns, block by block, in any order; only with `stream`."""
+        self.check_rows()
+        frame, types = self._open()
+        places = {name: f"c{place}" for place, name in enumerate(types)}
+        wanted = [f"{expression(places[name], types[name])} AS v{at}" for at, name in enumerate(names)]
+        stored = _quietly(lambda: iter(frame.selectExpr(*wanted).toLocalIterator()))
+        return value_blocks(iter(lambda: _quietly(lambda: next(stored, None)), None), names, types)
 
     def _open(self) -> tuple[Any, dict[str, str]]:
         """The DataFrame with columns c0, c1, ..., and the types of the columns by their names; opened once."""
@@ -158,15 +188,15 @@ class SparkSource:
             self._opened = frame.toDF(*(f"c{place}" for place in range(len(names)))), dict(fields)
         return self._opened
 
-    def _try(self, session: Any, selected: Selected) -> None:
+    def _try(self, session: Any, sent: Layout | Task, lacking: str = "numpy or pyarrow") -> None:
         """Send the package to the workers, and see that one of them can use it: before anything is charged."""
         try:
             with _tagged(session), _without_warnings():
                 _send_package(session)
-                _mapped(session.range(0, 1, 1, 1), Trying(selected.layout)).collect()
+                _mapped(session.range(0, 1, 1, 1), Trying(sent)).collect()
             return
         except Exception as error:
-            message = _unusable(error)
+            message = _unusable(error, lacking)
         raise FileError(message)
 
     def _selected(self, cells: Sequence[Cells], schema: Schema) -> Selected:
@@ -302,15 +332,13 @@ def _unpersist(stored: Any) -> None:
         stored.unpersist()
 
 
-def _unusable(error: Exception) -> str:
+def _unusable(error: Exception, lacking: str = "numpy or pyarrow") -> str:
     """What to say if Spark cannot do anything. Its own message is not passed on."""
     text = str(error)
     if "PYTHON_VERSION_MISMATCH" in text:
         return "the workers of Spark run another version of Python; set PYSPARK_PYTHON to one like that of this process"
     if "ModuleNotFoundError" in text or "ImportError" in text:
-        return (
-            "the workers of Spark lack numpy or pyarrow; install both, or set PYSPARK_PYTHON to a Python that has them"
-        )
+        return f"the workers of Spark lack {lacking}; install it, or set PYSPARK_PYTHON to a Python that has it"
     return GONE
 
 

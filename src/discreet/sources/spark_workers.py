@@ -189,9 +189,9 @@ class Adding:
 
 @dataclass(frozen=True)
 class Trying:
-    """Do nothing with a layout that has arrived: a worker that can do this can do all the rest."""
+    """Do nothing with a layout or a task that has arrived: a worker that can do this can do all the rest."""
 
-    layout: Layout
+    arrived: Layout | Task
 
     def __call__(self, batches: Iterable[Any]) -> Answers:
         """An empty answer for a partition."""
