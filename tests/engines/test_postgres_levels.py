@@ -170,6 +170,23 @@ def test_texts_compare_byte_by_byte(database, postgres):
         assert_levels(source, columns, schema)
 
 
+def test_words_of_other_types_agree(database, postgres):
+    database.execute("CREATE TYPE mood AS ENUM ('a', 'sad', 'true'); CREATE DOMAIN short AS varchar(4)")
+    uuid = "550e8400-e29b-41d4-a716-446655440000"
+    words = ["a", "true", None]
+    given = {"mood": [*words, "sad"], "short": [*words, "zzz"], "char(5)": [*words, "b"], "name": [*words, ""],
+             "uuid": [uuid, None] * 2, "money": ["1", "2", None, "1"], "json": ["1", None, "2", "1"]}  # fmt: skip
+    columns = {f"c{place}": values for place, values in enumerate(given.values())} | {"y": ["a", "true", "a", None]}
+    fill_table(database, "t", dict(zip(columns, [*given, "mood"], strict=True)), columns)
+    columns[f"c{list(given).index('json')}"] = [b"", None, b"", b""]
+    schema = Schema(
+        [Categorical(name, ["a", "true", 1, uuid], missing=1) for name in list(columns)[:-1]], "y", ["a", "true"]
+    )
+    with PostgresSource(postgres, table="clinic.t") as source:
+        source.check(schema)
+        assert_levels(source, columns, schema)
+
+
 def test_other_encodings_and_unreadable_texts():
     schema = Schema([Categorical("c", ["é", "a"])], "y", ["é", "b"])
     for encoding, texts_ in (("LATIN1", ["E'\\xe9'", "'a'"]), ("SQL_ASCII", ["E'\\xc3\\xa9'", "'a'", "E'\\xff'"])):
