@@ -18,7 +18,7 @@ from pathlib import Path
 
 import psycopg
 
-from discreet import Numeric, Schema, datasets
+from discreet import DecisionTree, Numeric, Schema, datasets
 from discreet.records.encoding import Cells
 from discreet.records.sql_types import identifier
 from discreet.sources.postgres import PostgresSource
@@ -84,7 +84,15 @@ def measure(connection: psycopg.Connection, url: str, schema: Schema, title: str
             least = min(seconds(lambda: source.count(cells, schema)) for _ in range(repeats))  # noqa: B023
         own = min(own, seconds(lambda: connection.execute(sums(schema)).fetchall()))
         print(f"  {name:26s} {least:6.2f} s   ratio {least / own:5.1f}", flush=True)
+    level = grown(url, schema)
+    print(f"  {'a level of a tree':26s} {level:6.2f} s   ratio {level / own:5.1f}", flush=True)
     connection.execute("DROP TABLE bench")
+
+
+def grown(url: str, schema: Schema, depth: int = 4) -> float:
+    """Seconds for a level of a tree that is grown in the database."""
+    model = DecisionTree(schema.replace(records=100_000), epsilon=1, structure="greedy", max_depth=depth)
+    return seconds(lambda: model.fit_from(PostgresSource(url, table="bench"))) / depth
 
 
 @contextlib.contextmanager

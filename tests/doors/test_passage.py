@@ -120,6 +120,7 @@ def examine(through: Any) -> None:
             again()
     assert events.seen.count("read") == 1
     examine_passes(through)
+    examine_snapshots(through)
     weak = [replace(step, mechanism=DiscreteLaplace(step.mechanism.scale * 0.999)) for step in steps_of(1)]
     hidden = Lot("a lot", (tuple(steps_of(1)), (*steps_of(1), *weak)))
     for refused in (weak, [Lot("a lot", (tuple(steps_of(1)), tuple(weak)))], [*steps_of(1), *weak], [hidden]):
@@ -184,6 +185,41 @@ def test_all_passes_of_a_reading_meet_one_table():
     examine_passes(passage.passage)
 
 
+class Snapshot(MemorySource):
+    """A source that vouches for one state after another."""
+
+    def __init__(self, *states: object) -> None:
+        super().__init__([BASE] * 3)
+        self._states = [object(), *states]
+
+    @property
+    def state(self) -> object:
+        return self._states.pop(0) if len(self._states) > 1 else self._states[0]
+
+    def fold(self, cells: Any, schema: Any, task: Any) -> Any:
+        assert isinstance(task, Labels), "no fingerprint is asked for"
+        return super().fold(cells, schema, task)
+
+
+def examine_snapshots(through: Any) -> None:
+    """All passes meet the snapshot that was there when the reading began."""
+    same = object()
+    for changes in range(4):
+        source = Snapshot(*[same] * changes, object())
+        source._states[0] = same
+        reading, _ = through(source, schema(), steps_of(1), Ledger(9), as_rng(0), "a purpose")
+        passes = reading.passes([Cells("open")])
+        ask = itertools.cycle([partial(passes.fold, Labels()), lambda passes=passes: list(passes.rows())])
+        for _ in range(changes):
+            next(ask)()
+        with pytest.raises(DataError, match="changed while it was read"):
+            next(ask)()
+
+
+def test_all_passes_of_a_reading_meet_one_snapshot():
+    examine_snapshots(passage.passage)
+
+
 def test_the_passage_passes():
     examine(passage.passage)
 
@@ -204,6 +240,7 @@ MUTANTS = {
     "passes may meet other records": ("(first != met).any()", "first[0] != met[0]"),
     "passes may meet more records": ("(first != met).any()", "(first != met)[1:].any() and first[0] == met[0]"),
     "passes are not compared": ("        self._compare(folded[task.size :])\n", ""),
+    "snapshots are not compared": ("has_changed or state_of(self._source) is not self._state", "has_changed"),
     "rows are not compared": ("        self._compare(met)\n", ""),
     "passes as often as wanted": ("return Passes(self._once(),", "return Passes(self._source,"),
     "once is forgotten": ("schema.adjacency, once=once)", "schema.adjacency)"),

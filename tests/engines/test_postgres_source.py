@@ -61,13 +61,13 @@ def in_table(database, postgres, **options):
 @pytest.mark.parametrize("kind", [NaiveBayes, OneRule, DecisionTree, LinearSVM, Auto])
 def test_models_are_those_of_memory(database, postgres, patients, kind):
     expected = kind(SCHEMA, epsilon=1, random_state=0).fit_from(MemorySource(patients))
-    for stream in (False, True) if kind.by_counts else (True,):
+    for stream in (False, True) if kind.by_counts or kind.by_levels else (True,):
         source = in_table(database, postgres, stream=stream)
         model = kind(SCHEMA, epsilon=1, random_state=0).fit_from(source)
         assert to_dict(model) == to_dict(expected)
 
 
-@pytest.mark.parametrize("kind", [DecisionTree, RandomForest, LinearSVM, Auto])
+@pytest.mark.parametrize("kind", [RandomForest, LinearSVM, Auto])
 def test_models_that_need_rows_are_refused_before_the_charge(database, postgres, patients, kind):
     ledger = Ledger(1)
     with pytest.raises(ParameterError, match=r"allow it by --stream"):

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from discreet import Categorical, Ledger, Numeric, Schema
 from discreet.doors import gathering, tree_folds
-from discreet.doors.tree_folds import CountsAt
 from discreet.errors import DataError
 from discreet.models.saving import to_dict
 from discreet.privacy.mechanisms import problem, secants
+from discreet.sources import tree_counts
 from discreet.sources.blocks import BlockSource
 from discreet.sources.csv import CsvSource
 from discreet.sources.duckdb import DuckDBSource
@@ -85,7 +85,7 @@ def folding(monkeypatch, **bounds):
     """No record may be held, and as few counts as wanted."""
     monkeypatch.setattr(gathering, "HELD", 0)
     for name, value in bounds.items():
-        monkeypatch.setattr(tree_folds, name, value)
+        monkeypatch.setattr(tree_counts if name == "BLOCK" else tree_folds, name, value)
 
 
 @pytest.mark.parametrize("classes", CLASSES)
@@ -214,7 +214,7 @@ def test_tasks_can_be_sent_to_where_the_records_are():
     from discreet.queries.trees import Split, complete_tree
 
     tree = complete_tree([[Split("age", 4, 1)]])
-    task = CountsAt(tree, (0, 1), 0, 2, 2, (tree_folds.Grouped(tree.cells[0], 4, None),))
+    task = tree_counts.CountsAt(tree, (0, 1), 0, 2, 2, (tree_counts.Grouped(tree.cells[0], 4, None),))
     assert pickle.loads(pickle.dumps(task)) == task
     assert task.size == 2 * 2 * (1 + 4)
     assert isinstance(task.size, int)

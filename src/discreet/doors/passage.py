@@ -20,7 +20,7 @@ from discreet.privacy.receipt import Charge, Receipt
 from discreet.privacy.steps import AnyStep, Lot, Step
 from discreet.records.encoding import Cells
 from discreet.schema import Adjacency, Schema
-from discreet.sources import Source, Task, sums_only
+from discreet.sources import Source, Task, state_of, sums_only
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.fingerprints import FINGERPRINT, Fingerprinted, fingerprint
 
@@ -59,6 +59,12 @@ Payer = Ledger | Spending
 """What a door can charge."""
 
 
+CHANGED = (
+    "the table has changed while it was read, so nothing was learned and the budget is spent; fit on a table, or a "
+    "snapshot of it, that nobody writes to"
+)
+
+
 class Passes:
     """The passes over a source that one reading consists of, for doors that answer their steps by adding up.
 
@@ -70,14 +76,19 @@ class Passes:
                Without this, it would not be enough that each step is answered from a pass of its own, or that the last
                pass certifies the result. How many passes there are depends on the records (how many can be held, how
                soon a search arrives), so one record could decide which of two states of the table is published.
+               A source whose engine keeps a snapshot for it (`state_of`) needs no fingerprint: that all passes read
+               the same snapshot is compared instead, after each of them. Such a source says so only of tables that
+               are the same whenever the snapshot is read (sources/postgres_steady.py).
     Rests on   states that differ having different fingerprints: the number of records, and two sums of 32 bits each of
-               a number that is made of all codes of a record.
-    Test       tests/doors/test_passage.py::test_all_passes_of_a_reading_meet_one_table, tests/suites/test_folding.py
+               a number that is made of all codes of a record; or on the engine's word for its snapshot.
+    Test       tests/doors/test_passage.py::test_all_passes_of_a_reading_meet_one_table and
+               ::test_all_passes_of_a_reading_meet_one_snapshot, tests/suites/test_folding.py
     """
 
     def __init__(self, source: Source, schema: Schema, cells: Sequence[Cells]) -> None:
         self._source, self._schema, self._cells = source, schema, list(dict.fromkeys(cells))
         self._met: NDArray[np.int64] | None = None
+        self._state: object | None = state_of(source)
 
     def __repr__(self) -> str:
         return "Passes(values hidden)"
@@ -97,17 +108,16 @@ class Passes:
 
     def fold(self, task: Task) -> NDArray[np.int64]:
         """The sum of what the task answers for the records."""
-        folded = self._source.fold(self._cells, self._schema, Fingerprinted(task))
+        asked = Fingerprinted(task) if self._state is None else task
+        folded = self._source.fold(self._cells, self._schema, asked)
         self._compare(folded[task.size :])
         return folded[: task.size]
 
     def _compare(self, met: NDArray[np.int64]) -> None:
         first, self._met = self._met, met
-        if first is not None and (first != met).any():
-            raise DataError(
-                "the table has changed while it was read, so nothing was learned and the budget is spent; fit on a "
-                "table, or a snapshot of it, that nobody writes to"
-            )
+        has_changed = self._state is None and first is not None and (first != met).any()
+        if has_changed or state_of(self._source) is not self._state:
+            raise DataError(CHANGED)
 
 
 class Reading:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.doors.passage import Passes
 from discreet.queries.arrays import Integers
@@ -19,100 +18,10 @@ from discreet.queries.tree_paths import Candidates
 from discreet.queries.trees import Node, Places, SplitScore, Tree, complete_tree
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
-from discreet.sources.exact import ExactRows
+from discreet.sources.tree_counts import CountsAt, Grouped
 
 AT_ONCE = 2**22
 """Counts of a pass, or those of one place: memory stays within a few times this many integers."""
-BLOCK = 2**15
-"""Records that are counted at a time: few enough for the processor's cache."""
-
-
-@dataclass(frozen=True)
-class Grouped:
-    """Cells of a column in groups: those between two thresholds are one, since no split tells them apart."""
-
-    cells: Cells
-    groups: int
-    codes: tuple[int, ...] | None
-    """The thresholds, or None if each cell is a group."""
-
-    @classmethod
-    def of(cls, cells: Cells, codes: Integers, schema: Schema) -> Grouped:
-        """The groups that splits at these codes tell apart; all cells if they are categories."""
-        if cells.bins is None or (np.diff(codes) <= 0).any():
-            return cls(cells, cells.size(schema), None)
-        return cls(cells, len(codes) + 1, tuple(codes.tolist()))
-
-    def of_codes(self, codes: NDArray[np.uint16]) -> NDArray[np.uint16]:
-        """The group of each code."""
-        return codes if self.codes is None else _table(self.codes).take(codes)
-
-    def left(self, counts: Integers, codes: Integers) -> Integers:
-        """Counts on the left of splits at the codes, from counts by group along the last axis."""
-        if self.cells.bins is None:
-            return np.asarray(counts[:, :, codes])
-        sums = np.cumsum(counts, axis=2)
-        return np.asarray(sums[:, :, codes] if self.codes is None else sums[:, :, :-1])
-
-
-@lru_cache(maxsize=256)
-def _table(codes: tuple[int, ...]) -> NDArray[np.uint16]:
-    """The number of thresholds below each code of sixteen bits."""
-    return np.searchsorted(codes, np.arange(2**16)).astype(np.uint16)
-
-
-@dataclass(frozen=True)
-class CountsAt:
-    """A task: counts by place and class, and by place, class and group of some columns, at some places of a tree.
-
-    `numbers` is the place of each leaf of the tree; records outside of `first` ... `first + places - 1`, or without one
-    of the classes, are not counted.
-    """
-
-    tree: Tree
-    numbers: tuple[int, ...]
-    first: int
-    places: int
-    classes: int
-    columns: tuple[Grouped, ...]
-
-    @property
-    def size(self) -> int:
-        """Number of counts."""
-        return self.places * self.classes * (1 + sum(each.groups for each in self.columns))
-
-    def __call__(self, block: ExactRows) -> Integers:
-        """The counts of some records, one after another."""
-        total = np.zeros(self.size, dtype=np.int64)
-        for start in range(0, len(block.labels), BLOCK):
-            self._add(block, slice(start, start + BLOCK), total)
-        return total
-
-    def _add(self, block: ExactRows, rows: slice, total: Integers) -> None:
-        labels = block.labels[rows]
-        leaf = self.tree.leaf_of({each: block.codes[each][rows] for each in self.tree.cells}, len(labels))
-        place = np.array(self.numbers, dtype=np.intp).take(leaf) - self.first
-        kept = (labels < self.classes) & (place >= 0) & (place < self.places)
-        base = place * self.classes
-        base += labels
-        everywhere = bool(kept.all())
-        if not everywhere:
-            base = base[kept]
-        nodes, start = self.places * self.classes, 0
-        parts = [(base, 1)]
-        for each in self.columns:
-            group = each.of_codes(block.codes[each.cells][rows])
-            parts.append((base * each.groups + (group if everywhere else group[kept]), each.groups))
-        for flat, groups in parts:
-            total[start : start + nodes * groups] += np.bincount(flat, minlength=nodes * groups)
-            start += nodes * groups
-
-    def tables(self, counts: Integers) -> list[Integers]:
-        """The counts as tables: of all records, then of each column."""
-        sizes = [1, *(each.groups for each in self.columns)]
-        parts = np.split(counts, np.cumsum(sizes)[:-1] * self.places * self.classes)
-        shapes = [(self.places, self.classes), *((self.places, self.classes, size) for size in sizes[1:])]
-        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 @dataclass(frozen=True, repr=False)

@@ -111,12 +111,16 @@ def try_task(source: Source, task: Task) -> None:
     getattr(source, "try_task", lambda _: None)(task)
 
 
-def check_rows(source: Source, *, sums: bool = False) -> None:
+def check_rows(source: Source, *, sums: bool = False, levels: bool = False) -> None:
     """Raise ParameterError if the source gives counts only; for learners that need more, before anything is charged.
 
-    `sums`: whether the learner can do with sums over records, by `fold`.
+    `sums`: whether the learner can do with sums over records, by `fold`; `levels`: whether all of these are counts at
+    the places of a tree (sources/tree_counts.py), the only task that some engines know.
     """
-    if not (sums and sums_only(source)):
+    enough = levels if getattr(source, "levels_only", False) else sums
+    if enough and sums_only(source):
+        getattr(source, "check_levels", lambda: None)()
+    else:
         getattr(source, "check_rows", lambda: None)()
 
 
@@ -125,4 +129,13 @@ def sums_only(source: Source) -> bool:
     return bool(getattr(source, "sums_only", False))
 
 
-__all__ = ["Records", "Source", "Task", "as_records", "check_rows", "finish", "sums_only", "try_task"]
+def state_of(source: Source) -> object | None:
+    """The snapshot that passes of the source read at present, if its engine keeps one for it; else None.
+
+    Two passes between which it was the same object have met the same records.
+    """
+    state: object | None = getattr(source, "state", None)
+    return state
+
+
+__all__ = ["Records", "Source", "Task", "as_records", "check_rows", "finish", "state_of", "sums_only", "try_task"]

@@ -3,41 +3,61 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import FileError, ParameterError
-from discreet.records.encoding import UNREADABLE, Cells, Codes, class_codes
+from discreet.records.encoding import Cells, Codes, class_codes
 from discreet.records.tables import check_names
-from discreet.records.values import Columns, objects
+from discreet.records.values import Columns
 from discreet.schema import Schema
 from discreet.sources import Task, postgres_sql
 from discreet.sources.coding import CodedBlock, count_blocks, fold_rows, rows_of_blocks
 from discreet.sources.exact import ExactRows, ExactStatistics
+from discreet.sources.postgres_levels import Levels
 from discreet.sources.postgres_session import Rows, Session, begun, check_idle, connected, driver, named
+from discreet.sources.postgres_steady import STEADY
 from discreet.sources.postgres_stream import Stream, coded_blocks, structure_of, value_blocks
+from discreet.sources.postgres_values import values_of
+from discreet.sources.tree_counts import CountsAt
 
 Tables = dict[Cells, NDArray[np.int64]]
 
 STRICT = (
     "this needs more than counts, and no row leaves the database unless its owner allows it; allow it by "
-    "--stream (stream=True), or train naive-bayes or one-rule, which need counts only"
+    "--stream (stream=True), or train naive-bayes, one-rule or decision-tree, which need counts only"
+)
+UNSTEADY = (
+    "this reads the table several times, and its view or foreign table may give other records each time; read a table "
+    "or a materialised view, allow rows to travel by --stream (stream=True), or train naive-bayes or one-rule"
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Opened:
-    """A snapshot, a second connection to it if rows may travel, and the table: its name as SQL, its columns' kinds."""
+    """A snapshot, a second connection to it if rows may travel, and the table: its name as SQL, its columns' kinds, and
+    its number in the catalog."""
 
     session: Session
     stream: Stream | None
     relation: str
     kinds: dict[str, str]
+    number: int
+
+    @cached_property
+    def steady(self) -> bool:
+        """Whether the table is the same whenever the snapshot is read; no value is looked at."""
+        return [row[0] for rows in self.session.fetch(STEADY.format(oid=self.number)) for row in rows] == [True]
+
+    @cached_property
+    def levels(self) -> Levels:
+        """The counts at the places of trees."""
+        return Levels(self.session, self.relation, self.kinds)
 
     def close(self) -> None:
         """End the snapshot."""
@@ -50,9 +70,9 @@ class PostgresSource:
     """A table, view, partitioned or foreign table of PostgreSQL.
 
     By default only counts leave the database: numbers are coded there, values of other columns are grouped and encoded
-    here, each distinct value once. With `stream`, rows travel to this process and are counted here; this allows every
-    model. A role that may SELECT is all that is needed. Passwords come from the address, PGPASSWORD, ~/.pgpass or a
-    service file, and are shown nowhere.
+    here, each distinct value once; trees are grown by counts at their nodes. With `stream`, rows travel to this process
+    and are counted here; this allows every model. A role that may SELECT is all that is needed. Passwords come from the
+    address, PGPASSWORD, ~/.pgpass or a service file, and are shown nowhere.
 
     All passes of one fit read one snapshot. It begins with the first `check` and ends with the fit; in a `with` block
     it ends with the block, so that several fits meet the same records. (The guarantee does not need this: see Source.)
@@ -104,6 +124,27 @@ class PostgresSource:
         postgres_sql.refuse_dates(schema, kinds)
         self._try(schema)
 
+    @property
+    def sums_only(self) -> bool:
+        """Whether records stay in the database."""
+        return not self._stream
+
+    @property
+    def levels_only(self) -> bool:
+        """Whether counts at the places of trees are all that can be had beside counts."""
+        return not self._stream
+
+    @property
+    def state(self) -> object | None:
+        """The snapshot, if rows do not travel and the table is the same whenever it is read (postgres_steady.py)."""
+        return None if self._stream or not self._open().steady else self._open()
+
+    def check_levels(self) -> None:
+        """Raise ParameterError if records stay in the database and cannot be read twice; asked before the charge."""
+        if not self._stream and not self._open().steady:
+            self.finish()
+            raise ParameterError(UNSTEADY)
+
     def check_rows(self) -> None:
         """Raise ParameterError unless rows may travel: asked before the charge by models that need more than counts."""
         if not self._stream:
@@ -131,7 +172,10 @@ class PostgresSource:
         return rows_of_blocks(self._blocks(cells, schema), cells)
 
     def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
-        """Add up block by block, if rows may travel."""
+        """Add up block by block, if rows may travel; else only counts at the places of trees, in the database."""
+        if not self._stream and isinstance(task, CountsAt):
+            self.check_levels()
+            return self._open().levels.counted(task, schema)
         self.check_rows()
         return fold_rows(rows_of_blocks(self._blocks(cells, schema), cells), task)
 
@@ -190,7 +234,7 @@ def _tabulate(
 ) -> None:
     """Add the counts of some rows of a result to the tables."""
     places = np.array([row[0] for row in rows], dtype=np.intp)
-    labels = class_codes(_values((row[3] for row in rows), kinds[schema.target]), schema)
+    labels = class_codes(values_of((row[3] for row in rows), kinds[schema.target]), schema)
     numbers = np.array([row[4] for row in rows], dtype=np.int64)
     for place in np.unique(places).tolist():
         own, block = np.flatnonzero(places == place), blocks[place]
@@ -204,21 +248,6 @@ def _codes(
     if block.packed:
         yield from postgres_sql.unpacked(np.array([row[1] for row in rows], dtype=np.intp), block.cells, schema)
         return
-    values = _values((row[2] for row in rows), kinds[block.cells[0].column])
+    values = values_of((row[2] for row in rows), kinds[block.cells[0].column])
     for each in block.cells:
         yield each, each.codes(values, schema)
-
-
-READ: dict[str, Callable[[str], Any]] = {
-    postgres_sql.FLOAT: float,
-    postgres_sql.INTEGER: int,
-    postgres_sql.DECIMAL: Decimal,
-    postgres_sql.BOOLEAN: lambda text: text == "true",
-    postgres_sql.OPAQUE: lambda text: None if text == "true" else UNREADABLE,
-}
-"""From the text that PostgreSQL writes to a value of the encoding; other kinds are texts already."""
-
-
-def _values(texts: Iterable[Any], kind: str) -> NDArray[Any]:
-    read = READ.get(kind)
-    return objects(texts if read is None else (None if text is None else read(text) for text in texts))

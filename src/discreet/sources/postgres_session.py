@@ -6,7 +6,7 @@ Nothing that PostgreSQL or its drivers say is passed on: their messages may quot
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -66,12 +66,15 @@ class Session:
         cursor.execute(text, prepare=False)
         return list(cursor.fetchall()) if cursor.description else []
 
-    def fetch(self, text: str) -> Iterator[Rows]:
-        """The rows of a SELECT, some at a time; FileError, always the same, if anything fails."""
-        return quietly(self._fetched(text))
+    def fetch(self, text: str, values: Sequence[Any] = ()) -> Iterator[Rows]:
+        """The rows of a SELECT, some at a time; FileError, always the same, if anything fails.
 
-    def _fetched(self, text: str) -> Iterator[Rows]:
-        with contextlib.closing(_streamed(self._cursor(), text)) as rows:
+        `values` take the places `%s` of the text, one after another; they are sent apart from it.
+        """
+        return quietly(self._fetched(text, values))
+
+    def _fetched(self, text: str, values: Sequence[Any]) -> Iterator[Rows]:
+        with contextlib.closing(_streamed(self._cursor(), text, values)) as rows:
             while chunk := list(islice(rows, FETCHED)):
                 yield chunk
 
@@ -98,9 +101,9 @@ class Session:
         return cursor
 
 
-def _streamed(cursor: Any, text: str) -> Any:
+def _streamed(cursor: Any, text: str, values: Sequence[Any]) -> Any:
     chunked = driver().capabilities.has_stream_chunked()
-    return cursor.stream(text, binary=True, **({"size": 1000} if chunked else {}))
+    return cursor.stream(text, list(values) or None, binary=True, **({"size": 1000} if chunked else {}))
 
 
 def _quiet_text(psycopg: Any, form: Any) -> Any:
@@ -194,10 +197,10 @@ FROM base JOIN pg_catalog.pg_type t ON t.oid = base.typbasetype WHERE base.typty
 SELECT attname::text, typname::text, typcategory::text FROM base WHERE typtype <> 'd' ORDER BY attnum"""
 
 
-def named(session: Session, table: str) -> tuple[str, dict[str, str]]:
-    """The full name of a table or view as SQL, and the kind of each of its columns; FileError unless there is one.
+def named(session: Session, table: str) -> tuple[str, dict[str, str], int]:
+    """The full name of a table or view as SQL, the kinds of its columns, and its number in the catalog.
 
-    A name is taken letter for letter; if there is none, upper and lower case are the same.
+    FileError unless there is one. A name is taken letter for letter; if there is none, upper and lower case are equal.
     """
     rows = [row for row in session.run(CATALOG) if UNREADABLE not in row]
     found = _matching(rows, table, str) or _matching(rows, table, str.lower)
@@ -206,7 +209,7 @@ def named(session: Session, table: str) -> tuple[str, dict[str, str]]:
         raise FileError(f"table {table!r}: {problem}; need the name of one, as schema.name")
     schema, name, _, oid = found[0]
     columns = session.run(COLUMNS.format(oid=oid))
-    return f"{identifier(schema)}.{identifier(name)}", {row[0]: kind_of(row[1], row[2]) for row in columns}
+    return f"{identifier(schema)}.{identifier(name)}", {row[0]: kind_of(row[1], row[2]) for row in columns}, int(oid)
 
 
 def _matching(rows: list[tuple[Any, ...]], table: str, spelled: Callable[[str], str]) -> list[tuple[Any, ...]]:
