@@ -61,7 +61,7 @@ class SparkSource:
     ----------
     data : a DataFrame of Spark, or a session that has `table`.
     table : the name of a table or view, with its catalog and schema if needed ("registry.patients").
-    stream : whether codes of records may travel to this process, for learners that need whole records.
+    stream : whether codes of records may travel to this process, for forests of several greedy trees and for perturbed tables.
     cache : whether codes are kept between passes.
 
     Examples
@@ -132,8 +132,8 @@ class SparkSource:
         """Raise ParameterError unless codes of records may travel: asked before the charge by models that need them."""
         if not self._stream:
             raise ParameterError(
-                "this model needs the codes of single records, which stay in Spark; let them travel to this process "
-                "(stream=True, --stream), or choose naive Bayes, one rule or a decision tree"
+                "this needs the codes of single records, which stay in Spark; let them travel to this process "
+                "(stream=True, --stream), or train any model but a forest of several greedy trees"
             )
 
     def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
