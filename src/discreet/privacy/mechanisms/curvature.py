@@ -7,7 +7,7 @@ is no harm.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +22,9 @@ from discreet.queries.hyperplanes import Feature
 from discreet.queries.mixing import mixed
 
 Vector = NDArray[np.float64]
-Weighed = tuple[NDArray[np.intp], Integers]
-"""Some records of a block, and what each of them counts."""
+Solver = Callable[[Vector], Vector]
+Weighed = tuple[NDArray[np.intp], Integers] | None
+"""Some records of a block, and what each of them counts; None for all of them, one each."""
 
 BLOCK = 1 << 15
 """The most records that are multiplied together: products of two coordinates below 2**14, or below 2**10 times
@@ -34,7 +35,7 @@ COORDINATE, CLASS_COORDINATE = 14, 10
 """Bits of a coordinate, for one hyperplane and for those of several classes: sums over 2**31 records fit 64 bits."""
 MOST = 1 << 22
 """The most sums of a pass, 32 MB: with more coordinates, classes are looked at by themselves, then coordinates."""
-QUICK = 1 << 36
+QUICK = 1 << 32
 """With more products than this, a part of the records is looked at (speed)."""
 PARTS = 840
 """Shares of a record are counted in parts of this: up to eight classes divide it."""
@@ -87,9 +88,12 @@ class Vectors:
                 if weight.any():
                     dense[every, place.take(code)] += weight.take(code)
         dense[:, -1] = 1.0
-        for own, (rows, counts) in zip(total.reshape(len(tables), -1), tables, strict=True):
-            some = dense[rows]
-            weighed = some * counts[:, None]
+        for own, weighed_rows in zip(total.reshape(len(tables), -1), tables, strict=True):
+            some = weighed = dense
+            if weighed_rows is not None:
+                rows, counts = weighed_rows
+                some = dense[rows]
+                weighed = some * counts[:, None]
             own += ((some * weighed).sum(axis=0) if self.diagonal else (some.T @ weighed).ravel()).astype(np.int64)
 
 
@@ -121,7 +125,7 @@ class Bend:
                 margins += table.take(code)
             rows = np.flatnonzero(np.abs(1 - margins * own) <= self.huber)
             some = [code[rows] for code in block]
-            self.vectors.add_products(total, some, len(rows), [(np.arange(len(rows)), np.ones(len(rows), dtype=np.int64))])
+            self.vectors.add_products(total, some, len(rows), [None])
         return total
 
 
@@ -152,7 +156,7 @@ class ClassBend:
             rows = np.flatnonzero(active.sum(axis=0) > 1)
             active, some = active[:, rows], [code[rows] for code in block]
             parts = PARTS // np.maximum(active.sum(axis=0), 1)
-            tables = []
+            tables: list[Weighed] = []
             for one, other in self.pairs:
                 both = np.flatnonzero(active[one] & active[other])
                 tables.append((both, (PARTS if one == other else 0) - parts[both]))
@@ -210,28 +214,36 @@ class Curvature:
         enough = max(rows / (64 * self.classes * self.width), 1.0)
         return Vectors.of(self.features, self.bits, diagonal, 0 if closely else int(math.log2(min(wanted, enough))))
 
-    def newton(self, records: Records, asked: Bend | ClassBend, target: Vector) -> Vector:
-        """An approximate solution of Newton's equation, from one pass; NaN if floats fail."""
+    @property
+    def complete(self) -> bool:
+        """Whether all second derivatives are added up."""
+        return self.fits(self.classes * (self.classes + 1) // 2)
+
+    def solver(self, records: Records, asked: Bend | ClassBend) -> Solver:
+        """Solves Newton's equation approximately, with what one pass tells; NaN if floats fail."""
         vectors, pairs = asked.vectors, self.pairs
         sizes = [feature.size for feature in self.features]
         lengths = np.repeat([*map(float, units(self.features, self.bits)), 1.0], [*sizes, 1])
         factor = self.steepness * 2.0**vectors.zeros / (1 if self.classes == 1 else PARTS)
         sums = records.fold(asked).reshape(len(pairs), -1) * factor
-        rows = target.reshape(self.classes, -1)
         if vectors.diagonal:
-            return np.asarray(rows / (sums / lengths**2 + self.mu)).ravel()
+            diagonal = (sums / lengths**2 + self.mu).ravel()
+            return lambda target: np.asarray(target / diagonal)
         tables = sums.reshape(len(pairs), self.width, self.width) / np.outer(lengths, lengths)
-        try:
-            if len(pairs) > self.classes:
-                return self._together(tables, target)
-            inner = tables + self.mu * np.eye(self.width)
-            return np.linalg.solve(inner, rows[:, :, None])[:, :, 0].ravel().astype(np.float64)
-        except np.linalg.LinAlgError:
-            return np.full_like(target, np.nan)
+        blocks = self._together(tables) if self.complete else tables
+        blocks += self.mu * np.eye(blocks.shape[1])
+        return lambda target: _solved(blocks, target)
 
-    def _together(self, tables: Vector, target: Vector) -> Vector:
+    def _together(self, tables: Vector) -> Vector:
+        """The tables of all pairs of classes, as one block."""
         whole = np.zeros((self.classes, self.width, self.classes, self.width))
         for (one, other), table in zip(self.pairs, tables, strict=True):
             whole[one, :, other], whole[other, :, one] = table, table.T
-        square = whole.reshape(len(target), len(target))
-        return np.linalg.solve(square + self.mu * np.eye(len(target)), target).astype(np.float64)
+        return whole.reshape(1, self.classes * self.width, -1)
+
+
+def _solved(blocks: Vector, target: Vector) -> Vector:
+    try:
+        return np.linalg.solve(blocks, target.reshape(len(blocks), -1, 1)).ravel().astype(np.float64)
+    except np.linalg.LinAlgError:
+        return np.full_like(target, np.nan)

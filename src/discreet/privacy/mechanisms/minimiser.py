@@ -33,7 +33,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.privacy.mechanisms.curvature import Bend, Curvature
+from discreet.privacy.mechanisms.curvature import Bend, Curvature, Solver
 from discreet.privacy.mechanisms.exact_sums import (
     FAST,
     add_up,
@@ -319,14 +319,19 @@ class SummedObjective:
         self._rows = exact.rows
         return gradient
 
-    def newton(self, w: Vector, gradient: Vector, closely: bool) -> Vector:
-        """Newton's step -H^-1 gradient, from one pass over all records, or over some if not `closely`."""
+    @property
+    def complete(self) -> bool:
+        """Whether `bend` knows all second derivatives."""
+        return self._curvature.complete
+
+    def bend(self, w: Vector, closely: bool) -> Solver:
+        """Solves Newton's equation at w, from one pass over all records, or over some if not `closely`."""
         features = self._over.problem.features
         offsets = np.cumsum([0, *(each.size for each in features)]).tolist()
         tables = [each.table(w[start:stop]) for each, (start, stop) in zip(features, pairwise(offsets), strict=True)]
         vectors = self._curvature.vectors(self._rows, closely)
         asked = Bend(vectors, tuple(tables), float(w[-1]), self._over.huber)
-        return self._curvature.newton(self._over.problem, asked, -gradient)
+        return self._curvature.solver(self._over.problem, asked)
 
 
 def nearest(value: Fraction) -> float:

@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.privacy.mechanisms.curvature import ClassBend, Curvature
+from discreet.privacy.mechanisms.curvature import ClassBend, Curvature, Solver
 from discreet.privacy.mechanisms.exact_sums import (
     FAST,
     add_up,
@@ -264,8 +264,13 @@ class SummedClasses:
         self._rows = exact.rows
         return gradient
 
-    def newton(self, w: Vector, gradient: Vector, closely: bool) -> Vector:
-        """Newton's step -H^-1 gradient, from one pass over all records, or over some if not `closely`."""
+    @property
+    def complete(self) -> bool:
+        """Whether `bend` knows all second derivatives."""
+        return self._curvature.complete
+
+    def bend(self, w: Vector, closely: bool) -> Solver:
+        """Solves Newton's equation at w, from one pass over all records, or over some if not `closely`."""
         features, by_coordinate = self._over.problem.features, w.reshape(self._over.classes, -1).T
         offsets = np.cumsum([0, *(each.size for each in features)]).tolist()
         own = [by_coordinate[start:stop] for start, stop in pairwise(offsets)]
@@ -273,4 +278,4 @@ class SummedClasses:
         curvature = self._curvature
         vectors = curvature.vectors(self._rows, closely)
         asked = ClassBend(vectors, tables, by_coordinate[-1], self._over.tau, curvature.pairs)
-        return curvature.newton(self._over.problem, asked, -gradient)
+        return curvature.solver(self._over.problem, asked)

@@ -28,8 +28,8 @@ Search = Callable[[Any, Vector, float], Vector]
 class Secants:
     """How the gradient changed along the last steps, and steps that are corrected by it (L-BFGS)."""
 
-    def __init__(self) -> None:
-        self._seen: deque[tuple[Vector, Vector]] = deque(maxlen=REMEMBERED)
+    def __init__(self, most: int = REMEMBERED) -> None:
+        self._seen: deque[tuple[Vector, Vector]] = deque(maxlen=most)
 
     def remember(self, move: Vector, change: Vector) -> None:
         """Keep what a step changed, if it makes sense for a convex function."""

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from discreet.privacy.mechanisms.curvature import Solver
 from discreet.privacy.mechanisms.problem import Vector
 from discreet.privacy.mechanisms.secants import SLOW, Secants
 
@@ -19,7 +20,13 @@ NEAR = 256
 seldom told apart from those of a search in memory."""
 ROUGHLY = 0.05
 """A stage that is not the last ends when this part of the gradient is left."""
-STEPS, STAGE_STEPS, TRIALS = 200, 6, 12
+REMEMBERED, AGE = 40, 10
+"""Steps that are remembered; and steps after which a part of the second derivatives is added up anew (all of them are
+added up for every step)."""
+ENOUGH, PATIENCE = 32, 30
+"""Steps that do not halve the gradient: one ends the search if it is within this many times the goal, an eighth of the
+tolerance; so many in a row end it anywhere."""
+STEPS, STAGE_STEPS, TRIALS = 500, 6, 12
 """The most steps of the last stage and of an earlier one, and of points tried on the way of a step."""
 
 
@@ -30,8 +37,13 @@ class Stage(Protocol):
         """Its gradient."""
         ...
 
-    def newton(self, w: Vector, gradient: Vector, closely: bool) -> Vector:
-        """Newton's step, of all records or of some if not `closely`."""
+    @property
+    def complete(self) -> bool:
+        """Whether `bend` knows all second derivatives."""
+        ...
+
+    def bend(self, w: Vector, closely: bool) -> Solver:
+        """How it bends at w, by all records or by some if not `closely`: solves Newton's equation."""
         ...
 
 
@@ -46,7 +58,9 @@ class SummedGuide:
     knows_all = True
 
     def __init__(self, stages: Sequence[Stage], w: Vector, near: float) -> None:
-        self._secants, self._closely, self._slow = Secants(), False, 0
+        self._closely, self._slow = False, 0
+        self._solve: Solver | None = None
+        self._age, self._secants = 0, Secants(REMEMBERED)
         for stage in stages[:-1]:
             self._stage = stage
             w = self._descended(w, None, STAGE_STEPS)
@@ -60,36 +74,40 @@ class SummedGuide:
 
     def step(self, w: Vector, gradient: Vector) -> Vector:
         """As Guiding."""
-        return self._secants.step(gradient, lambda rest: self._stage.newton(w, rest, self._closely))
+        if self._solve is None or self._stage.complete or self._age >= AGE:
+            self._solve, self._age = self._stage.bend(w, self._closely), 0
+        self._age += 1
+        solve = self._solve
+        return self._secants.step(gradient, lambda rest: solve(-rest))
 
     def learn(self, w: Vector, move: Vector, change: Vector, left: float) -> None:
         """As Guiding."""
         self._secants.remember(move, change)
         self._slow = self._slow + 1 if left > SLOW else 0
         if self._slow == 2 and not self._closely:
-            self._closely = True
+            self._closely, self._solve = True, None
             self._secants.forget()
 
     def _descended(self, w: Vector, near: float | None, steps: int) -> Vector:
         """Take steps from w to a gradient of this length, or roughly; only a good start, so it may give up."""
         self._secants.forget()
+        self._solve = None
         gradient = self._stage.gradient(w)
-        goal = ROUGHLY * float(np.linalg.norm(gradient)) if near is None else near
+        length = least = float(np.linalg.norm(gradient))
+        goal, waited = ROUGHLY * length if near is None else near, 0
         for _ in range(steps):
-            before = float(np.linalg.norm(gradient))
-            if not goal < before < np.inf:
+            if not goal < length < np.inf or waited > PATIENCE or (waited and length < ENOUGH * goal):
                 break
             step = self.step(w, gradient)
-            if not float(step @ gradient) < 0:
-                break
-            found = self._along(w, step, float(step @ gradient))
+            slope = float(step @ gradient)
+            found = self._along(w, step, slope) if slope < 0 else None
             if found is None:
                 break
             trial, after = found
-            self.learn(trial, trial - w, after - gradient, float(np.linalg.norm(after)) / before)
-            if (trial == w).all():
-                break
-            w, gradient = trial, after
+            left = float(np.linalg.norm(after)) / length
+            self.learn(trial, trial - w, after - gradient, left)
+            w, gradient, length = trial, after, left * length
+            least, waited = (length, 0) if length < SLOW * least else (least, waited + 1)
         return w
 
     def _along(self, w: Vector, step: Vector, slope: float) -> tuple[Vector, Vector] | None:
