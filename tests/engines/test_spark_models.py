@@ -15,6 +15,7 @@ from discreet.sources.spark import SparkSource
 from support.records import draw_records
 from support.replay import replay, visible
 from support.spark_clinic import SCHEMA, table
+from support.sums_only import SumsOnly
 
 
 def as_table(columns):
@@ -61,20 +62,45 @@ def test_models_by_sums_alone_are_those_from_memory(local, model, tmp_path):
 @pytest.mark.parametrize(
     "model",
     [
+        LinearSVM(SCHEMA, epsilon=1, leaves=0, random_state=1),
+        Auto(SCHEMA, epsilon=1, random_state=1),
+        RandomForest(SCHEMA, epsilon=1, n_trees=2, structure="random", random_state=1),
+    ],
+    ids=["svm", "auto", "forest"],
+)
+def test_linear_models_and_forests_by_sums_alone(local, model, tmp_path):
+    """To the last bit what sums over the same records give elsewhere, and at most a lattice step from memory."""
+    expected = model.fit_from(MemorySource(table())).noisy_
+    elsewhere = saved(model.fit_from(SumsOnly(table())), tmp_path / "elsewhere.json")
+    spark = saved(model.fit_from(SparkSource(local.createDataFrame(table()))), tmp_path / "spark.json")
+    assert spark == elsewhere
+    for (_, found), (_, own) in zip(model.noisy_.tables, expected.tables, strict=True):
+        assert np.abs(found.values - own.values).max() <= 1
+
+
+def test_forests_that_deal_records_are_refused_before_the_charge(local):
+    ledger = Ledger(math.inf)
+    with pytest.raises(ParameterError, match="stream=True"):
+        RandomForest(SCHEMA, n_trees=2, structure="greedy").fit_from(
+            SparkSource(local.createDataFrame(table())), ledger=ledger
+        )
+    assert ledger.spent == 0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
         LinearSVM(SCHEMA, epsilon=1, random_state=1),
         RandomForest(SCHEMA, epsilon=1, n_trees=2, structure="random", random_state=1),
+        RandomForest(SCHEMA, epsilon=1, n_trees=2, structure="greedy", max_depth=1, random_state=1),
         Auto(SCHEMA, epsilon=1, random_state=1),
     ],
-    ids=["svm", "forest", "auto"],
+    ids=["svm", "forest", "dealt", "auto"],
 )
 @pytest.mark.parametrize("held", [gathering.HELD, 0], ids=["held", "folded"])
-def test_models_that_need_codes_of_records(local, model, held, tmp_path, monkeypatch):
-    """They are refused before the charge, unless codes may travel; then they are those from memory."""
-    data, ledger = local.createDataFrame(table()), Ledger(math.inf)
-    with pytest.raises(ParameterError, match="stream=True"):
-        model.fit_from(SparkSource(data), ledger=ledger)
-    assert ledger.spent == 0
+def test_models_from_codes_that_may_travel(local, model, held, tmp_path, monkeypatch):
+    """They are those from memory."""
     expected = saved(model.fit_from(MemorySource(table())), tmp_path / "expected.json")
     monkeypatch.setattr(gathering, "HELD", held)
-    spark = model.fit_from(SparkSource(data, stream=True))
+    spark = model.fit_from(SparkSource(local.createDataFrame(table()), stream=True))
     assert saved(spark, tmp_path / "spark.json") == expected

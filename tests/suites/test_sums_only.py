@@ -1,6 +1,8 @@
 """Every model where records stay in their engine: from counts and sums alone, and the one from memory."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -171,3 +173,11 @@ def test_columns_that_were_chosen_by_counts_lead_to_a_model():
     model = Auto(chosen.selected_schema_, epsilon=4, random_state=1).fit_from(source, ledger=ledger)
     assert len(model.schema_.names) == 2
     assert ledger.spent == 5
+
+
+def test_workers_that_add_up_need_numpy_alone():
+    """Tasks are unpickled where the records are: what they import has to be there."""
+    imported = "import discreet.doors.hyperplane_folds, discreet.privacy.mechanisms.multiclass_minimiser, sys; "
+    shown = "print(*{'scipy', 'sklearn', 'narwhals', 'pyarrow', 'pandas'} & {*sys.modules})"
+    found = subprocess.run([sys.executable, "-c", imported + shown], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []

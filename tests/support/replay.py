@@ -55,12 +55,12 @@ def entering(records: Any) -> Problem:
         return records
     Seen.blocks.clear()
     records.fold(Seen())
-    codes = zip(*(codes for codes, _ in Seen.blocks), strict=True)
-    return Problem(
-        records.features,
-        tuple(np.concatenate(own) for own in codes),
-        np.concatenate([sides for _, sides in Seen.blocks]),
-    )
+    none = np.empty(0, dtype=np.uint16)
+    codes = [
+        np.concatenate([none, *(block[place] for block, _ in Seen.blocks)]) for place in range(len(records.features))
+    ]
+    sides = np.concatenate([own for _, own in Seen.blocks]) if Seen.blocks else none
+    return Problem(records.features, tuple(codes), sides)
 
 
 @contextmanager

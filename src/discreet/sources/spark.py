@@ -61,7 +61,8 @@ class SparkSource:
     ----------
     data : a DataFrame of Spark, or a session that has `table`.
     table : the name of a table or view, with its catalog and schema if needed ("registry.patients").
-    stream : whether codes of records may travel to this process, for forests of several greedy trees and for perturbed tables.
+    stream : whether codes of records may travel to this process: for a forest of several greedy trees, for a perturbed
+        table, and for speed, if they fit into memory.
     cache : whether codes are kept between passes.
 
     Examples

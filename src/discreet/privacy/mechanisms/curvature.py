@@ -88,13 +88,15 @@ class Vectors:
                 if weight.any():
                     dense[every, place.take(code)] += weight.take(code)
         dense[:, -1] = 1.0
-        for own, weighed_rows in zip(total.reshape(len(tables), -1), tables, strict=True):
+        by_table = total.reshape(len(tables), -1)
+        for number, weighed_rows in enumerate(tables):
             some = weighed = dense
             if weighed_rows is not None:
                 rows, counts = weighed_rows
                 some = dense[rows]
                 weighed = some * counts[:, None]
-            own += ((some * weighed).sum(axis=0) if self.diagonal else (some.T @ weighed).ravel()).astype(np.int64)
+            products = (some * weighed).sum(axis=0) if self.diagonal else (some.T @ weighed).ravel()
+            by_table[number] += products.astype(np.int64)
 
 
 def units(features: Sequence[Feature], bits: int) -> list[int]:

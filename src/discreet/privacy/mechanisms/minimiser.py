@@ -13,8 +13,8 @@ Proof      F is mu-strongly convex, so |w - w*| <= |grad F(w)| / mu. `ExactGradi
            of the gradient is at most rows * root(groups) * (columns + 2) / (2 * width), which is added to its norm.
            The number of records in this bound is that of the pass that the sums are from.
            `certified` returns only a point that passes; where the search looked before does not matter. It ends: a
-           search in a sample that gets slow turns to all records (secants.py); if Newton's step does not help, a step
-           of -grad F / L with L = mu + c * groups * rows shrinks |grad F| by 1 - mu / L (grad F(w - g / L)
+           guide takes finitely many passes to propose a step (secants.py, summed.py); if that does not help, a step of
+           -grad F / L with L = mu + c * groups * rows shrinks |grad F| by 1 - mu / L (grad F(w - g / L)
            = (I - A / L) g for some A with mu <= A <= L); if the rounding to 2**-bits would stop that, integers of any
            size are used.
 Test       tests/privacy/mechanisms/test_objective.py::test_the_certificate_holds and
