@@ -7,7 +7,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet import Auto, DecisionTree, Ledger, LinearSVM, NaiveBayes, OneRule, RandomForest
+from discreet import (
+    Auto,
+    Categorical,
+    DecisionTree,
+    Ledger,
+    LinearSVM,
+    NaiveBayes,
+    Numeric,
+    OneRule,
+    RandomForest,
+    Schema,
+)
 from discreet.doors import gathering
 from discreet.errors import ParameterError
 from discreet.sources.memory import MemorySource
@@ -15,6 +26,7 @@ from discreet.sources.spark import SparkSource
 from support.records import draw_records
 from support.replay import replay, visible
 from support.spark_clinic import SCHEMA, table
+from support.sums_only import SumsOnly
 
 
 def as_table(columns):
@@ -61,20 +73,54 @@ def test_models_by_sums_alone_are_those_from_memory(local, model, tmp_path):
 @pytest.mark.parametrize(
     "model",
     [
+        LinearSVM(SCHEMA, epsilon=1, leaves=0, random_state=1),
+        RandomForest(SCHEMA, epsilon=1, n_trees=2, structure="random", random_state=1),
+    ],
+    ids=["svm", "forest"],
+)
+def test_linear_models_and_forests_by_sums_alone(local, model, tmp_path):
+    """To the last bit what sums over the same records give elsewhere, and at most a lattice step from memory."""
+    expected = model.fit_from(MemorySource(table())).noisy_
+    elsewhere = saved(model.fit_from(SumsOnly(table())), tmp_path / "elsewhere.json")
+    spark = saved(model.fit_from(SparkSource(local.createDataFrame(table()))), tmp_path / "spark.json")
+    assert spark == elsewhere
+    for (_, found), (_, own) in zip(model.noisy_.tables, expected.tables, strict=True):
+        assert np.abs(found.values - own.values).max() <= 1
+
+
+def test_auto_picks_a_linear_model_and_finds_it_by_sums_alone(local, tmp_path):
+    columns = [Numeric("age", 0, 100), Numeric("dose", -2, 3, grid=50)]
+    columns += [Categorical("sex", ["F", "M"]), Categorical("site", ["north", "south"])]
+    wide = Schema(columns, "outcome", ["well", "ill", "unknown"], records=2000)
+    data, model = as_table(draw_records(2000, seed=4)), Auto(wide, epsilon=4, random_state=1)
+    elsewhere = saved(model.fit_from(SumsOnly(data)), tmp_path / "elsewhere.json")
+    assert saved(model.fit_from(SparkSource(local.createDataFrame(data))), tmp_path / "spark.json") == elsewhere
+    assert model.picked_.model == "svm"
+
+
+def test_forests_that_deal_records_are_refused_before_the_charge(local):
+    ledger = Ledger(math.inf)
+    with pytest.raises(ParameterError, match="stream=True"):
+        RandomForest(SCHEMA, n_trees=2, structure="greedy").fit_from(
+            SparkSource(local.createDataFrame(table())), ledger=ledger
+        )
+    assert ledger.spent == 0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
         LinearSVM(SCHEMA, epsilon=1, random_state=1),
         RandomForest(SCHEMA, epsilon=1, n_trees=2, structure="random", random_state=1),
+        RandomForest(SCHEMA, epsilon=1, n_trees=2, structure="greedy", max_depth=1, random_state=1),
         Auto(SCHEMA, epsilon=1, random_state=1),
     ],
-    ids=["svm", "forest", "auto"],
+    ids=["svm", "forest", "dealt", "auto"],
 )
 @pytest.mark.parametrize("held", [gathering.HELD, 0], ids=["held", "folded"])
-def test_models_that_need_codes_of_records(local, model, held, tmp_path, monkeypatch):
-    """They are refused before the charge, unless codes may travel; then they are those from memory."""
-    data, ledger = local.createDataFrame(table()), Ledger(math.inf)
-    with pytest.raises(ParameterError, match="stream=True"):
-        model.fit_from(SparkSource(data), ledger=ledger)
-    assert ledger.spent == 0
+def test_models_from_codes_that_may_travel(local, model, held, tmp_path, monkeypatch):
+    """They are those from memory."""
     expected = saved(model.fit_from(MemorySource(table())), tmp_path / "expected.json")
     monkeypatch.setattr(gathering, "HELD", held)
-    spark = model.fit_from(SparkSource(data, stream=True))
+    spark = model.fit_from(SparkSource(local.createDataFrame(table()), stream=True))
     assert saved(spark, tmp_path / "spark.json") == expected

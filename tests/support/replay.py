@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from discreet.privacy import smooth_sensitivity
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.multiclass_objective import MulticlassPerturbation
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
+from discreet.privacy.mechanisms.problem import Problem
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.mechanisms.smooth import SmoothCauchy
 
@@ -37,6 +38,31 @@ class Passage:
     left: np.ndarray
 
 
+class Seen:
+    """Sums that are none: all records that they meet are kept, even by a copy that was sent elsewhere as bytes."""
+
+    size = 1
+    blocks: ClassVar[list[Any]] = []
+
+    def __call__(self, codes: Any, sides: Any) -> np.ndarray:
+        self.blocks.append((list(codes), sides))
+        return np.zeros(1, dtype=np.int64)
+
+
+def entering(records: Any) -> Problem:
+    """All records that enter a mechanism, wherever they are."""
+    if isinstance(records, Problem):
+        return records
+    Seen.blocks.clear()
+    records.fold(Seen())
+    none = np.empty(0, dtype=np.uint16)
+    codes = [
+        np.concatenate([none, *(block[place] for block, _ in Seen.blocks)]) for place in range(len(records.features))
+    ]
+    sides = np.concatenate([own for _, own in Seen.blocks]) if Seen.blocks else none
+    return Problem(records.features, tuple(codes), sides)
+
+
 @contextmanager
 def recorded(passages: list[Passage], replayed: list[Passage] | None = None):
     """Record every passage; with `replayed`, give out the recorded outputs instead of fresh ones."""
@@ -50,7 +76,7 @@ def recorded(passages: list[Passage], replayed: list[Passage] | None = None):
                 left = replayed[len(passages)].left
                 if isinstance(self, OBJECTIVES):
                     left = left + 1  # near the same minimiser, the next lattice point may be met instead
-            entered = table.copy() if isinstance(table, np.ndarray) else table.whole()
+            entered = table.copy() if isinstance(table, np.ndarray) else entering(table)
             passages.append(Passage(self, entered, left))
             return left
 

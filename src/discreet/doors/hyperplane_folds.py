@@ -19,8 +19,10 @@ from discreet.sources.exact import ExactRows
 
 
 def held_or_folded(passes: Passes, features: tuple[Feature, ...], schema: Schema) -> Problem | FoldedProblem:
-    """The records with one of the classes; what is found is the same either way."""
+    """The records with one of the classes; held if they are few and may be, and what is found is as near either way."""
     folded = FoldedProblem(passes, features, len(schema.classes))
+    if passes.sums_only:
+        return folded
     return folded.held(gathering.HELD // (len(features) + 1)) or folded
 
 
@@ -80,11 +82,10 @@ class FoldedProblem:
         """As Records."""
         return None if self._count is not None and self._count > problems.FEW else self.held(problems.FEW)
 
-    def whole(self) -> Problem:
+    @property
+    def sums_only(self) -> bool:
         """As Records."""
-        held = self.held(None)
-        assert held is not None
-        return held
+        return self._passes.sums_only
 
     def held(self, most: int | None) -> Problem | None:
         """All records in memory; None if they are more than `most`."""

@@ -18,7 +18,7 @@ from discreet.queries.tables import ClassCounts
 from discreet.records.encoding import Cells
 from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
-from discreet.sources import Source
+from discreet.sources import Source, check_rows
 
 
 def grow(
@@ -52,6 +52,7 @@ def grow(
     steps = [tuple(plan.steps(schema)) for plan in plans]
     asked: list[AnyStep | Lot] = [step for each in steps for step in each]
     if dealt:
+        check_rows(source)  # each record has a lot of its own, which sums cannot give it
         asked = [Lot(f"each of {len(plans)} trees, records dealt among them by lot", tuple(steps))]
     reading, receipt = passage(source, schema, asked, ledger, rng, purpose)
     cells = [each for plan in plans for each in plan.cells()] or [ClassCounts().cells(schema)]

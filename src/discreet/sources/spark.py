@@ -74,7 +74,8 @@ class SparkSource:
     ----------
     data : a DataFrame of Spark, or a session that has `table`.
     table : the name of a table or view, with its catalog and schema if needed ("registry.patients").
-    stream : whether codes of records may travel to this process, for learners that need whole records.
+    stream : whether codes of records may travel to this process: for a forest of several greedy trees, for a perturbed
+        table, and for speed, if they fit into memory.
     cache : whether codes are kept between passes.
 
     Examples
@@ -150,7 +151,7 @@ class SparkSource:
         if not self._stream:
             raise ParameterError(
                 "this needs codes or values of single records, which stay in Spark; let them travel to this process "
-                "(stream=True, --stream), or choose naive Bayes, one rule or a decision tree"
+                "(stream=True, --stream), or train any model but a forest of several greedy trees"
             )
 
     def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:

@@ -103,6 +103,7 @@ class LinearSVM(PrivateClassifier):
     """
 
     kind: ClassVar[str] = "svm"
+    by_sums: ClassVar[bool] = True
 
     def __init__(
         self,

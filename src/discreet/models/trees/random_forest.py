@@ -15,6 +15,7 @@ from discreet.doors.tree_plans import Plan
 from discreet.errors import ParameterError
 from discreet.models.classifier import PrivateClassifier
 from discreet.models.parameter_checks import check_integer
+from discreet.models.record_count import MOST_RECORDS
 from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
@@ -28,7 +29,7 @@ from discreet.queries.trees import LeafCounts
 from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
-from discreet.sources import Source
+from discreet.sources import Source, check_rows
 
 Matrix = NDArray[np.float64]
 
@@ -49,6 +50,10 @@ class RandomForest(PrivateClassifier):
     One DecisionTree is usually the better choice: on public data sets it is as accurate or better wherever "auto" grows
     several trees (benchmarks/trees.py). A few trees (n_trees=3) were ahead on tables of many columns and classes, and
     at a large ε.
+
+    Where records stay in their engine and only sums over them come back, several greedy trees are refused before
+    anything is charged: a lot is drawn for each record, and equal records need lots of their own. Random trees, and a
+    single tree, are grown by sums.
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plans follow from the schema, ε,
     the noisy total and draws that do not see the data; `grow` carries them out, with dealt records (the cost is that of
@@ -83,6 +88,7 @@ class RandomForest(PrivateClassifier):
     """
 
     kind: ClassVar[str] = "random-forest"
+    by_sums: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -112,6 +118,10 @@ class RandomForest(PrivateClassifier):
     def _learn(
         self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
     ) -> Answers:
+        trees, structure = self._shape(schema, epsilon, schema.records or MOST_RECORDS)
+        if trees > 1 and structure == "greedy":
+            check_rows(source)  # before anything is charged: no sum deals records by lot
+
         def plans(rest: Epsilon, records: int) -> list[Plan]:
             return self._plans(schema, rest, records, rng)
 
@@ -119,12 +129,8 @@ class RandomForest(PrivateClassifier):
 
     def _plans(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> list[Plan]:
         """Plan greedy trees, each at all of epsilon on dealt records, or random trees, each at an equal share."""
-        whole, classes = planning.signal(schema, epsilon, records), len(schema.classes)
-        supported = min(DEFAULT_TREES, int(planning.of_a_class(whole, classes) / planning.STRONG))
-        trees = max(1, supported) if self.n_trees == "auto" else int(self.n_trees)
-        strength, structure = whole / trees, self.structure
-        if structure == "auto" and trees > 1:
-            structure = "greedy" if planning.of_a_class(strength, classes) >= planning.FAIR else "random"
+        trees, structure = self._shape(schema, epsilon, records)
+        strength = planning.signal(schema, epsilon, records) / trees
         shares = [epsilon] * trees if structure == "greedy" else split_evenly(epsilon, trees)
         chosen = structure, self.max_depth, self.thresholds, self.criterion
         some = trees > 1 and structure == "greedy"
@@ -132,6 +138,16 @@ class RandomForest(PrivateClassifier):
             planning.plan(schema, share, strength, *chosen, rng, self._columns(schema, rng) if some else None)
             for share in shares
         ]
+
+    def _shape(self, schema: Schema, epsilon: Epsilon, records: int) -> tuple[int, str]:
+        """The number of trees and their structure. With more records or a larger ε, several greedy trees stay so."""
+        whole, classes = planning.signal(schema, epsilon, records), len(schema.classes)
+        supported = min(DEFAULT_TREES, int(planning.of_a_class(whole, classes) / planning.STRONG))
+        trees = max(1, supported) if self.n_trees == "auto" else int(self.n_trees)
+        structure = self.structure
+        if structure == "auto" and trees > 1:
+            structure = "greedy" if planning.of_a_class(whole / trees, classes) >= planning.FAIR else "random"
+        return trees, structure
 
     def _columns(self, schema: Schema, rng: Randomness) -> list[str]:
         """Draw the columns of one tree; every tree gets equally many, so that all trees cost the same."""

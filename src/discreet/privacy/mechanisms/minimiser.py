@@ -13,8 +13,8 @@ Proof      F is mu-strongly convex, so |w - w*| <= |grad F(w)| / mu. `ExactGradi
            of the gradient is at most rows * root(groups) * (columns + 2) / (2 * width), which is added to its norm.
            The number of records in this bound is that of the pass that the sums are from.
            `certified` returns only a point that passes; where the search looked before does not matter. It ends: a
-           search in a sample that gets slow turns to all records (secants.py); if Newton's step does not help, a step
-           of -grad F / L with L = mu + c * groups * rows shrinks |grad F| by 1 - mu / L (grad F(w - g / L)
+           guide takes finitely many passes to propose a step (secants.py, summed.py); if that does not help, a step of
+           -grad F / L with L = mu + c * groups * rows shrinks |grad F| by 1 - mu / L (grad F(w - g / L)
            = (I - A / L) g for some A with mu <= A <= L); if the rounding to 2**-bits would stop that, integers of any
            size are used.
 Test       tests/privacy/mechanisms/test_objective.py::test_the_certificate_holds and
@@ -33,6 +33,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.privacy.mechanisms.curvature import Bend, Curvature, Solver
 from discreet.privacy.mechanisms.exact_sums import (
     FAST,
     add_up,
@@ -45,7 +46,8 @@ from discreet.privacy.mechanisms.exact_sums import (
     split_limbs,
 )
 from discreet.privacy.mechanisms.problem import BLOCK, SLACK, Objective, Problem, Records, Vector
-from discreet.privacy.mechanisms.secants import Guide
+from discreet.privacy.mechanisms.secants import Guide, Guiding
+from discreet.privacy.mechanisms.summed import NEAR, SummedGuide
 from discreet.queries.arrays import Integers
 
 SAMPLE = 1 << 12
@@ -74,18 +76,33 @@ def minimise(records: Records, huber: float, mu: float, b: Sequence[Fraction], t
         w = _sharpened(problem, ROUND if few else ROUND / 8, huber, mu, floats, w)
         return descended(objective, w, near, 1000)
 
+    def by_sums(w: Vector, widths: Sequence[float]) -> SummedGuide:
+        """A guide from w by sums alone, with each of these corners."""
+        return SummedGuide([SummedObjective(OverAll(records, each, mu), b) for each in widths], w, tolerance / NEAR)
+
     with np.errstate(all="ignore"):  # no warning may depend on the records
-        guide = Guide(records, over, search, np.zeros(len(b)), tolerance / 8)
+        guide: Guiding
+        if records.sums_only:
+            guide = by_sums(np.zeros(len(b)), rounds(huber))
+        else:
+            guide = Guide(records, over, search, np.zeros(len(b)), tolerance / 8, lambda w: by_sums(w, [huber]))
         return certified(OverAll(records, huber, mu), b, guide.start, tolerance, guide)
 
 
 def _sharpened(problem: Problem, first: float, huber: float, mu: float, b: Vector, w: Vector) -> Vector:
     """A start near the minimiser: minimise with a round corner, then with sharper ones, which mislead Newton's step."""
-    width = first
-    while width > huber:
+    for width in rounds(huber, first)[:-1]:
         w = descended(Objective(problem, width, mu, b), w, 0.01 * mu, 20)
-        width /= 2
     return w
+
+
+def rounds(huber: float, first: float = ROUND) -> list[float]:
+    """Widths of the corner: a round one, then sharper ones, then that of the objective itself."""
+    widths = []
+    while first > huber:
+        widths.append(first)
+        first /= 2
+    return [*widths, huber]
 
 
 def descended(objective: Any, w: Vector, tolerance: float, steps: int) -> Vector:
@@ -124,7 +141,7 @@ class OverAll(NamedTuple):
 
 
 def certified(
-    objective: Objective | OverAll, b: Sequence[Fraction], w: Vector, tolerance: float, guide: Guide | None = None
+    objective: Objective | OverAll, b: Sequence[Fraction], w: Vector, tolerance: float, guide: Guiding | None = None
 ) -> list[Fraction]:
     """Take steps from w until the exact gradient is within the tolerance."""
     return searched(
@@ -144,12 +161,13 @@ class Exact(Protocol):
 
     bits: int
     steepest: float
+    rows: int
 
     def __call__(self, point: Sequence[int]) -> tuple[Vector, float]: ...
 
 
 def searched(
-    exact_with: Callable[[int], Exact], bits: int, guide: Guide, w: Vector, tolerance: float
+    exact_with: Callable[[int], Exact], bits: int, guide: Guiding, w: Vector, tolerance: float
 ) -> list[Fraction]:
     """Take steps from w until the exact gradient, at first with `bits`, is within the tolerance.
 
@@ -248,7 +266,7 @@ class ExactGradient:
         self._b, self.bits = b, bits
         self._mu, self._huber = Fraction(objective.mu), Fraction(objective.huber)
         self._end, self._width = round((1 + self._huber) * 2**bits), round(2 * self._huber * 2**bits)
-        self.steepest = math.inf
+        self.steepest, self.rows = math.inf, 0
 
     def point(self, w: Vector) -> list[int]:
         """The fixed-point vector nearest to a float vector."""
@@ -281,10 +299,39 @@ class ExactGradient:
 
     def _error(self, rows: int) -> float:
         """The bound for the records of this pass."""
-        groups = len(self._records.features) + 1
+        groups, self.rows = len(self._records.features) + 1, rows
         self.steepest = float(self._mu) + groups * rows / (2 * float(self._huber))
         slope_error = Fraction(groups + 1, 2 * (self._width - 1))
         return float(rows * slope_error) * math.sqrt(groups) * (1 + SLACK)
+
+
+class SummedObjective:
+    """F by sums alone, for a search."""
+
+    def __init__(self, objective: OverAll, b: Sequence[Fraction]) -> None:
+        self._over, self._b, self._rows = objective, b, 0
+        self._curvature = Curvature(objective.problem.features, 1, 1 / (2 * objective.huber), objective.mu)
+
+    def gradient(self, w: Vector) -> Vector:
+        """The gradient of F, from one pass."""
+        exact = ExactGradient(self._over, self._b, min(fast_bits(w, self._over.huber), FAST))
+        gradient, _ = exact(exact.point(w))
+        self._rows = exact.rows
+        return gradient
+
+    @property
+    def complete(self) -> bool:
+        """Whether `bend` knows all second derivatives."""
+        return self._curvature.complete
+
+    def bend(self, w: Vector, closely: bool) -> Solver:
+        """Solves Newton's equation at w, from one pass over all records, or over some if not `closely`."""
+        features = self._over.problem.features
+        offsets = np.cumsum([0, *(each.size for each in features)]).tolist()
+        tables = [each.table(w[start:stop]) for each, (start, stop) in zip(features, pairwise(offsets), strict=True)]
+        vectors = self._curvature.vectors(self._rows, closely)
+        asked = Bend(vectors, tuple(tables), float(w[-1]), self._over.huber)
+        return self._curvature.solver(self._over.problem, asked)
 
 
 def nearest(value: Fraction) -> float:

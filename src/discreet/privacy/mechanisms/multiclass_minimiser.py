@@ -28,11 +28,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.privacy.mechanisms.curvature import ClassBend, Curvature, Solver
 from discreet.privacy.mechanisms.exact_sums import (
     FAST,
     add_up,
@@ -47,7 +49,8 @@ from discreet.privacy.mechanisms.exact_sums import (
 from discreet.privacy.mechanisms.minimiser import SAMPLE, SURE, descended, fixed_point, nearest, searched
 from discreet.privacy.mechanisms.multiclass_problem import MARGIN, MulticlassObjective
 from discreet.privacy.mechanisms.problem import BLOCK, ENTRIES, SLACK, Problem, Records, Vector
-from discreet.privacy.mechanisms.secants import Guide
+from discreet.privacy.mechanisms.secants import Guide, Guiding
+from discreet.privacy.mechanisms.summed import NEAR, SummedGuide
 from discreet.queries.arrays import Integers
 
 SMOOTHER = 4.0
@@ -75,8 +78,17 @@ def minimise(
             w = descended(MulticlassObjective(problem, classes, SMOOTHER * tau, mu, floats), w, 0.01 * mu, 20)
         return descended(objective, w, near, 1000)
 
+    def by_sums(w: Vector, smoothness: Sequence[float]) -> SummedGuide:
+        """A guide from w by sums alone, with each of these values of tau."""
+        stages = [SummedClasses(OverAll(records, classes, each, mu), b) for each in smoothness]
+        return SummedGuide(stages, w, tolerance / NEAR)
+
     with np.errstate(all="ignore"):  # no warning may depend on the records
-        guide = Guide(records, over, search, np.zeros(len(b)), tolerance / 8)
+        guide: Guiding
+        if records.sums_only:
+            guide = by_sums(np.zeros(len(b)), [SMOOTHER * tau, tau])
+        else:
+            guide = Guide(records, over, search, np.zeros(len(b)), tolerance / 8, lambda w: by_sums(w, [tau]))
         return certified(OverAll(records, classes, tau, mu), b, guide.start, tolerance, guide)
 
 
@@ -94,7 +106,7 @@ def certified(
     b: Sequence[Fraction],
     w: Vector,
     tolerance: float,
-    guide: Guide | None = None,
+    guide: Guiding | None = None,
 ) -> list[Fraction]:
     """Take steps from w until the exact gradient is within the tolerance."""
     return searched(
@@ -183,7 +195,7 @@ class ExactMulticlassGradient:
         if unit.denominator != 1:
             raise ValueError(f"tau={objective.tau} is not a multiple of 2**-{bits}; use a rounder number")
         self._unit = unit.numerator
-        self.steepest = math.inf
+        self.steepest, self.rows = math.inf, 0
 
     def point(self, w: Vector) -> list[int]:
         """The fixed-point vector nearest to a float vector."""
@@ -212,7 +224,7 @@ class ExactMulticlassGradient:
 
     def _error(self, rows: int) -> float:
         """The bound for the records of this pass."""
-        groups = len(self._records.features) + 1
+        groups, self.rows = len(self._records.features) + 1, rows
         self.steepest = float(self._mu) + groups * rows / float(self._tau)
         per_record = Fraction(groups + 1, 2 * self._unit)
         return float(rows * per_record) * math.sqrt(groups * self._classes) * (1 + SLACK)
@@ -233,3 +245,37 @@ class ExactMulticlassGradient:
                 for total, unit, value, noise in zip(gathered, units, point, self._b, strict=True)
             ]
         )
+
+
+class SummedClasses:
+    """F by sums alone, for a search."""
+
+    def __init__(self, objective: OverAll, b: Sequence[Fraction]) -> None:
+        self._over, self._b, self._rows = objective, b, 0
+        features = objective.problem.features
+        self._curvature = Curvature(features, objective.classes, 1 / objective.tau, objective.mu)
+
+    def gradient(self, w: Vector) -> Vector:
+        """The gradient of F, from one pass."""
+        exact = ExactMulticlassGradient(
+            self._over, self._b, min(fast_bits(w, self._over.classes, self._over.tau), FAST)
+        )
+        gradient, _ = exact(exact.point(w))
+        self._rows = exact.rows
+        return gradient
+
+    @property
+    def complete(self) -> bool:
+        """Whether `bend` knows all second derivatives."""
+        return self._curvature.complete
+
+    def bend(self, w: Vector, closely: bool) -> Solver:
+        """Solves Newton's equation at w, from one pass over all records, or over some if not `closely`."""
+        features, by_coordinate = self._over.problem.features, w.reshape(self._over.classes, -1).T
+        offsets = np.cumsum([0, *(each.size for each in features)]).tolist()
+        own = [by_coordinate[start:stop] for start, stop in pairwise(offsets)]
+        tables = tuple(feature.table(part) for feature, part in zip(features, own, strict=True))
+        curvature = self._curvature
+        vectors = curvature.vectors(self._rows, closely)
+        asked = ClassBend(vectors, tables, by_coordinate[-1], self._over.tau, curvature.pairs)
+        return curvature.solver(self._over.problem, asked)

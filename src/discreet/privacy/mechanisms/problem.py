@@ -9,7 +9,6 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from discreet.queries.arrays import Integers
 from discreet.queries.hyperplanes import Feature
@@ -67,8 +66,9 @@ class Records(Protocol):
         """All records in memory; None if they are more than FEW."""
         ...
 
-    def whole(self) -> Problem:
-        """All records in memory, however many."""
+    @property
+    def sums_only(self) -> bool:
+        """Whether sums are all that may be asked: not even a sample is read off them."""
         ...
 
 
@@ -127,9 +127,10 @@ class Problem:
         """As Records."""
         return self if self.rows <= FEW else None
 
-    def whole(self) -> Problem:
+    @property
+    def sums_only(self) -> bool:
         """As Records."""
-        return self
+        return False
 
     def count(self) -> int:
         """As Records."""
@@ -278,6 +279,8 @@ class Objective:
         self, gram: Vector, dense: Vector, others: NDArray[np.intp], group: int, chosen: NDArray[np.intp]
     ) -> None:
         """Add the products of a group that is nonzero in one place per record, with itself and with the others."""
+        from scipy.sparse import csr_array  # not at the top: workers that add up sums need numpy alone
+
         feature, start = self.problem.features[group], self.problem.offsets[group]
         own = np.arange(start, start + feature.size)
         code = self.problem.codes[group][chosen].astype(np.intp)
