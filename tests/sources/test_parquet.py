@@ -149,6 +149,18 @@ def test_an_empty_list_is_refused():
         ParquetSource([])
 
 
+def test_a_file_that_is_not_there_or_not_readable_is_named_so(tmp_path, monkeypatch):
+    with pytest.raises(FileError, match="No such file or directory; check the path"):
+        ParquetSource(tmp_path / "t.parquet").columns()
+
+    def denied(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(pa, "OSFile", denied)
+    with pytest.raises(FileError, match="Permission denied; check the path"):
+        ParquetSource(tmp_path / "t.parquet").columns()
+
+
 def test_where_arrow_fails_the_rest_is_read_in_another_way(tmp_path, monkeypatch):
     """As with more than two gigabytes of distinct texts in a batch: no record is counted twice or left out."""
     table = table_of(5000)

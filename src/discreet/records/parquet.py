@@ -66,6 +66,8 @@ def parquet_fields(path: Path) -> ParquetFields:
         return ParquetFields({field.name: field.type for field in fields}, texts)
     except DiscreetError:
         raise
+    except (FileNotFoundError, PermissionError) as error:
+        raise FileError(f"cannot read {path}: {os.strerror(error.errno or 0)}; check the path") from None
     except Exception:
         pass  # a reader's message may quote a value
     raise FileError(f"{path} cannot be read as Parquet; check that the file is whole")
