@@ -73,6 +73,13 @@ def test_any_holder_of_batches_is_counted_as_memory_counts_it(holder):
     assert repr(ArrowSource(made(table))) == "ArrowSource(values hidden)"
 
 
+@pytest.mark.parametrize("chunk", [1, 2, 3])
+def test_records_keep_their_labels_where_numpy_counts_some_at_a_time(monkeypatch, chunk):
+    monkeypatch.setattr(arrow_blocks, "CHUNK", chunk)
+    monkeypatch.setattr(arrow_blocks.kernels, "kernels", lambda _: None)
+    assert counts(ArrowSource(pa.table(COLUMNS))) == counts(MemorySource(COLUMNS))
+
+
 def test_a_stream_is_read_once_and_says_so():
     """A second pass would find no record, and a model of it would be nonsense that was paid for."""
     source = ArrowSource(pa.table(COLUMNS).to_reader())
