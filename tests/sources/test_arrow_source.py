@@ -225,6 +225,13 @@ def test_any_decimal_is_rounded_once(numbers, scale):
     np.testing.assert_array_equal(ColumnReader().read(column), [float(value) for value in exact])
 
 
+def test_decimals_beyond_the_exact_integers_are_not_rounded_twice():
+    numbers = [decimal.Decimal(each).scaleb(-3) for each in (5258986265376043509, -6000012885340954297)]
+    assert [float(int(each.scaleb(3))) / 1000 for each in numbers] != [float(each) for each in numbers]
+    read = ColumnReader().read(pa.array(numbers, pa.decimal128(25, 3)))
+    assert read.tolist() == [float(each) for each in numbers]
+
+
 def test_dictionaries_that_change_are_read_anew():
     reader = ColumnReader()
     for words in (["a", "b"], ["b", "a"], ["b", "a"], ["a", None, "c"], []):
