@@ -3,6 +3,7 @@
 import decimal
 import math
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -72,6 +73,13 @@ def test_any_holder_of_batches_is_counted_as_memory_counts_it(holder):
     assert repr(ArrowSource(made(table))) == "ArrowSource(values hidden)"
 
 
+@pytest.mark.parametrize("chunk", [1, 2, 3])
+def test_records_keep_their_labels_where_numpy_counts_some_at_a_time(monkeypatch, chunk):
+    monkeypatch.setattr(arrow_blocks, "CHUNK", chunk)
+    monkeypatch.setattr(arrow_blocks.kernels, "kernels", lambda _: None)
+    assert counts(ArrowSource(pa.table(COLUMNS))) == counts(MemorySource(COLUMNS))
+
+
 def test_a_stream_is_read_once_and_says_so():
     """A second pass would find no record, and a model of it would be nonsense that was paid for."""
     source = ArrowSource(pa.table(COLUMNS).to_reader())
@@ -79,6 +87,60 @@ def test_a_stream_is_read_once_and_says_so():
     with pytest.raises(DataError, match="can be read once, and was; pass a function"):
         source.count(CELLS, SCHEMA)
     assert counts(ArrowSource(pa.table(COLUMNS).to_reader)) == counts(MemorySource(COLUMNS))
+
+
+class OnlyOnce(Handle):
+    """An object that gives its stream once, as the result of a driver does."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        table, self._table = self._table, None
+        return table.__arrow_c_stream__(requested_schema)
+
+
+def test_learning_the_columns_does_not_use_up_a_table_that_gives_one_stream():
+    source = ArrowSource(OnlyOnce(pa.table(COLUMNS)))
+    source.check(SCHEMA)
+    assert counts(source) == counts(MemorySource(COLUMNS))
+    ledger = Ledger(1)
+    for spent in (OnlyOnce(pa.table(COLUMNS)), pa.table(COLUMNS).to_reader()):
+        source = ArrowSource(spent)
+        source.count(CELLS, SCHEMA)
+        with pytest.raises(DataError, match=r"once|still open"):
+            DecisionTree(SCHEMA, epsilon=1).fit_from(source, ledger=ledger)
+    assert ledger.spent == 0
+
+
+def test_two_passes_at_once_read_a_stream_each():
+    source = ArrowSource(pa.table(COLUMNS))
+    source.check(SCHEMA)
+    first, second = source.rows(CELLS, SCHEMA), source.rows(CELLS, SCHEMA)
+    assert [len(next(each).labels) for each in (first, second)] == [7, 7]
+
+
+@pytest.mark.parametrize("made", [nw.from_native, type("Frame", (pd.DataFrame,), {"__module__": "elsewhere"})])
+def test_tables_made_of_a_guessing_library_are_refused_as_its_own_are(made):
+    table = made(pd.DataFrame(COLUMNS))
+    for given_ in (table, lambda: table):
+        with pytest.raises(DataError, match="would be guessed from its values"):
+            ArrowSource(given_).check(SCHEMA)
+
+
+def test_the_stream_that_is_read_is_the_one_that_is_checked():
+    good, dates = pa.table(COLUMNS), pa.table({**COLUMNS, "n": pa.nulls(7, pa.date32())})
+    for bad, words in ((good.drop(["n"]), "missing"), (dates, "dates")):
+        for place in (1, 2):
+            tables = iter([*[good] * place, *[bad] * 9])
+            source = ArrowSource(lambda tables=tables: next(tables))
+            source.check(SCHEMA)
+            with pytest.raises(DataError, match=words):
+                list(map(source.count, [CELLS] * place, [SCHEMA] * place))
+
+
+def test_a_batch_without_a_column_is_an_error_of_ours():
+    good = pa.table(COLUMNS)
+    batches = [*good.to_batches(), *good.drop(["n"]).to_batches()]
+    with pytest.raises(DataError, match="cannot be read as Arrow batches"):
+        ArrowSource(lambda: pa.RecordBatchReader.from_batches(good.schema, iter(batches))).count(CELLS, SCHEMA)
 
 
 def test_what_is_no_table_is_refused_before_a_charge():
@@ -161,6 +223,13 @@ def test_any_decimal_is_rounded_once(numbers, scale):
     exact = [decimal.Decimal(number).scaleb(-scale) for number in numbers]
     column = pa.array(exact, pa.decimal128(18, scale))
     np.testing.assert_array_equal(ColumnReader().read(column), [float(value) for value in exact])
+
+
+def test_decimals_beyond_the_exact_integers_are_not_rounded_twice():
+    numbers = [decimal.Decimal(each).scaleb(-3) for each in (5258986265376043509, -6000012885340954297)]
+    assert [float(int(each.scaleb(3))) / 1000 for each in numbers] != [float(each) for each in numbers]
+    read = ColumnReader().read(pa.array(numbers, pa.decimal128(25, 3)))
+    assert read.tolist() == [float(each) for each in numbers]
 
 
 def test_dictionaries_that_change_are_read_anew():

@@ -1,6 +1,7 @@
 """Parquet files: one or many, of any shape, in several threads, interrupted, and changed behind our back."""
 
 import _thread
+import base64
 import os
 import threading
 import time
@@ -9,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.parquet import encryption
 
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema, open_file
 from discreet.errors import DataError, FileError
@@ -142,6 +144,23 @@ def test_folders_and_patterns_without_files_are_refused(tmp_path):
         open_file(tmp_path / "year=2024").check(Schema([Numeric("year", 0, 1)], "y", ["no"], ignore=["c", "n"]))
 
 
+def test_an_empty_list_is_refused():
+    with pytest.raises(FileError, match="need at least one Parquet file"):
+        ParquetSource([])
+
+
+def test_a_file_that_is_not_there_or_not_readable_is_named_so(tmp_path, monkeypatch):
+    with pytest.raises(FileError, match="No such file or directory; check the path"):
+        ParquetSource(tmp_path / "t.parquet").columns()
+
+    def denied(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(pa, "OSFile", denied)
+    with pytest.raises(FileError, match="Permission denied; check the path"):
+        ParquetSource(tmp_path / "t.parquet").columns()
+
+
 def test_where_arrow_fails_the_rest_is_read_in_another_way(tmp_path, monkeypatch):
     """As with more than two gigabytes of distinct texts in a batch: no record is counted twice or left out."""
     table = table_of(5000)
@@ -149,7 +168,8 @@ def test_where_arrow_fails_the_rest_is_read_in_another_way(tmp_path, monkeypatch
     original = parquet.Part.batches
 
     def failing(self, rows, names, dictionaries, *, helped):
-        for place, batch in enumerate(original(self, 700, names, dictionaries, helped=helped)):
+        rows = 700 if dictionaries else rows  # so that the failure is in the middle of a batch of the second attempt
+        for place, batch in enumerate(original(self, rows, names, dictionaries, helped=helped)):
             if dictionaries and self.group == 1 and place == 2:
                 raise pa.ArrowCapacityError("the secret value 12345")
             yield batch
@@ -251,3 +271,29 @@ def test_bad_text_in_one_row_group_concerns_its_own_record_alone(tmp_path):
     for dictionary in (True, False):
         pq.write_table(table, tmp_path / "t.parquet", row_group_size=40, use_dictionary=dictionary)
         assert counts(open_file(tmp_path / "t.parquet")) == counts(MemorySource(table))
+
+
+class OpenKeys(encryption.KmsClient):
+    """Keys that are not secret."""
+
+    def __init__(self, _):
+        super().__init__()
+
+    def wrap_key(self, key, _):
+        return base64.b64encode(key)
+
+    def unwrap_key(self, key, _):
+        return base64.b64decode(key)
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_encrypted_files_are_refused_before_a_charge(tmp_path, plain):
+    table, path, ledger = table_of(20), tmp_path / "t.parquet", Ledger(1)
+    factory = encryption.CryptoFactory(OpenKeys)
+    wanted = encryption.EncryptionConfiguration(footer_key="k", column_keys={"c": ["c"]}, plaintext_footer=plain)
+    keys = factory.file_encryption_properties(encryption.KmsConnectionConfig(), wanted)
+    with pq.ParquetWriter(path, table.schema, encryption_properties=keys) as writer:
+        writer.write_table(table)
+    with pytest.raises(FileError, match="without encryption" if plain else "check that the file is whole"):
+        NaiveBayes(SCHEMA, epsilon=1).fit_from(ParquetSource(path), ledger=ledger)
+    assert ledger.spent == 0

@@ -132,7 +132,7 @@ def answer(
         pair = KeyPair.from_file(secret) if secret is not None else None
         told = {name: value for name, _, value in (each.partition("=") for each in known or [])}
         public = invited.schema_of(party)
-        check_out(out, inputs.data_file(data), invitation, ledger, secret, force=force)
+        check_out(out, *inputs.data_files(data), invitation, ledger, secret, force=force)
         source = inputs.open_data(data, table)
         inputs.check_structure(source, data, public)
         cost = total([step.epsilon for step in invited.steps(party)])

@@ -15,7 +15,7 @@ from discreet.schema import Schema
 from discreet.sources import Records, Source
 from discreet.sources.addresses import Address
 from discreet.sources.database import open_address
-from discreet.sources.file import open_file
+from discreet.sources.file import is_list, listed, open_file
 from discreet.sources.predictions import ignoring_others
 
 STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
@@ -31,9 +31,11 @@ def open_data(data: Path | Address, table: str | None, *, stream: bool = False) 
     return open_file(data, table)
 
 
-def data_file(data: Path | Address) -> Path | None:
-    """The data file; None for the address of a database."""
-    return None if isinstance(data, Address) else data
+def data_files(data: Path | Address) -> list[Path]:
+    """The data files, none of which may be written to; none for the address of a database."""
+    if isinstance(data, Address):
+        return []
+    return listed(data) if is_list(data) else [data]
 
 
 def check_structure(source: Source, path: Path | Address, schema: Schema) -> None:

@@ -13,6 +13,8 @@ from discreet.sources.addresses import Address, as_address
 
 def as_data(name: str) -> Path | Address:
     """The data that a command is to read: a file, or the address of a database."""
+    if not name.strip():
+        raise typer.BadParameter("the name is empty; need a file, a folder or an address")  # "" would be this folder
     return as_address(name) or Path(name)
 
 

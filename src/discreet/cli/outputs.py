@@ -140,7 +140,7 @@ def check_out(out: Path, *inputs: Path | None, force: bool = True) -> None:
     if out.exists() and not os.access(out, os.W_OK):
         raise FileError(f"cannot write {out}: permission denied; choose another place")
     for path in inputs:
-        if path is not None and out.resolve() == path.resolve():
+        if path is not None and os.path.realpath(out) == os.path.realpath(path):
             raise FileError(f"{out} would overwrite an input of this command; choose another name")
     if out.is_file() and _is_ledger(out):
         raise FileError(f"{out} is a ledger, which is never overwritten; choose another name")

@@ -70,8 +70,8 @@ def perturb(
         public = public_schema(schema, adjacency, draft_ok)
         perturbation = LocalPerturbation(public, epsilon=loss, components=components, random_state=seed)
         perturbation.check_parameters()
-        check_out(out, inputs.data_file(data), inputs.schema_file(schema), ledger, force=force)
-        check_out(receipt_path(out), inputs.data_file(data), inputs.schema_file(schema), ledger, force=force)
+        check_out(out, *inputs.data_files(data), inputs.schema_file(schema), ledger, force=force)
+        check_out(receipt_path(out), *inputs.data_files(data), inputs.schema_file(schema), ledger, force=force)
         if not is_text(out):
             raise FileError(f"{out}: the table is written as CSV; need a name that ends in {', '.join(TEXT_FILES)}")
         source = inputs.open_data(data, table, stream=stream)

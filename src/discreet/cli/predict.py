@@ -48,7 +48,7 @@ def predict(
     if proba and not trained.probabilistic:
         raise ParameterError(f"--proba: a model of kind {trained.kind} gives no probabilities; leave --proba out")
     if out is not None:
-        check_out(out, model, inputs.data_file(data))
+        check_out(out, model, *inputs.data_files(data))
         check_table(out)
     source = inputs.open_data(data, table, stream=stream)
     try:

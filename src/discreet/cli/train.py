@@ -85,7 +85,7 @@ def train(
         loss = as_epsilon(epsilon)
         public = public_schema(schema, adjacency, draft_ok)
         estimator = _estimator(model, settings or [], seed, schema=public, epsilon=loss)
-        check_out(out, inputs.data_file(data), inputs.schema_file(schema), ledger, force=force)
+        check_out(out, *inputs.data_files(data), inputs.schema_file(schema), ledger, force=force)
         source = inputs.open_data(data, table, stream=stream)
         if not estimator.by_counts:
             check_rows(source, sums=estimator.by_sums, levels=estimator.by_levels)

@@ -13,6 +13,9 @@ from discreet.records.arrow_columns import BatchReader
 from discreet.records.arrow_values import arrow_kind, arrow_module
 from discreet.records.values import Columns
 
+SIGNATURE = 28
+"""Bytes of the signature after the description of a file that has encrypted columns."""
+
 
 @dataclass(frozen=True)
 class ParquetFields:
@@ -52,6 +55,8 @@ def parquet_fields(path: Path) -> ParquetFields:
     """Names and types of the columns; no value is read."""
     try:
         file = open_parquet(path)
+        if _is_signed(path, file.metadata.serialized_size):
+            raise FileError(f"{path} has encrypted columns, which cannot be read here; write it without encryption")
         fields = list(file.schema_arrow)
         if len({field.name for field in fields}) != len(fields):
             raise FileError(f"{path} has two columns with the same name; rename one of them")
@@ -61,9 +66,19 @@ def parquet_fields(path: Path) -> ParquetFields:
         return ParquetFields({field.name: field.type for field in fields}, texts)
     except DiscreetError:
         raise
+    except (FileNotFoundError, PermissionError) as error:
+        raise FileError(f"cannot read {path}: {os.strerror(error.errno or 0)}; check the path") from None
     except Exception:
         pass  # a reader's message may quote a value
     raise FileError(f"{path} cannot be read as Parquet; check that the file is whole")
+
+
+def _is_signed(path: Path, plain: int) -> bool:
+    """Whether the end of a file has a signature: then some of its columns are encrypted, and to ask pyarrow for the
+    size of one would end the process."""
+    with path.open("rb") as file:
+        file.seek(-8, os.SEEK_END)
+        return int.from_bytes(file.read(4), "little") == plain + SIGNATURE
 
 
 def parquet_structure(path: Path) -> Columns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,7 +26,7 @@ GUESSED = {
     "pandas": "whose types would be guessed from its values; pass it to fit, or to MemorySource",
     "duckdb": "of which a value can change others; make it a view, and pass DuckDBSource(connection=, table=)",
 }
-GUESSED["_duckdb"] = GUESSED["duckdb"]
+GUESSED |= {"_duckdb": GUESSED["duckdb"], "ibis": GUESSED["duckdb"], "modin": GUESSED["pandas"]}
 """Tables whose batches depend on which values there are, by the library that they are of."""
 
 
@@ -51,15 +52,17 @@ class ArrowSource:
         self._open: Callable[[], Any] = (lambda: table) if is_table else table
         self._reader = table if isinstance(table, pa.RecordBatchReader) else None
         self._used = False
+        self._keeps = hasattr(table, "__arrow_c_stream__")
+        self._waiting: list[Any] = []
+        """A stream that was opened to learn the columns, for the next pass: perhaps the table gives no other."""
 
     def __repr__(self) -> str:
         return "ArrowSource(values hidden)"
 
     def check(self, schema: Schema) -> None:
         """Check names and types of the columns; no value is looked at."""
-        types = self._types()
-        check_names(list(types), [*schema.names, schema.target], schema)
-        refuse_dates(types, schema)
+        self._check_unread()
+        _check(self._types(), schema)
 
     def columns(self) -> list[str]:
         """Names of the columns."""
@@ -81,23 +84,52 @@ class ArrowSource:
         """Add up batch by batch."""
         return fold_rows(self.rows(cells, schema), task)
 
-    def _types(self) -> dict[str, Any]:
-        """The types of the columns, which are structure. Where only a stream tells them, it is opened for this."""
-        fields = list((self._reader or _quietly(lambda: _reader(self._open(), empty=True))).schema)
-        if len({field.name for field in fields}) != len(fields):
-            raise DataError("the table has two columns with the same name; rename or drop one")
-        return {field.name: field.type for field in fields}
-
-    def _batches(self, cells: Sequence[Cells], schema: Schema) -> Iterator[Any]:
-        """The columns that are asked for. The structure is checked again: it may not have changed."""
+    def _check_unread(self) -> None:
         if self._reader is not None and self._used:
             raise DataError(ONCE)
-        self.check(schema)
+
+    def _types(self) -> dict[str, Any]:
+        """The types of the columns, which are structure. Where only a stream tells them, it is opened for this."""
+        stream = self._reader or next(iter(self._waiting), None)
+        if stream is None:
+            stream = _quietly(lambda: _reader(self._open(), empty=True))
+            if self._keeps:
+                self._waiting.append(stream)
+        return _types_of(stream)
+
+    def _stream(self) -> Any:
+        """A stream that no other pass reads."""
+        if self._reader is not None:
+            return self._reader
+        with contextlib.suppress(IndexError):
+            return self._waiting.pop()
+        return _quietly(lambda: _reader(self._open()))
+
+    def _batches(self, cells: Sequence[Cells], schema: Schema) -> Iterator[Any]:
+        """The columns that are asked for. The structure of this very stream is checked: it may not have changed."""
+        self._check_unread()
         self._used = True
+        stream = self._stream()
+        _check(_types_of(stream), schema)
         names = list(dict.fromkeys([*(each.column for each in cells), schema.target]))
-        stream = self._reader or _quietly(lambda: _reader(self._open()))
-        while (batch := _quietly(lambda: next(stream, None))) is not None:
-            yield from in_batches([batch.select(names)])
+        while (batch := _quietly(lambda: _selected(next(stream, None), names))) is not None:
+            yield from in_batches([batch])
+
+
+def _selected(batch: Any, names: list[str]) -> Any:
+    return None if batch is None else batch.select(names)
+
+
+def _types_of(stream: Any) -> dict[str, Any]:
+    fields = list(stream.schema)
+    if len({field.name for field in fields}) != len(fields):
+        raise DataError("the table has two columns with the same name; rename or drop one")
+    return {field.name: field.type for field in fields}
+
+
+def _check(types: dict[str, Any], schema: Schema) -> None:
+    check_names(list(types), [*schema.names, schema.target], schema)
+    refuse_dates(types, schema)
 
 
 def _is_table(given: Any) -> bool:
@@ -107,8 +139,11 @@ def _is_table(given: Any) -> bool:
 def _reader(given: Any, *, empty: bool = False) -> Any:
     """A stream of the table's batches; a lazy frame of Polars is computed as they come, or for its columns alone."""
     stream = arrow_module().RecordBatchReader
-    if type(given).__module__.partition(".")[0] in GUESSED:
-        raise DataError(f"table is a {type(given).__name__}, {GUESSED[type(given).__module__.partition('.')[0]]}")
+    if type(given).__module__.partition(".")[0] == "narwhals":
+        given = given.to_native()
+    for library in (kind.__module__.partition(".")[0] for kind in type(given).__mro__):  # also those made of theirs
+        if library in GUESSED:
+            raise DataError(f"table is a {type(given).__name__}, {GUESSED[library]}")
     if isinstance(given, stream):
         return given
     if hasattr(given, "__arrow_c_stream__"):

@@ -10,9 +10,9 @@ from discreet.sources.addresses import POSTGRES, SPARK, Address
 def open_address(address: Address, table: str | None, *, stream: bool = False) -> Source:
     """The table of a database as a source; `stream` allows its rows to travel to this process."""
     if address.scheme not in (*POSTGRES, *SPARK):
+        word = f"{address.scheme}://" if address.scheme else "this"
         raise ParameterError(
-            f"{address.scheme}:// is no address that can be read; need postgresql://host/database, spark://host:7077 "
-            "or sc://host"
+            f"{word} is no address that can be read; need postgresql://host/database, spark://host:7077 or sc://host"
         )
     if not table:
         raise ParameterError(f"{address} is a database; name its table (--table SCHEMA.NAME)")

@@ -59,7 +59,10 @@ def listed(path: Path) -> list[Path]:
             )
         return sorted(found)
     start = Path(path.anchor) if path.is_absolute() else Path()
-    found = [each for each in start.glob(str(path.relative_to(start))) if each.is_file()]
+    try:
+        found = [each for each in start.glob(str(path.relative_to(start))) if each.is_file()]
+    except (ValueError, NotImplementedError):  # no pattern, such as "***"
+        found = []
     if not found:
         raise FileError(f"cannot read {path}: no file has such a name; check the pattern")
     strange = [each for each in found if each.suffix.lower() not in files.PARQUET_FILES]

@@ -68,6 +68,8 @@ class ParquetSource:
     ) -> None:
         given = [paths] if isinstance(paths, str | Path) else paths
         self._paths = [Path(path) for path in given]
+        if not self._paths:
+            raise FileError("the list of files is empty; need at least one Parquet file")
         self._listing = listing
         self._fields: ParquetFields | None = None
 
