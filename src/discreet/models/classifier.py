@@ -100,11 +100,13 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each record."""
-        return self.classes_[self._best(X)]
+        best = self._best(X)  # first: it raises NotFittedError if there are no classes yet
+        return self.classes_[best]
 
     def predict_positions(self, X: Any) -> Codes:
         """Return the class of each record as its position among the classes of the schema."""
-        return class_codes(self.classes_, self.schema_)[self._best(X)]
+        best = self._best(X)
+        return class_codes(self.classes_, self.schema_)[best]
 
     def _best(self, X: Any) -> Codes:
         codes = [np.argmax(block, axis=1) for block in self._blocks(X)]
