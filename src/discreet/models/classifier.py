@@ -100,7 +100,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each record."""
-        best = self._best(X)
+        best = self._best(X)  # first: it raises NotFittedError if there are no classes yet
         return self.classes_[best]
 
     def predict_positions(self, X: Any) -> Codes:
