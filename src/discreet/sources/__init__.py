@@ -117,7 +117,7 @@ def check_rows(source: Source, *, sums: bool = False, levels: bool = False) -> N
     `sums`: whether the learner can do with sums over records, by `fold`; `levels`: whether all of these are counts at
     the places of a tree (sources/tree_counts.py), the only task that some engines know.
     """
-    enough = levels if getattr(source, "levels_only", False) else sums
+    enough = levels if levels_only(source) else sums
     if enough and sums_only(source):
         getattr(source, "check_levels", lambda: None)()
     else:
@@ -129,6 +129,11 @@ def sums_only(source: Source) -> bool:
     return bool(getattr(source, "sums_only", False))
 
 
+def levels_only(source: Source) -> bool:
+    """Whether counts at the places of a tree are the only sums that the source gives."""
+    return bool(getattr(source, "levels_only", False))
+
+
 def state_of(source: Source) -> object | None:
     """The snapshot that passes of the source read at present, if its engine keeps one for it; else None.
 
@@ -138,4 +143,15 @@ def state_of(source: Source) -> object | None:
     return state
 
 
-__all__ = ["Records", "Source", "Task", "as_records", "check_rows", "finish", "state_of", "sums_only", "try_task"]
+__all__ = [
+    "Records",
+    "Source",
+    "Task",
+    "as_records",
+    "check_rows",
+    "finish",
+    "levels_only",
+    "state_of",
+    "sums_only",
+    "try_task",
+]
