@@ -181,8 +181,8 @@ def searched(
         gradient, error = exact(point)
     tried = 0
     while not norm(gradient) + error <= tolerance:
-        tried += 1
-        if exact.bits < SURE and (error > tolerance / 2 or (tried > 20 and guide.knows_all)):
+        tried = tried + 1 if guide.knows_all else 0
+        if exact.bits < SURE and (error > tolerance / 2 or tried > 20):
             point = [value << (SURE - exact.bits) for value in point]
             exact = exact_with(SURE)
             gradient, error = exact(point)

@@ -79,14 +79,16 @@ class Guide:
 
     Few records are all looked at. Else a sample tells where to start, and how F bends; the exact gradients of all
     records, which every step needs anyway, tell how it bends along the steps so far (a quasi-Newton method: L-BFGS,
-    with the sample's Hessian in place of a multiple of the identity). If that is slow, a larger sample is taken, and
-    then another guide takes over, which `last` makes from a point: one by sums over all records.
+    with the sample's Hessian in place of a multiple of the identity). If that is slow, as on tables of equal records, a
+    larger sample is taken. Then all records are looked at, if they are in memory; else another guide takes over, which
+    `last` makes from a point: one by sums over all records.
     """
 
     def __init__(
         self, records: Records, over: Over, search: Search, w: Vector, near: float, last: Callable[[Vector], Guiding]
     ) -> None:
         self._records, self._over, self._last = records, over, last
+        self._search, self._near = search, near
         self._secants = Secants()
         self._other: Guiding | None = None
         self._larger, self._slow = list(SUMS), 0
@@ -136,10 +138,15 @@ class Guide:
             self._look_closer(w)
 
     def _look_closer(self, w: Vector) -> None:
-        """Take the curvature of a larger sample; if there is none, let the last guide go on from w."""
+        """Take the curvature of a larger sample; if there is none, that of all records, or let the last guide go on."""
         self._secants.forget()
         if self._larger:
             self._objective = self._over(sampled(self._records, self._larger.pop(0)))
             return
-        self.knows_all, self._other = True, self._last(w)
-        self._next = self._other.start
+        self.knows_all = True
+        if isinstance(self._records, Problem):
+            self._objective = self._over(self._records)
+            self._next = self._search(self._objective, w, self._near)
+        else:
+            self._other = self._last(w)
+            self._next = self._other.start
