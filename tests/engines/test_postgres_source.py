@@ -1,5 +1,6 @@
 """Fits from PostgreSQL: one snapshot, the models of memory, failures that say nothing, and refusals for free."""
 
+import gc
 import os
 import signal
 import threading
@@ -25,7 +26,7 @@ from discreet.errors import DataError, DiscreetError, FileError, ParameterError
 from discreet.models.saving import to_dict
 from discreet.records.encoding import Cells
 from discreet.sources.memory import MemorySource
-from discreet.sources.postgres import PostgresSource
+from discreet.sources.postgres import Opened, PostgresSource
 from discreet.sources.postgres_session import LOST
 from support.agreement import assert_same, fill_table
 from support.postgres_server import server
@@ -143,6 +144,14 @@ def test_all_passes_of_a_fit_read_one_snapshot(database, postgres, patients, str
     assert sessions(database) == 0
     PostgresSource(postgres, table="clinic.patients", stream=stream).check(SCHEMA)
     assert sessions(database) == 0, "a source that is forgotten closes its connection"
+
+
+def test_a_fit_leaves_nothing_that_was_looked_up_in_memory(database, postgres, patients):
+    source = PostgresSource(postgres, table="clinic.patients")
+    for _ in range(3):
+        DecisionTree(SCHEMA, epsilon=1, max_depth=2).fit_from(source)
+    gc.collect()
+    assert not [each for each in gc.get_objects() if type(each) is Opened]
 
 
 @pytest.mark.parametrize("autocommit", [False, True])

@@ -510,3 +510,14 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
     for source in (FileSource(tmp_path / "t.parquet"), open_file(tmp_path / "t.parquet")):
         with pytest.raises(FileError, match="two columns with the same name"):
             source.check(SMALL)
+
+
+def test_a_value_that_looks_like_an_interruption_is_none():
+    connection = duckdb.connect()
+    value = "'INTERRUPT Error: Interrupted!'"
+    connection.execute(f"CREATE TABLE t AS SELECT {value} AS c, 1.0 AS n, 'no' AS y FROM range(9)")
+    connection.execute("CREATE VIEW v AS SELECT CASE WHEN n < 2 THEN error(c) ELSE c END AS c, n, y FROM t")
+    source = DuckDBSource(connection, table="v")
+    with pytest.raises(FileError) as caught:
+        source.count(CELLS, SCHEMA)
+    assert "Interrupted" not in str(caught.value)

@@ -268,8 +268,8 @@ def _opened_reader(connection: Any, text: str) -> Any:
 def _next(reader: Any) -> Any:
     try:
         return next(reader, None)
-    except Exception as error:
-        interrupted = "INTERRUPT" in str(error).upper()[:40]
+    except Exception as error:  # Arrow has one error for all; what a value can write comes after DuckDB's own words
+        interrupted = str(error).startswith("INTERRUPT Error: Interrupted")
     if interrupted:
         raise KeyboardInterrupt
     raise FileError(UNREAD)

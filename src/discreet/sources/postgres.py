@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -98,6 +98,7 @@ class PostgresSource:
             raise ParameterError("need either the address of a database or an open connection")
         self._given, self._table, self._stream = given, table, stream
         self._opened: Opened | None = None
+        self._close: Callable[[], object] = lambda: None
         self._held = False
 
     def __repr__(self) -> str:
@@ -114,8 +115,12 @@ class PostgresSource:
     def finish(self) -> None:
         """End the snapshot; a fit calls this at its end. The next reading begins a new one. Not inside `with`."""
         if self._opened is not None and not self._held:
-            self._opened.close()
-            self._opened = None
+            self._end()
+
+    def _end(self) -> None:
+        """End the snapshot, and forget what was known under it: among that are values of the table."""
+        self._opened = None
+        self._close()
 
     def check(self, schema: Schema) -> None:
         """Check names and types of the columns, and the right to read them; no value is looked at."""
@@ -208,7 +213,7 @@ class PostgresSource:
             finally:
                 if self._opened is None:
                     session.close()
-            weakref.finalize(self, self._opened.close)
+            self._close = weakref.finalize(self, self._opened.close)  # called by finish, or when the source dies
         return self._opened
 
     def _try(self, schema: Schema) -> None:
@@ -224,8 +229,7 @@ class PostgresSource:
             problem = "the role may not read it; GRANT USAGE ON its SCHEMA and SELECT ON the TABLE to the role"
         except Exception:
             problem = "PostgreSQL cannot read it; check the table or view, and the connection"
-        opened.close()
-        self._opened = None
+        self._end()
         raise FileError(f"table {self._table!r}: {problem}")
 
 
