@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.cli import inputs, options
-from discreet.cli.outputs import emit, say, tabulate_charges
+from discreet.cli.outputs import emit, say, say_remarks, tabulate_charges
 
 
 def card(
@@ -41,6 +41,7 @@ def card(
     say(f"Schema          {content['schema_hash']}")
     if promise["holds"]:
         say(f"Assumed public  {'; '.join(promise['assumed_public'])}")
+    say_remarks(content["remarks"])
     say()
     say("Limits")
     for limit in promise["limits"]:

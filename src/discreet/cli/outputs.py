@@ -90,6 +90,15 @@ def tabulate_receipt(charges: Sequence[Charge]) -> None:
     tabulate("Receipt", heads, rows, right=["tables", "ε each", "ε together"])
 
 
+def say_remarks(remarks: Sequence[str]) -> None:
+    """Say what the published answers show about the table, if anything is conspicuous."""
+    if remarks:
+        say()
+        say("What the noisy answers show about the table (this costs nothing)", style="bold yellow")
+    for remark in remarks:
+        say(f"- {remark}", style="yellow")
+
+
 def check_picture(option: str, path: Path) -> None:
     """Raise ParameterError unless the file's name ends like a picture that can be written."""
     if path.suffix.lower() not in PICTURES:

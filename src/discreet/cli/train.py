@@ -9,7 +9,7 @@ import typer
 
 from discreet.cli import inputs, options
 from discreet.cli.accounts import Payment, as_dict, paying
-from discreet.cli.outputs import check_out, emit, say, tabulate_receipt
+from discreet.cli.outputs import check_out, emit, say, say_remarks, tabulate_receipt
 from discreet.cli.progress import counting
 from discreet.errors import ParameterError, SchemaError
 from discreet.privacy.epsilon import as_epsilon
@@ -106,6 +106,7 @@ def _show(estimator: Any, out: Path, payment: Payment) -> None:
     if hasattr(estimator, "picked_"):
         say(estimator.picked_.statement())
     tabulate_receipt(estimator.receipt_.charges)
+    say_remarks(estimator.remarks_)
     payment.say_state()
     say(f"Model written to {out}. Next: discreet card {out}")
 

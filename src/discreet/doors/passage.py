@@ -133,6 +133,10 @@ class Reading:
     def __repr__(self) -> str:
         return "Reading(values hidden)"
 
+    def encoded_by(self, encoding: Schema) -> Reading:
+        """The same reading under another public encoding of the same columns."""
+        return Reading(self._once(), encoding)
+
     def count(self, cells: Sequence[Cells]) -> ExactStatistics:
         """The records of each class in each cell."""
         return self._once().count(sorted(set(cells), key=repr), self._schema)

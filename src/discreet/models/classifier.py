@@ -25,6 +25,7 @@ from discreet.models.public_data import (
     schema_for_source,
     with_schema,
 )
+from discreet.models.remarks import remarks
 from discreet.models.tabular import normalised, sorted_classes
 from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon
 from discreet.privacy.guarantee import Guarantee
@@ -216,6 +217,7 @@ class PrivateClassifier(Classifier):
         guarantee = Guarantee.of(noisy.receipt, schema)
         self.__dict__.pop(self.fitted, None)
         self.schema_, self.receipt_, self.guarantee_ = schema, noisy.receipt, guarantee
+        self.remarks_ = remarks(noisy, schema)
         self._build(noisy, schema, self._set_names())
         self.noisy_ = noisy
         return self

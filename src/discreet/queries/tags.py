@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.queries.hyperplanes import Hyperplanes
+from discreet.queries.outside import Outside
 from discreet.queries.tables import ClassCounts, Counts, Moments, SoftCounts, SplineCounts, StoredQuery, Total
 from discreet.queries.trees import LeafCounts, LeafLabels
 
@@ -15,6 +16,7 @@ TAGS: dict[str, Any] = {
     "SoftCounts": SoftCounts,
     "ClassCounts": ClassCounts,
     "Total": Total,
+    "Outside": Outside,
     "Moments": Moments,
     "Hyperplanes": Hyperplanes,
     "LeafCounts": LeafCounts,

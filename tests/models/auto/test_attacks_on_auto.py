@@ -17,6 +17,7 @@ from discreet import Auto, Categorical, Ledger, Numeric, Schema, load
 from discreet.errors import BudgetError
 from discreet.models.auto import auto as module
 from discreet.models.auto import pick as picking
+from discreet.models.auto.look import CHOOSING, COUNTING
 from discreet.models.linear import plan as planning
 from discreet.models.record_count import RecordCount, known_records
 from support.neighbours import ADJACENCIES, BASE, ODD, neighbours, schema
@@ -128,7 +129,19 @@ def test_a_mutant_whose_splits_cost_nothing_is_caught(monkeypatch: Any) -> None:
     given = given_schema("add-remove", 10**6)
     with pytest.raises(BudgetError):
         Auto(given, epsilon=1).fit(TABLE)
-    assert Auto(given, epsilon=1).fit(TABLE, ledger=Ledger(2)).guarantee_.epsilon == Fraction(7, 5)
+    looking = Fraction(CHOOSING + COUNTING, 10**6)
+    spent = looking + Fraction(7, 5) * (1 - looking)
+    assert Auto(given, epsilon=1).fit(TABLE, ledger=Ledger(2)).guarantee_.epsilon == spent
+
+
+def test_a_mutant_whose_look_costs_nothing_is_caught(monkeypatch: Any) -> None:
+    honest = module.look
+    monkeypatch.setattr(module, "look", lambda *arguments: honest(*arguments)._replace(rest=arguments[2].rest))
+    given = given_schema("add-remove", 10**6)
+    with pytest.raises(BudgetError):
+        Auto(given, epsilon=1).fit(TABLE)
+    spent = 1 + Fraction(CHOOSING + COUNTING, 10**6)
+    assert Auto(given, epsilon=1).fit(TABLE, ledger=Ledger(2)).guarantee_.epsilon == spent
 
 
 def test_a_mutant_that_buys_the_number_twice_is_caught(picked: str, monkeypatch: Any) -> None:

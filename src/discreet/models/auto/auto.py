@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.passage import Spending
+from discreet.models.auto.look import MOST_SHARE, look
 from discreet.models.auto.pick import BY_COUNTS, MANY_RECORDS, Pick, pick, recognised
 from discreet.models.classifier import PrivateClassifier
 from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
@@ -30,7 +31,8 @@ class Auto(PrivateClassifier):
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: which model is picked, and with which
     parameters, follows from the schema, ε, the engine and the number of records, which the schema declares or a share
-    of ε buys (`known_records`); the picked model is ε-DP at what is left of ε (proof there); the shares sum to ε.
+    of ε buys (`known_records`); so does what is paid for a look at whether the table fits the schema, where that is
+    worth its price (`look`); the picked model is ε-DP at what is left of ε (proof there); the shares sum to ε.
 
     Parameters
     ----------
@@ -68,7 +70,8 @@ class Auto(PrivateClassifier):
         self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
     ) -> Answers:
         def rehearse(rest: Epsilon) -> None:
-            """Let all that may be picked plan: an ε that is too small for one of them is refused here."""
+            """Let all that may be picked plan, after a look: an ε that is too small for one of them is refused here."""
+            rest = rest * (1 - MOST_SHARE)
             picks = [pick(schema, rest, records) for records in (1, MANY_RECORDS, MOST_RECORDS)]
             for picked in {each.model: each for each in picks}.values():
                 picked.made(schema, rest)._rehearse(schema, rest)
@@ -76,6 +79,7 @@ class Auto(PrivateClassifier):
         known = RecordCount(schema.records or 1, epsilon)
         if epsilon != math.inf:
             known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
+            known = look(source, schema, known, rehearse, ledger, rng, purpose)
         picked = BY_COUNTS if levels_only(source) else pick(schema, known.rest, known.records)
         self._picking = picked
         model = picked.made(schema, known.rest)
