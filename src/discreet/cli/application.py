@@ -22,6 +22,7 @@ from discreet.cli import (
     card,
     compare,
     demo,
+    epsilon,
     explain,
     federated,
     federated_simulate,
@@ -140,7 +141,9 @@ def _add_group(name: str, words: str, *commands: Callable[..., None]) -> None:
 
 
 _add(app, demo.demo, train.train, predict.predict, perturb.perturb, score.score)
-_add(app, advise.advise, compare.compare, reproduce.reproduce, card.card, explain.explain, explain.plot)
+_add(
+    app, epsilon.epsilon, advise.advise, compare.compare, reproduce.reproduce, card.card, explain.explain, explain.plot
+)
 _add_group("schema", "Write and check what is public about a table.", schema.draft, schema.check)
 _add_group(
     "federated",

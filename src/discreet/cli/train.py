@@ -9,10 +9,10 @@ import typer
 
 from discreet.cli import inputs, options
 from discreet.cli.accounts import Payment, as_dict, paying
-from discreet.cli.outputs import check_out, emit, say, say_remarks, tabulate_receipt
+from discreet.cli.outputs import advise, check_out, emit, say, say_remarks, tabulate_receipt
 from discreet.cli.progress import counting
 from discreet.errors import ParameterError, SchemaError
-from discreet.privacy.epsilon import as_epsilon
+from discreet.privacy.epsilon import Epsilon, as_epsilon
 from discreet.privacy.ledger import Ledger
 from discreet.schema import Schema
 from discreet.sources import check_rows
@@ -90,6 +90,7 @@ def train(
         if not estimator.by_counts:
             check_rows(source, sums=estimator.by_sums, levels=estimator.by_levels)
         inputs.check_structure(source, data, public)
+        _hint(loss, public, is_kept=ledger is not None)
         payment.open(limit, loss, public.adjacency)
         with counting(source):
             estimator.fit_from(source, ledger=payment.ledger)
@@ -99,6 +100,14 @@ def train(
             emit(_report(estimator, out, payment.ledger))
         else:
             _show(estimator, out, payment)
+
+
+def _hint(loss: Epsilon, schema: Schema, *, is_kept: bool) -> None:
+    """Say what an epsilon means where it is large, too small for the records, or noted nowhere."""
+    from discreet.advice.meaning import hints
+
+    for hint in hints(loss, schema.records, schema.adjacency.distance, is_kept=is_kept):
+        advise(hint)
 
 
 def _show(estimator: Any, out: Path, payment: Payment) -> None:
