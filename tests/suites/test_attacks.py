@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from discreet import Categorical, Ledger, load
+from discreet import Categorical, Ledger, Numeric, load
 from discreet.errors import BudgetError, DataError
 from discreet.models.classifier import PrivateClassifier
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
@@ -127,7 +127,8 @@ def test_files_and_memory_give_one_model(name: str, tmp_path: Any) -> None:
 def test_large_tables_stay_within_epsilon(name: str, caplog: pytest.LogCaptureFixture) -> None:
     """Many records, so that no branch on large counts goes unseen."""
     rows = 200_000
-    table = {name: np.full(rows, 0.5) for name in schema().names} | {"label": np.full(rows, "x")}
+    columns = {each.name: 0.5 if isinstance(each, Numeric) else "stray" for each in schema().columns}
+    table = {name: np.full(rows, value) for name, value in {**columns, "label": "x"}.items()}
     other = {name: values[:-1] for name, values in table.items()}
     loss, model, twin = replay(lambda data: made(name).fit(data), table, other)
     assert loss <= 1 + 1e-6

@@ -16,6 +16,7 @@ from discreet.errors import DataError
 from discreet.records.encoding import UNREADABLE, Cells, Codes
 from discreet.records.values import Values, column_values, label_values, objects, series_values, stored_array
 from discreet.schema import Schema
+from discreet.schema.columns import Categorical, Label, spells_number, text_of
 
 
 class Table:
@@ -48,6 +49,18 @@ class Table:
         for name in needed:
             if self._columns[name].dated:
                 raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
+
+    def check_types(self, schema: Schema) -> None:
+        """Raise DataError if a column is stored as numbers and none of its categories is one: all would be astray."""
+        for column in schema.columns:
+            if not isinstance(column, Categorical) or not self._columns[column.name].numeric:
+                continue
+            if column.missing is None and not any(map(_can_be_number, column.categories)):
+                raise DataError(
+                    f"column {column.name!r} is stored as numbers, and none of its categories is one "
+                    f"({_some(column.categories)}); pass its values as the schema spells them (a scaler or an encoder "
+                    "before the model may have changed them)"
+                )
 
     def column(self, name: str) -> NDArray[Any]:
         """The values of one column."""
@@ -105,7 +118,14 @@ def open_labelled(X: Any, y: Any, schema: Schema) -> tuple[Table, Values]:
     """
     table = Table(X, schema)
     table.check(schema, target=y is None)
-    return table, table.labels(y, schema.target)
+    labels = table.labels(y, schema.target)
+    table.check_types(schema)
+    if labels.numeric and not any(map(_can_be_number, schema.classes)):
+        raise DataError(
+            f"the labels are stored as numbers, and no class of the schema is one ({_some(schema.classes)}); pass them "
+            "as the schema spells them (ensembles such as VotingClassifier and StackingClassifier number them first)"
+        )
+    return table, labels
 
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
@@ -226,6 +246,16 @@ def _cell(record: Mapping[str, Any], name: str) -> Any:
         return record.get(name)
     except Exception:
         return UNREADABLE
+
+
+def _can_be_number(label: Label) -> bool:
+    """Whether a stored number or truth value can equal this label."""
+    text = text_of(label)
+    return not isinstance(label, str) or spells_number(text) or text.lower() in ("true", "false")
+
+
+def _some(labels: Sequence[Label]) -> str:
+    return ", ".join(str(label) for label in labels[:4]) + (", …" if len(labels) > 4 else "")
 
 
 def _common_length(columns: Mapping[str, Values]) -> int:

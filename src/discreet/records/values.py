@@ -35,11 +35,13 @@ OPAQUE = (nw.List, nw.Struct, nw.Array, nw.Binary)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Values:
-    """A column or the labels: number of rows, whether it holds dates or times, and its values when `read`."""
+    """A column or the labels: number of rows, whether its type is of dates or times, its values when `read`, and
+    whether its type is of numbers or truth values, so that no value can be a text."""
 
     rows: int
     dated: bool
     read: Callable[[], Array]
+    numeric: bool = False
 
     def __repr__(self) -> str:
         return "Values(hidden)"
@@ -53,7 +55,7 @@ def column_values(values: Any) -> Values:
     array = stored_array(values)
     if array is not None and array.ndim > 0:
         read: Callable[[], Array] = (lambda: array) if array.ndim == 1 else (lambda: objects(array))
-        return Values(len(array), array.dtype.kind in "mM", read)
+        return Values(len(array), array.dtype.kind in "mM", read, array.dtype.kind in "iufb")
     if array is not None or isinstance(values, str | bytes) or not _is_sized(values):
         raise DataError(f"a column is a {type(values).__name__}; need a list or an array with one value per record")
     return Values(len(values), False, functools.cache(lambda: listed(values)))
@@ -121,8 +123,9 @@ def as_series(values: Any) -> nw.Series[Any] | None:
 
 def series_values(series: nw.Series[Any]) -> Values:
     """The column of a data frame."""
-    dated = not _holds_objects(series) and series.dtype.is_temporal()
-    return Values(len(series), dated, functools.partial(_read, series))
+    kind = None if _holds_objects(series) else series.dtype
+    numeric = kind is not None and (kind.is_numeric() or kind == nw.Boolean)
+    return Values(len(series), kind is not None and kind.is_temporal(), functools.partial(_read, series), bool(numeric))
 
 
 def _read(series: nw.Series[Any]) -> Array:
