@@ -54,7 +54,14 @@ class JointCounter:
     def add_places(self, counts: NDArray[np.int64], size: int, places: NDArray[Any], table: Codes | None) -> None:
         """Count a column by its places; what is counted at a place belongs to the cell that `table` says."""
         joint = self._next(_Column(counts, size, table))
-        joint += places.astype(self._kind, copy=False)
+        if places.dtype == self._kind:
+            joint += places
+            return
+        for start in range(0, len(places), CHUNK):
+            part = places[start : start + CHUNK]
+            codes = self._codes[: len(part)]
+            np.copyto(codes, part, casting="unsafe")
+            joint[start : start + CHUNK] += codes
 
     def add_numbers(self, counts: NDArray[np.int64], numbers: NDArray[Any], cells: Cells, column: Numeric) -> None:
         """Count a column of floats."""

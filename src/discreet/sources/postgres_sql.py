@@ -108,12 +108,21 @@ def bits_of(cells: Cells, schema: Schema) -> int:
     return (cells.size(schema) - 1).bit_length()
 
 
-def unpacked(packed: Codes, cells: Sequence[Cells], schema: Schema) -> Iterator[tuple[Cells, Codes]]:
-    """The codes of each of the cells in a block, from their key."""
+def bits_in(cells: Sequence[Cells], schema: Schema) -> dict[Cells, tuple[int, int]]:
+    """Where the code of each of the cells is in their key: the bits below it, and a mask of its own."""
+    places, used = {}, 0
     for each in cells:
         width = bits_of(each, schema)
-        yield each, packed & ((1 << width) - 1)
-        packed = packed >> width
+        places[each] = used, (1 << width) - 1
+        used += width
+    return places
+
+
+def unpacked(packed: Codes, below: int, mask: int) -> Codes:
+    """The codes of some cells, from the keys that they are in; a new array."""
+    codes = packed >> below
+    codes &= mask
+    return codes
 
 
 def is_coded(cells: Cells, schema: Schema, kinds: Mapping[str, str]) -> bool:
