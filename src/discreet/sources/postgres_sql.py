@@ -154,7 +154,7 @@ def key(cells: Sequence[Cells], schema: Schema, kinds: Mapping[str, str]) -> str
         width = bits_of(each, schema)
         if width:
             unit = f"{1 << used}::int8" if used + width > 30 else str(1 << used)
-            parts.append(f"{unit} * {code(each, schema, kinds)}")
+            parts.append(f"{unit} * {code(each, schema, kinds)}" if used else code(each, schema, kinds))
             used += width
     return " + ".join(parts) or "0"
 
@@ -166,7 +166,8 @@ def code(cells: Cells, schema: Schema, kinds: Mapping[str, str]) -> str:
     low, high = _ends(column)
     x, number = identifier(column.name) + AS_NUMBER[kind], decimal if kind == DECIMAL else double
     scale, offset = cells.scale_and_offset(column)
-    position = f"({_as_double(x, kind)} - {double(float(column.lower))}) * {double(scale)}"
+    difference = f"({_as_double(x, kind)} - {double(float(column.lower))})"
+    position = f"{difference if column.lower else _as_double(x, kind)} * {double(scale)}"  # x - 0 is x
     inner = f"floor({position}{f' + {double(offset)}' if offset else ''})::int4"
     top = cells.size(schema) - 1
     if kind == DECIMAL:
