@@ -90,8 +90,11 @@ class Cells:
         scale, offset = self.scale_and_offset(column)
         top = (column.grid + 1 if self.bins is None else self.bins) - 1
         with np.errstate(all="ignore"):
-            np.copyto(position, numbers)
-            position -= float(column.lower)
+            if numbers.dtype == np.float64:
+                np.subtract(numbers, float(column.lower), out=position)
+            else:
+                np.copyto(position, numbers)  # at one go, numpy would convert few numbers at a time
+                position -= float(column.lower)
             position *= scale
             if offset:
                 position += offset

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from discreet.records.encoding import Cells, Codes
 from discreet.schema.columns import Numeric
 
-CHUNK = 1 << 15
-"""Numbers that are encoded at a time: few enough for the processor's cache."""
+CHUNK = 1 << 16
+"""Numbers that are encoded at a time: few enough for the processor's cache, enough that asking for it costs little."""
 JOINT = 1 << 14
 """Most cells of a table for several columns: few enough for the processor's cache."""
 
