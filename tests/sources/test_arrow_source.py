@@ -16,7 +16,7 @@ from discreet import Categorical, DecisionTree, Ledger, NaiveBayes, Numeric, Sch
 from discreet.errors import DataError
 from discreet.records.arrow_values import ColumnReader, Distinct, arrow_kind
 from discreet.records.encoding import UNREADABLE, Cells, as_floats
-from discreet.sources import arrow_blocks
+from discreet.sources import arrow_blocks, joint
 from discreet.sources.arrow import ArrowSource
 from discreet.sources.memory import MemorySource
 from support.hostile import BYTES, undecodable
@@ -75,7 +75,7 @@ def test_any_holder_of_batches_is_counted_as_memory_counts_it(holder):
 
 @pytest.mark.parametrize("chunk", [1, 2, 3])
 def test_records_keep_their_labels_where_numpy_counts_some_at_a_time(monkeypatch, chunk):
-    monkeypatch.setattr(arrow_blocks, "CHUNK", chunk)
+    monkeypatch.setattr(joint, "CHUNK", chunk)
     monkeypatch.setattr(arrow_blocks.kernels, "kernels", lambda _: None)
     assert counts(ArrowSource(pa.table(COLUMNS))) == counts(MemorySource(COLUMNS))
 

@@ -297,3 +297,61 @@ def test_encrypted_files_are_refused_before_a_charge(tmp_path, plain):
     with pytest.raises(FileError, match="without encryption" if plain else "check that the file is whole"):
         NaiveBayes(SCHEMA, epsilon=1).fit_from(ParquetSource(path), ledger=ledger)
     assert ledger.spent == 0
+
+
+KINDS = [pa.float32(), pa.float64(), pa.int8(), pa.uint16(), pa.int64(), pa.bool_(), pa.decimal128(22, 1), pa.string()]
+
+
+@pytest.mark.parametrize("target", ["text", "number"])
+@pytest.mark.parametrize("most", [150, 1 << 17])
+def test_columns_of_every_kind_are_read_one_after_another(tmp_path, monkeypatch, target, most):
+    """With `most` records in a batch, so that row groups are read whole, or not."""
+    monkeypatch.setattr(parquet, "BATCH", most)
+    generator, columns = np.random.default_rng(3), {}
+    for place, kind in enumerate(KINDS):
+        plain = pa.array(
+            generator.integers(0, 2 if pa.types.is_boolean(kind) else 9, 1000), mask=generator.random(1000) < 0.2
+        )
+        columns[f"x{place}"] = plain.cast(kind)
+    table = pa.table({**columns, "y": pa.array(generator.integers(0, 3, 1000)).cast(pa.string())})
+    if target == "number":
+        table = table.set_column(len(KINDS), "y", table["y"].cast(pa.int32()))
+    schema = Schema([Numeric(name, 0, 7, fill=2) for name in columns], "y", ["0", "1"])
+    cells = [Cells(name, bins) for name in columns for bins in (3, None)]
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=200)
+    found = ParquetSource(tmp_path / "t.parquet").count(cells, schema).counts
+    expected = MemorySource(table).count(cells, schema).counts
+    assert all(np.array_equal(found[each], expected[each]) for each in cells)
+
+
+def test_a_column_that_cannot_be_read_after_others_were_counted_fails_closed(tmp_path, monkeypatch):
+    pq.write_table(table_of(1000), tmp_path / "t.parquet", row_group_size=200)
+    read = parquet.Part.read
+    failed = []
+
+    def failing(part, file, rows, names, *, helped):
+        if names == ["n"]:
+            failed.append(part.group)
+            raise pa.ArrowInvalid("secret")
+        return read(part, file, rows, names, helped=helped)
+
+    monkeypatch.setattr(parquet.Part, "read", failing)
+    with pytest.raises(FileError, match="cannot be read as Parquet") as caught:
+        counts(ParquetSource(tmp_path / "t.parquet"))
+    assert failed
+    assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+def test_texts_that_come_in_pieces_are_counted_once(tmp_path, monkeypatch):
+    """Arrow may cut a batch where the dictionary of a column ends."""
+    table = table_of(1000)
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=200)
+    read = parquet.Part.read
+
+    def cut(part, file, rows, names, *, helped):
+        for batch in read(part, file, rows, names, helped=helped):
+            yield batch.slice(0, 70)
+            yield batch.slice(70)
+
+    monkeypatch.setattr(parquet.Part, "read", cut)
+    assert counts(ParquetSource(tmp_path / "t.parquet")) == counts(MemorySource(table))

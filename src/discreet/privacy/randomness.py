@@ -61,11 +61,11 @@ class SecureRandomness:
 
     def discrete_laplace(self, scale: float, shape: tuple[int, ...]) -> NDArray[np.int64]:
         """Exact draws by OpenDP (Canonne, Kamath and Steinke 2020); no floating point touches the law."""
-        import opendp.prelude as dp
+        from opendp import domains, measurements, metrics, mod  # not its prelude, which loads polars where it is there
 
-        dp.enable_features("contrib")
-        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-        draws = dp.m.make_laplace(*space, scale=scale)([0] * math.prod(shape))
+        mod.enable_features("contrib")
+        space = domains.vector_domain(domains.atom_domain(T="i64")), metrics.l1_distance(T="i64")
+        draws = measurements.make_laplace(*space, scale=scale)([0] * math.prod(shape))
         return np.array(draws, dtype=np.int64).reshape(shape)
 
     def polya(self, scale: float, parties: int, shape: tuple[int, ...]) -> NDArray[np.int64]:

@@ -187,7 +187,7 @@ class Coder:
         """The code of each record, in an array of their own, of a type that holds all codes."""
         if isinstance(read, np.ndarray):
             return self._encode(read).astype(kind, copy=False)
-        return self.table(read).astype(kind, copy=False)[read.places]
+        return np.asarray(self.table(read).astype(kind, copy=False).take(read.places))
 
     def table(self, read: Distinct) -> Codes:
         """The code of each distinct value."""

@@ -76,20 +76,32 @@ class Cells:
 
     def number_codes(self, numbers: NDArray[Any], column: Numeric) -> Codes:
         """The cell of each float; NaN takes the column's fill value, infinities the outermost cells."""
+        codes = np.empty(len(numbers), dtype=np.int32)  # codes are small, and this is faster than at one go
+        self.write_codes(numbers, column, codes, np.empty(len(numbers)))
+        return codes.astype(np.intp)
+
+    def write_codes(
+        self, numbers: NDArray[Any], column: Numeric, codes: NDArray[Any], position: NDArray[np.float64]
+    ) -> None:
+        """Write the cell of each float into an array of integers; `position` is memory to work in, of the same length.
+
+        Memory that is used again is faster than new one.
+        """
         scale, offset = self.scale_and_offset(column)
         top = (column.grid + 1 if self.bins is None else self.bins) - 1
         with np.errstate(all="ignore"):
-            position = np.subtract(numbers, float(column.lower), dtype=np.float64)
+            if numbers.dtype == np.float64:
+                np.subtract(numbers, float(column.lower), out=position)
+            else:
+                np.copyto(position, numbers)  # at one go, numpy would convert few numbers at a time
+                position -= float(column.lower)
             position *= scale
             if offset:
                 position += offset
-            missing = np.isnan(position)
-            np.clip(position, 0.0, float(top), out=position)
-            if missing.any():
-                position[missing] = self.missing_code(column)
-            return np.asarray(
-                position.astype(np.int32).astype(np.intp)
-            )  # codes are small, and this is faster than at one go
+            position.clip(0.0, float(top), out=position)
+            if np.isnan(position.min(initial=0.0)):  # NaN if any of them is
+                position[np.isnan(position)] = self.missing_code(column)
+            np.copyto(codes, position, casting="unsafe")
 
 
 def as_floats(values: NDArray[Any]) -> NDArray[Any]:

@@ -28,6 +28,12 @@ class ParquetFields:
         """Whether a column holds texts that Arrow knows for texts."""
         return arrow_kind(self.types[name]) == "text"
 
+    def is_plain(self, name: str) -> bool:
+        """Whether a column holds integers or floats: all its values are of one length."""
+        from pyarrow import types
+
+        return bool(types.is_integer(self.types[name]) or types.is_floating(self.types[name]))
+
 
 def open_parquet(path: Path, dictionaries: Sequence[str] = (), buffer: int = 0, metadata: Any = None) -> Any:
     """The file as pyarrow opens it; it is not mapped into memory, and no row group is read beforehand.

@@ -11,6 +11,7 @@ from discreet.records.encoding import Cells, Codes
 from discreet.schema import Schema
 from discreet.sources import Task
 from discreet.sources.exact import ExactRows, ExactStatistics
+from discreet.sources.joint import JointCounter
 
 CodedBlock = tuple[Callable[[Cells], Codes], Codes]
 """A block of records: a function that encodes them (a new array at each call), and the class code of each record."""
@@ -18,15 +19,15 @@ CodedBlock = tuple[Callable[[Cells], Codes], Codes]
 
 def count_blocks(blocks: Iterable[CodedBlock], cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
     """The records of each class in each cell, added over the blocks: linear in rows and columns."""
-    classes = len(schema.classes)
-    sizes = {each: each.size(schema) for each in cells}
-    counts = {each: np.zeros((classes + 1) * size, dtype=np.int64) for each, size in sizes.items()}
+    classes, sizes = len(schema.classes), {each: each.size(schema) for each in cells}
+    counts = {each: np.zeros((classes + 1, size), dtype=np.int64) for each, size in sizes.items()}
+    joint = JointCounter(classes + 1, wide=(classes + 1) * max(sizes.values(), default=0) >= 2**31)
     for encode, label in blocks:
+        joint.begin(label)
         for each, size in sizes.items():
-            code = encode(each)
-            code += label * size
-            counts[each] += np.bincount(code, minlength=(classes + 1) * size)
-    return ExactStatistics({each: flat.reshape(classes + 1, sizes[each])[:classes] for each, flat in counts.items()})
+            joint.add_places(counts[each], size, encode(each), None)
+        joint.end()
+    return ExactStatistics({each: table[:classes] for each, table in counts.items()})
 
 
 def rows_of_blocks(blocks: Iterable[CodedBlock], cells: Sequence[Cells]) -> Iterator[ExactRows]:

@@ -28,24 +28,56 @@ VALUES, BYTES, FEW = 1 << 20, 1 << 25, 1 << 10
 """A batch has at most so many values and about so many bytes, but at least so many records: bounds memory."""
 BUFFER = 1 << 16
 """Bytes of a column that are read at a time: a row group may be as large as the file."""
+UNREAD = "a file cannot be read as Parquet; check that it is whole and free memory"
 
 Told = Callable[[int, int], None]
 """Called with the number of row groups that are done, and their total. Both are the owner's, and exact."""
 
 
 class Part(NamedTuple):
-    """A row group of a file, and how many of its records are read at a time."""
+    """A row group of a file, how many of its records are read at a time, and all of them if they may be read at once,
+    one column after another."""
 
     path: Path
     group: int
     rows: int
     metadata: Any
+    whole: int | None = None
 
     def batches(self, rows: int, names: list[str], dictionaries: list[str], *, helped: bool) -> Iterator[Any]:
         """Its records, so many at a time."""
-        file = open_parquet(self.path, dictionaries, BUFFER, self.metadata)
+        return self.read(self.open(dictionaries), rows, names, helped=helped)
+
+    def open(self, dictionaries: list[str]) -> Any:
+        """The file."""
+        return open_parquet(self.path, dictionaries, BUFFER, self.metadata)
+
+    def read(self, file: Any, rows: int, names: list[str], *, helped: bool) -> Iterator[Any]:
+        """Some columns of its records, so many records at a time."""
         batches: Iterator[Any] = file.iter_batches(rows, row_groups=[self.group], columns=names, use_threads=helped)
         return batches
+
+
+class _Whole:
+    """A row group as a batch: some columns are there, and others are read when they are asked for.
+
+    What was just read is still in the processor's cache when it is counted, and so is the memory that the reader used.
+    """
+
+    def __init__(self, part: Part, file: Any, there: Any) -> None:
+        self._part, self._file, self._there, self.num_rows = part, file, there, there.num_rows
+
+    def column(self, name: str) -> Any:
+        """A column, as an Arrow array."""
+        if name in self._there.schema.names:
+            return self._there.column(name)
+        try:
+            (batch,) = self._part.read(self._file, self.num_rows, [name], helped=False)
+            if batch.num_rows == self.num_rows:
+                return batch.column(name)
+        except Exception:
+            pass  # a reader's message may quote a value
+        raise FileError(UNREAD)
 
 
 class ParquetSource:
@@ -92,7 +124,7 @@ class ParquetSource:
 
         def work(parts: Iterator[Part], check: Callable[[], None]) -> ExactStatistics:
             counter = reading.counter()
-            for batch in reading.batches(parts, check):
+            for batch in reading.batches(parts, check, by_column=True):
                 counter.add(batch)
                 del batch
             return counter.counted()
@@ -147,8 +179,10 @@ class _Reading:
     ) -> None:
         self._cells, self._schema, self._fields, self._told = cells, schema, fields, told
         self._names = list(dict.fromkeys([*(each.column for each in cells), schema.target]))
+        self._texts = [name for name in self._names if fields.is_text(name)]
+        self._there = [name for name in self._names if name == schema.target or not fields.is_plain(name)]
         self._done = 0
-        self.parts = [part for path in paths for part in _parts(path, self._names)]
+        self.parts = [part for path in paths for part in _parts(path, self._names, self._there)]
         self._threads = max(min(processors(), len(self.parts)), 1)
 
     def counter(self) -> BatchCounter:
@@ -159,11 +193,16 @@ class _Reading:
         """The results of all threads."""
         return share_out(self.parts, work, self._threads)
 
-    def batches(self, parts: Iterator[Part], check: Callable[[], None], *, alone: bool = False) -> Iterator[Any]:
-        """The batches of some row groups. Where threads are fewer than processors, pyarrow's threads help to read."""
+    def batches(
+        self, parts: Iterator[Part], check: Callable[[], None], *, alone: bool = False, by_column: bool = False
+    ) -> Iterator[Any]:
+        """The batches of some row groups. Where threads are fewer than processors, pyarrow's threads help to read.
+
+        `by_column`: each column of a batch will be asked for once, and is not needed after that.
+        """
         helped = alone or self._threads < processors()
         for part in parts:
-            for batch in self._of_part(part, helped):
+            for batch in self._by_column(part) if by_column and not helped else self._of_part(part, helped):
                 check()
                 yield batch
                 del batch  # before the next one is read
@@ -171,12 +210,29 @@ class _Reading:
             if self._told is not None:
                 self._told(self._done, len(self.parts))
 
+    def _by_column(self, part: Part) -> Iterator[Any]:
+        """The row group as one batch whose numbers are read when they are asked for; or as other batches, if it is too
+        large for that, or if Arrow gives its texts in several pieces or not at all."""
+        whole = None if part.whole is None or len(self._there) == len(self._names) else self._whole(part, part.whole)
+        if whole is None:
+            yield from self._of_part(part, helped=False)
+        else:
+            yield whole
+
+    def _whole(self, part: Part, rows: int) -> _Whole | None:
+        try:
+            file = part.open(self._texts)
+            (batch,) = part.read(file, rows, self._there, helped=False)
+            return _Whole(part, file, batch)
+        except Exception:
+            return None
+
     def _of_part(self, part: Part, helped: bool) -> Iterator[Any]:
         """The batches of a row group; where Arrow fails at long texts, the rest of it without dictionaries, few records
         at a time."""
-        read, texts = 0, [name for name in self._names if self._fields.is_text(name)]
+        read = 0
         try:
-            for batch in part.batches(part.rows, self._names, texts, helped=helped):
+            for batch in part.batches(part.rows, self._names, self._texts, helped=helped):
                 read += batch.num_rows
                 yield batch
                 del batch
@@ -201,19 +257,23 @@ def _rest(part: Part, names: list[str], read: int) -> Iterator[Any]:
         raise
     except Exception:
         pass
-    raise FileError("a file cannot be read as Parquet; check that it is whole and free memory")
+    raise FileError(UNREAD)
 
 
-def _parts(path: Path, names: list[str]) -> Iterator[Part]:
-    """The row groups of a file. Only time and memory depend on how they are read."""
+def _parts(path: Path, names: list[str], there: list[str]) -> Iterator[Part]:
+    """The row groups of a file. Only time and memory depend on how they are read.
+
+    `there`: the columns that are held in memory while others are read, one after another.
+    """
     metadata = open_parquet(path).metadata
-    places = [place for place in range(metadata.num_columns) if metadata.schema.column(place).path in names]
+    places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
     for group in range(metadata.num_row_groups):
         stored = metadata.row_group(group)
-        sizes = [stored.column(place) for place in places]
-        plain = max(sum(each.total_uncompressed_size for each in sizes), 1)
+        sizes = {name: stored.column(places[name]).total_uncompressed_size for name in names if name in places}
+        plain = max(sum(sizes.values()), 1)
         rows = min(BATCH, VALUES // len(names), BYTES * stored.num_rows // plain)
-        yield Part(path, group, max(rows, FEW), metadata)
+        is_small = stored.num_rows <= BATCH and sum(sizes.get(name, 0) for name in there) <= BYTES
+        yield Part(path, group, max(rows, FEW), metadata, stored.num_rows if is_small else None)
 
 
 def _common_fields(paths: list[Path]) -> ParquetFields:

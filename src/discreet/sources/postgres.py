@@ -250,7 +250,9 @@ def _codes(
     rows: Rows, block: postgres_sql.Block, schema: Schema, kinds: dict[str, str]
 ) -> Iterator[tuple[Cells, Codes]]:
     if block.packed:
-        yield from postgres_sql.unpacked(np.array([row[1] for row in rows], dtype=np.intp), block.cells, schema)
+        packed = np.array([row[1] for row in rows], dtype=np.intp)
+        for each, bits in postgres_sql.bits_in(block.cells, schema).items():
+            yield each, postgres_sql.unpacked(packed, *bits)
         return
     values = values_of((row[2] for row in rows), kinds[block.cells[0].column])
     for each in block.cells:

@@ -108,12 +108,21 @@ def bits_of(cells: Cells, schema: Schema) -> int:
     return (cells.size(schema) - 1).bit_length()
 
 
-def unpacked(packed: Codes, cells: Sequence[Cells], schema: Schema) -> Iterator[tuple[Cells, Codes]]:
-    """The codes of each of the cells in a block, from their key."""
+def bits_in(cells: Sequence[Cells], schema: Schema) -> dict[Cells, tuple[int, int]]:
+    """Where the code of each of the cells is in their key: the bits below it, and a mask of its own."""
+    places, used = {}, 0
     for each in cells:
         width = bits_of(each, schema)
-        yield each, packed & ((1 << width) - 1)
-        packed = packed >> width
+        places[each] = used, (1 << width) - 1
+        used += width
+    return places
+
+
+def unpacked(packed: Codes, below: int, mask: int) -> Codes:
+    """The codes of some cells, from the keys that they are in; a new array."""
+    codes = packed >> below
+    codes &= mask
+    return codes
 
 
 def is_coded(cells: Cells, schema: Schema, kinds: Mapping[str, str]) -> bool:
@@ -145,7 +154,7 @@ def key(cells: Sequence[Cells], schema: Schema, kinds: Mapping[str, str]) -> str
         width = bits_of(each, schema)
         if width:
             unit = f"{1 << used}::int8" if used + width > 30 else str(1 << used)
-            parts.append(f"{unit} * {code(each, schema, kinds)}")
+            parts.append(f"{unit} * {code(each, schema, kinds)}" if used else code(each, schema, kinds))
             used += width
     return " + ".join(parts) or "0"
 
@@ -157,7 +166,8 @@ def code(cells: Cells, schema: Schema, kinds: Mapping[str, str]) -> str:
     low, high = _ends(column)
     x, number = identifier(column.name) + AS_NUMBER[kind], decimal if kind == DECIMAL else double
     scale, offset = cells.scale_and_offset(column)
-    position = f"({_as_double(x, kind)} - {double(float(column.lower))}) * {double(scale)}"
+    difference = f"({_as_double(x, kind)} - {double(float(column.lower))})"
+    position = f"{difference if column.lower else _as_double(x, kind)} * {double(scale)}"  # x - 0 is x
     inner = f"floor({position}{f' + {double(offset)}' if offset else ''})::int4"
     top = cells.size(schema) - 1
     if kind == DECIMAL:

@@ -186,22 +186,41 @@ def coded_blocks(
         for block in blocks
     ]
     listed = [f"{text} AS c{place}" for place, text in enumerate([*sent, _sent(schema.target, kinds)])]
+    places = {
+        each: (place, *bits)
+        for place, block in enumerate(blocks)
+        if block.packed
+        for each, bits in postgres_sql.bits_in(block.cells, schema).items()
+    }
     for batch in stream.batches(f"SELECT {', '.join(listed)} FROM {relation}"):
         for start in range(0, batch.num_rows, BLOCK):
-            yield _coded(batch.slice(start, BLOCK), blocks, schema, kinds)
+            yield _coded(batch.slice(start, BLOCK), blocks, places, schema, kinds)
 
 
-def _coded(batch: Any, blocks: Sequence[postgres_sql.Block], schema: Schema, kinds: Mapping[str, str]) -> CodedBlock:
-    codes: dict[Cells, Codes] = {}
-    for column, block in zip(batch.columns, blocks, strict=False):
+def _coded(
+    batch: Any,
+    blocks: Sequence[postgres_sql.Block],
+    places: Mapping[Cells, tuple[int, int, int]],
+    schema: Schema,
+    kinds: Mapping[str, str],
+) -> CodedBlock:
+    """`places`: the column in which the codes of some cells are packed, and where they are in it."""
+    packed, codes = {}, {}
+    for place, (column, block) in enumerate(zip(batch.columns, blocks, strict=False)):
         if block.packed:
-            packed = column.to_numpy(zero_copy_only=False)
-            codes |= dict(postgres_sql.unpacked(packed, block.cells, schema))
+            packed[place] = column.to_numpy(zero_copy_only=False)
         else:
             for each in block.cells:
                 codes[each] = _encoded(column, kinds[each.column], partial(each.codes, schema=schema))
     label = _encoded(batch.columns[-1], kinds[schema.target], partial(class_codes, schema=schema))
-    return (lambda each: np.array(codes[each], dtype=np.intp)), label
+
+    def encode(each: Cells) -> Codes:
+        if each in codes:
+            return np.array(codes[each], dtype=np.intp)
+        place, *bits = places[each]
+        return postgres_sql.unpacked(packed[place], *bits)
+
+    return encode, label
 
 
 EMPTY = {postgres_sql.FLOAT: "f8", postgres_sql.INTEGER: "i8", postgres_sql.DATE: "M8[us]"}

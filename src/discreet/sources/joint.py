@@ -1,0 +1,97 @@
+"""Counting by numpy: small columns several at a time, since it takes as long as one; in memory that is used again."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.records.encoding import Cells, Codes
+from discreet.schema.columns import Numeric
+
+CHUNK = 1 << 16
+"""Numbers that are encoded at a time: few enough for the processor's cache, enough that asking for it costs little."""
+JOINT = 1 << 14
+"""Most cells of a table for several columns: few enough for the processor's cache."""
+
+
+class _Column(NamedTuple):
+    """A column that is being counted: each record has a place below `size`; `table` has the code of each place."""
+
+    counts: NDArray[np.int64]
+    size: int
+    table: Codes | None
+
+
+class JointCounter:
+    """Counts records by class and cell, batch after batch, and adds to tables of counts: classes first, then cells.
+
+    Parameters
+    ----------
+    classes : number of rows of each table.
+    wide : whether a table may have more cells than 32 bits can number.
+    """
+
+    def __init__(self, classes: int, *, wide: bool = False) -> None:
+        self._classes, self._kind = classes, np.dtype(np.intp if wide else np.int32)
+        self._columns: list[_Column] = []
+        self._codes, self._positions = np.empty(CHUNK, dtype=self._kind), np.empty(CHUNK)
+        self._labels = self._joint = np.empty(0, dtype=self._kind)
+        self._indices = np.empty(0, dtype=np.intp)
+
+    def begin(self, labels: NDArray[Any]) -> None:
+        """Begin a batch, with the class code of each record."""
+        self._labels = labels.astype(self._kind, copy=False)
+        if len(self._indices) < len(labels):
+            self._joint, self._indices = np.empty(len(labels), self._kind), np.empty(len(labels), np.intp)
+
+    def is_small(self, size: int) -> bool:
+        """Whether two columns of so many cells can be counted at once."""
+        return self._classes * size**2 <= JOINT
+
+    def add_places(self, counts: NDArray[np.int64], size: int, places: NDArray[Any], table: Codes | None) -> None:
+        """Count a column by its places; what is counted at a place belongs to the cell that `table` says."""
+        joint = self._next(_Column(counts, size, table))
+        if places.dtype == self._kind:
+            joint += places
+            return
+        for start in range(0, len(places), CHUNK):
+            part = places[start : start + CHUNK]
+            codes = self._codes[: len(part)]
+            np.copyto(codes, part, casting="unsafe")
+            joint[start : start + CHUNK] += codes
+
+    def add_numbers(self, counts: NDArray[np.int64], numbers: NDArray[Any], cells: Cells, column: Numeric) -> None:
+        """Count a column of floats."""
+        joint = self._next(_Column(counts, counts.shape[1], None))
+        for start in range(0, len(numbers), CHUNK):
+            part = numbers[start : start + CHUNK]
+            codes = self._codes[: len(part)]
+            cells.write_codes(part, column, codes, self._positions[: len(part)])
+            joint[start : start + CHUNK] += codes
+
+    def _next(self, column: _Column) -> NDArray[Any]:
+        """The places of the records among the columns that are counted together, with room for another column."""
+        if self._columns and self._classes * math.prod(each.size for each in self._columns) * column.size > JOINT:
+            self.end()
+        joint = self._joint[: len(self._labels)]
+        np.multiply(joint if self._columns else self._labels, self._kind.type(column.size), out=joint)
+        self._columns.append(column)
+        return joint
+
+    def end(self) -> None:
+        """Count what was not counted yet."""
+        if not self._columns:
+            return
+        indices, sizes = self._indices[: len(self._labels)], [each.size for each in self._columns]
+        np.copyto(indices, self._joint[: len(self._labels)])
+        table = np.bincount(indices, minlength=self._classes * math.prod(sizes)).reshape(self._classes, *sizes)
+        for place, each in enumerate(self._columns, 1):
+            own = table.sum(axis=tuple(axis for axis in range(1, table.ndim) if axis != place))
+            if each.table is None:
+                each.counts[:] += own
+            else:
+                np.add.at(each.counts.T, each.table, own.T)
+        self._columns = []
