@@ -8,7 +8,8 @@ not stated for replace-one: there `auto` pays twice the noise, and is still comp
 Against fooling ourselves: the rule of `auto` was tuned on the data sets of keel.py alone, so that none of the cells
 here helped to choose its constants. The models behind it were developed with these data sets in sight; two of their
 constants were chosen with figures of both collections: the depth of a tree by signal, and the handicap of columns that
-can be labelled in many ways. Data sets are reported in two halves, so that luck on one of them shows. Cells with a signal n ε below 120 get 200 draws.
+can be labelled in many ways. Data sets are reported in two halves, so that luck on one of them shows. Cells with a
+signal n ε below 120 get 200 draws.
 The data are public: the scores are exact functions of them and not private. Noise is seeded, so results repeat.
 """
 
