@@ -32,6 +32,7 @@ from discreet.privacy.ledger.address import LEVELS, AccountAddress
 from discreet.schema import Adjacency
 
 BOOKS = Books()
+OPENING = "discreet budget limit ADDRESS#POPULATION LIMIT --adjacency add-remove"
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class LedgerAccounts:
 
     def __init__(self, address: AccountAddress) -> None:
         self.address = address.needs_names
+        if address.file is not None and not address.file.exists():
+            raise FileError(f"there is no database {address.file}; check the path, or open an account there: {OPENING}")
         self._engine = engine_for(address.url)
         weakref.finalize(self, self._engine.dispose)
         self._seen: tuple[int, str] | None = None
