@@ -25,13 +25,7 @@ from sqlalchemy import Connection, Row, select, update
 from discreet.errors import BudgetError, ParameterError
 from discreet.privacy.accounts import chain
 from discreet.privacy.accounts.amounts import as_fraction, counted, limit_nano
-from discreet.privacy.accounts.statements import (
-    ADD_RESERVATION,
-    FIND_RESERVATION,
-    LOCK_ACCOUNTS,
-    MOVE_AMOUNTS,
-    SETTLE_RESERVATION,
-)
+from discreet.privacy.accounts.statements import ENTER, FIND_RESERVATION, LOCK_ACCOUNTS, SETTLE, TAKE, named
 from discreet.privacy.accounts.tables import KINDS, accounts, numbering
 from discreet.privacy.epsilon import as_epsilon, shown_above
 from discreet.schema import Adjacency
@@ -100,16 +94,9 @@ class Books:
                 limit_nano=most,
             )
         )
-        (end or chain.start(connection, number)).append(
-            connection,
-            kind="open",
-            name=name,
-            epsilon=str(as_fraction(most)),
-            adjacency=under.value,
-            nano=most,
-            accounts=_json(facts),
-            at=chain.now(),
-        )
+        told = {"kind": "open", "name": name, "epsilon": str(as_fraction(most)), "adjacency": under.value, "nano": most}
+        end = end or chain.start(connection, number)
+        ENTER.run(connection, end.continued(**told, accounts=_json(facts), at=chain.now()))
         return number
 
     def set_limit(self, connection: Connection, account: int, limit: object) -> None:
@@ -125,16 +112,8 @@ class Books:
             raise BudgetError(
                 f"limit={limit} is below what {called(row)} has spent and reserved; a limit can only be lowered to that"
             )
-        end.append(
-            connection,
-            kind="limit",
-            name=row.name,
-            epsilon=str(as_fraction(most)),
-            adjacency=row.adjacency,
-            nano=most,
-            accounts=_json([account]),
-            at=chain.now(),
-        )
+        told = {"name": row.name, "epsilon": str(as_fraction(most)), "adjacency": row.adjacency, "nano": most}
+        ENTER.run(connection, end.continued(kind="limit", **told, accounts=_json([account]), at=chain.now()))
 
     def reserve(
         self,
@@ -217,20 +196,20 @@ class Books:
         end = chain.lock(connection, population)
         if end is None:
             raise ParameterError("a release is paid by its population as well; name its account too")
-        rows = connection.execute(LOCK_ACCOUNTS, {"ids": wanted}).all()
+        rows = connection.execute(LOCK_ACCOUNTS, {"ids": wanted, "reservation": reservation_id}).all()
         if len(rows) != len(wanted) or any(row.population_id != population for row in rows):
             raise ParameterError("all accounts of a release belong to one population; check their numbers")
         price = counted(exact, paid, Adjacency(rows[0].adjacency))
-        if connection.execute(FIND_RESERVATION, {"reservation": reservation_id}).first() is not None:
+        if rows[0].is_made:
             raise BudgetError("this reservation exists already; it can be made only once")
         _check_room(rows, price)
         facts = {"name": name, "epsilon": str(exact), "adjacency": paid and paid.value, "nano": price}
         reserves, listed = kind == "reserve", _json(wanted)
         own = {"id": reservation_id, "population_id": population, "account_ids": listed, "created_at": at}
-        connection.execute(ADD_RESERVATION, {**own, **facts, "state": "reserved" if reserves else "spent"})
+        own["state"] = "reserved" if reserves else "spent"
         more = {"more_reserved": price if reserves else 0, "more_spent": 0 if reserves else price}
-        connection.execute(MOVE_AMOUNTS, {"ids": wanted, **more})
-        end.append(connection, kind=kind, reservation_id=reservation_id, **facts, accounts=listed, at=at)
+        entry = end.continued(kind=kind, reservation_id=reservation_id, **facts, accounts=listed, at=at)
+        TAKE.run(connection, {**named("reservation_", {**own, **facts}), "ids": wanted, **more, **entry})
 
     def _settle(self, connection: Connection, reservation_id: str, kind: str) -> None:
         asked = {"reservation": reservation_id}
@@ -242,19 +221,10 @@ class Books:
             raise BudgetError(f"this reservation is {row.state} already; it can be spent or returned only once")
         spends = kind == "spend"
         more = {"more_reserved": -row.nano, "more_spent": row.nano if spends else 0}
-        connection.execute(MOVE_AMOUNTS, {"ids": json.loads(row.account_ids), **more})
-        connection.execute(SETTLE_RESERVATION, {**asked, "new_state": "spent" if spends else "returned"})
-        end.append(
-            connection,
-            kind=kind,
-            reservation_id=row.id,
-            name=row.name,
-            epsilon=row.epsilon,
-            adjacency=row.adjacency,
-            nano=row.nano,
-            accounts=row.account_ids,
-            at=chain.now(),
-        )
+        facts = {"name": row.name, "epsilon": row.epsilon, "adjacency": row.adjacency, "nano": row.nano}
+        entry = end.continued(kind=kind, reservation_id=row.id, **facts, accounts=row.account_ids, at=chain.now())
+        state = {"new_state": "spent" if spends else "returned", "ids": json.loads(row.account_ids)}
+        SETTLE.run(connection, {**asked, **state, **more, **entry})
 
 
 def check_name(name: object, least: int = 1) -> None:

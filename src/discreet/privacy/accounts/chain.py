@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from discreet.privacy.accounts.statements import ADD_ENTRY, LOCK_CHAIN, LOCK_CHAIN_OF, MOVE_CHAIN
+from discreet.privacy.accounts.statements import LOCK_CHAIN, LOCK_CHAIN_OF, named
 from discreet.privacy.accounts.tables import chains
 
 START = "0" * 64
@@ -40,13 +40,12 @@ class Chain:
     count: int
     head: str
 
-    def append(self, connection: Connection, **facts: Any) -> None:
-        """Add an entry at the end; this object is used up, and the next movement locks the chain again."""
+    def continued(self, **facts: Any) -> dict[str, Any]:
+        """What is written for one more entry at the end; the next movement locks the chain again."""
         entry = {"population_id": self.population, "number": self.count + 1, "reservation_id": None, **facts}
         new = entry_hash(entry, self.head)
-        connection.execute(ADD_ENTRY, {**entry, "previous": self.head, "hash": new})
         moved = {"population": self.population, "new_count": self.count + 1, "new_head": new}
-        connection.execute(MOVE_CHAIN, moved)
+        return {**named("entry_", {**entry, "previous": self.head, "hash": new}), **moved}
 
 
 def lock(connection: Connection, population: int) -> Chain | None:
