@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter
@@ -222,6 +222,4 @@ def revoke_grant(number: Number, caller: Owner, here: Here) -> GrantShown:
 
 def _with_zone(moment: datetime | None) -> datetime | None:
     """A time; without a zone it is meant in UTC."""
-    from datetime import UTC
-
     return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
