@@ -21,6 +21,7 @@ from discreet.cli import (
     budget,
     card,
     compare,
+    count,
     demo,
     epsilon,
     explain,
@@ -31,7 +32,10 @@ from discreet.cli import (
     reproduce,
     schema,
     score,
+    serve,
+    service,
     train,
+    worker,
 )
 from discreet.cli.outputs import one_line
 from discreet.errors import DiscreetError
@@ -134,16 +138,16 @@ def _add(group: typer.Typer, *commands: Callable[..., None]) -> typer.Typer:
     return group
 
 
-def _add_group(name: str, words: str, *commands: Callable[..., None]) -> None:
-    """Add a group of commands to the application."""
+def _add_group(name: str, words: str, *commands: Callable[..., None], within: typer.Typer | None = None) -> typer.Typer:
+    """Add a group of commands to the application, or to another group."""
     group = _add(typer.Typer(no_args_is_help=True, rich_markup_mode=None), *commands)
-    app.add_typer(group, name=name, help=words)
+    (within or app).add_typer(group, name=name, help=words)
+    return group
 
 
-_add(app, demo.demo, train.train, predict.predict, perturb.perturb, score.score)
-_add(
-    app, epsilon.epsilon, advise.advise, compare.compare, reproduce.reproduce, card.card, explain.explain, explain.plot
-)
+_add(app, demo.demo, train.train, predict.predict, perturb.perturb, score.score, count.count)
+_add(app, epsilon.epsilon, advise.advise, compare.compare, reproduce.reproduce)
+_add(app, card.card, explain.explain, explain.plot)
 _add_group("schema", "Write and check what is public about a table.", schema.draft, schema.check)
 _add_group(
     "federated",
@@ -163,6 +167,18 @@ _add_group(
     budget.import_,
     budget.export,
     budget.adopt,
+)
+
+_add(app, serve.serve)
+_WORKER = _add_group("worker", "Run the jobs of a service, and say where data are.", worker.run)
+_add_group("sources", "Tables that owners can register.", worker.add, worker.listing, within=_WORKER)
+_add_group(
+    "service",
+    "Look after a service: tables, backup, a link for an owner.",
+    service.migrate,
+    service.backup,
+    service.restore,
+    service.owner_link,
 )
 
 

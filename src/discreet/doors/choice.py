@@ -69,18 +69,8 @@ def select(
                earlier choices alone. The losses of the rounds add up.
     Order      that of the passage.
     """
-    if not 1 <= wanted <= len(candidates):
-        raise ParameterError(f"wanted={wanted}; need an integer from 1 to {len(candidates)}, the number of candidates")
     candidates = tuple(candidates)
-    for each in candidates:
-        if type(each) not in get_args(ColumnScore):  # a subclass could state any distance
-            raise ParameterError(
-                f"{type(each).__name__} is not a score of a column; need MajorityScore or FractionScore"
-            )
-    steps = []
-    for taken, share in enumerate(split_evenly(epsilon, wanted)):
-        asked = Round(tuple(candidates), taken)
-        steps.append(Step(asked, PermuteAndFlip.calibrated(share, asked.distance(schema)), share))
+    steps = planned_choice(schema, candidates, wanted, epsilon)
     reading, receipt = passage(source, schema, steps, ledger, rng, purpose)
     exact = reading.count([each.cells(schema) for each in candidates])
     left = list(candidates)
@@ -90,3 +80,22 @@ def select(
         chosen.append(left.pop(step.mechanism.choose(scores, rng)))
     columns = tuple(each.column for each in chosen if isinstance(each, MajorityScore))
     return Selection(columns, receipt)
+
+
+def planned_choice(
+    schema: Schema, candidates: Sequence[ColumnScore], wanted: int, epsilon: Epsilon
+) -> list[Step[Round, PermuteAndFlip]]:
+    """The steps of a choice; ParameterError if it cannot be made. Nothing is read or charged."""
+    candidates = tuple(candidates)
+    if not 1 <= wanted <= len(candidates):
+        raise ParameterError(f"wanted={wanted}; need an integer from 1 to {len(candidates)}, the number of candidates")
+    for each in candidates:
+        if type(each) not in get_args(ColumnScore):  # a subclass could state any distance
+            raise ParameterError(
+                f"{type(each).__name__} is not a score of a column; need MajorityScore or FractionScore"
+            )
+    steps = []
+    for taken, share in enumerate(split_evenly(epsilon, wanted)):
+        asked = Round(candidates, taken)
+        steps.append(Step(asked, PermuteAndFlip.calibrated(share, asked.distance(schema)), share))
+    return steps
