@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet import advice, audit, datasets, evaluation, federated
+    from discreet.client import Client
     from discreet.errors import DiscreetError
     from discreet.evaluation import evaluate
     from discreet.models.auto.auto import Auto
     from discreet.models.bees.bee_feature_selector import BeeFeatureSelector
     from discreet.models.bees.bee_rules import BeeRules
+    from discreet.models.count_database import CountDatabase
     from discreet.models.feature_selector import FeatureSelector
     from discreet.models.linear.linear_svm import LinearSVM
     from discreet.models.loading import load
@@ -32,6 +34,8 @@ __all__ = [
     "BeeFeatureSelector",
     "BeeRules",
     "Categorical",
+    "Client",
+    "CountDatabase",
     "DecisionTree",
     "DiscreetError",
     "FeatureSelector",
@@ -62,6 +66,8 @@ _HOMES = {
     "BeeFeatureSelector": "discreet.models.bees.bee_feature_selector",
     "BeeRules": "discreet.models.bees.bee_rules",
     "Categorical": "discreet.schema",
+    "Client": "discreet.client",
+    "CountDatabase": "discreet.models.count_database",
     "DecisionTree": "discreet.models.trees.decision_tree",
     "DiscreetError": "discreet.errors",
     "FeatureSelector": "discreet.models.feature_selector",

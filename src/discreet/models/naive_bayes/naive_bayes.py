@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from numbers import Real
+from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,16 +14,17 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.choice import select
-from discreet.doors.counts import release
+from discreet.doors.counts import CountStep, release
 from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
 from discreet.models import explanation
 from discreet.models.classifier import PrivateClassifier
+from discreet.models.count_database import CountsByQuery, ask_steps, choosing, rehearse_steps
 from discreet.models.explanation import Evidence
 from discreet.models.naive_bayes import plan as planning
 from discreet.models.naive_bayes import selection, tables
 from discreet.models.parameter_checks import check_integer, check_one_of, check_select
-from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
+from discreet.models.record_count import MOST_RECORDS, RecordCount, bought_records, known_records
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
@@ -138,6 +141,42 @@ class NaiveBayes(PrivateClassifier):
                 names, rest = won.columns, choice.rest
         steps = planning.steps(schema, rest, records, *options, self.split, names)
         return known.answers + release(source, schema, steps, ledger, rng, purpose).tables
+
+    def _learn_by_counts(
+        self, database: CountsByQuery, schema: Schema, epsilon: Epsilon, purpose: str
+    ) -> NoisyStatistics:
+        """What a direct fit asks for, at the same shares and with the same noise: with the same seed, the same model.
+
+        If the database only counts, no column is chosen, as with select=None.
+        """
+        options, chooser = (self.numeric, self.bins), choosing(database)
+        wanted = self.select if chooser is not None or isinstance(self.select, int) else None
+        if chooser is None and wanted not in (None, len(schema.names)):
+            raise ParameterError(
+                f"select={self.select!r}: this database only counts, and does not choose columns; use select=None"
+            )
+        selection.rehearse(wanted, schema, epsilon, *options, self.split)
+
+        def rehearse(rest: Epsilon) -> None:  # with this many records, every column is asked
+            rehearse_steps(planning.steps(schema, rest, MOST_RECORDS, *options, self.split), schema)
+
+        def buy(steps: Sequence[CountStep]) -> NoisyStatistics:
+            return ask_steps(database, steps, schema, purpose)
+
+        known, bought = RecordCount(schema.records or 1, epsilon), None
+        rehearse(epsilon)
+        if schema.records is None and planning.needs_records(schema, *options, epsilon):
+            known, bought = bought_records(schema, epsilon, rehearse, buy, careful=True)
+        receipts = [] if bought is None else [bought.receipt]
+        records, rest = known.records, known.rest
+        names: Sequence[str] = schema.names if wanted == len(schema.names) else ()
+        for rule in (selection.one, selection.few) if chooser is not None else ():
+            choice = None if names else rule(wanted, schema, rest, records, self.bins)
+            if chooser is not None and choice is not None:
+                won = chooser.choose(choice.candidates, choice.wanted, choice.epsilon, purpose=purpose)
+                names, rest, receipts = won.columns, choice.rest, [*receipts, won.receipt]
+        noisy = buy(planning.steps(schema, rest, records, *options, self.split, names))
+        return NoisyStatistics(known.answers + noisy.tables, reduce(add, [*receipts, noisy.receipt]))
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         self._model = tables.build(noisy, schema, float(self.smoothing)).in_order(places)
