@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet import Categorical, Schema, load
-from discreet.sources.addresses import Address, as_address
+from discreet.storage.addresses import Address, as_address
 from support.command import refused, run
 
 SCHEMA = Schema([Categorical("c", ["a", "b"])], "y", ["no", "yes"], records=40, adjacency="replace-one")

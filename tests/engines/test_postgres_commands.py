@@ -5,7 +5,7 @@ import json
 import pytest
 
 from discreet import Categorical, Numeric, Schema, load
-from discreet.sources.addresses import Address, as_address
+from discreet.storage.addresses import Address, as_address
 from support.agreement import fill_table
 from support.command import refused, run
 

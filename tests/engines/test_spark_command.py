@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet import DecisionTree, Ledger, NaiveBayes
-from discreet.sources.addresses import Address
 from discreet.sources.memory import MemorySource
+from discreet.storage.addresses import Address
 from support import spark
 from support.spark_clinic import CANARY, SCHEMA, table
 

@@ -13,10 +13,10 @@ from discreet.records.csv_header import header
 from discreet.records.values import Columns
 from discreet.schema import Schema
 from discreet.sources import Records, Source
-from discreet.sources.addresses import Address
 from discreet.sources.database import open_address
 from discreet.sources.file import is_list, listed, open_file
 from discreet.sources.predictions import ignoring_others
+from discreet.storage.addresses import Address
 
 STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
 """What our readers can raise on a JSON file that is not ours."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli.folder import as_folder
-from discreet.sources.addresses import Address, as_address
+from discreet.storage.addresses import Address, as_address
 
 
 def as_data(name: str) -> Path | Address:

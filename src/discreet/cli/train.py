@@ -16,7 +16,7 @@ from discreet.privacy.epsilon import as_epsilon
 from discreet.privacy.ledger import Ledger
 from discreet.schema import Schema
 from discreet.sources import check_rows
-from discreet.sources.addresses import Address
+from discreet.storage.addresses import Address
 
 KINDS = ("auto", "naive-bayes", "one-rule", "decision-tree", "random-forest", "svm", "bee-rules")
 """The names of the models, written here so that --help does not load them."""

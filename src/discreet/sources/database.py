@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.errors import ParameterError
 from discreet.sources import Source
-from discreet.sources.addresses import POSTGRES, SPARK, Address
+from discreet.storage.addresses import POSTGRES, SPARK, Address
 
 
 def open_address(address: Address, table: str | None, *, stream: bool = False) -> Source:

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from discreet.errors import FileError, MissingExtra, ParameterError
 from discreet.records.encoding import UNREADABLE
 from discreet.records.sql_types import identifier
-from discreet.sources.addresses import as_address
 from discreet.sources.postgres_sql import kind_of
+from discreet.storage.addresses import as_address
 
 SECONDS = 10
 """How long to wait for a server, unless the address says otherwise."""

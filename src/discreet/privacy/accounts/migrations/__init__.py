@@ -1,0 +1,1 @@
+"""The history of the accounts' tables, one file for each step."""

@@ -1,0 +1,1 @@
+"""Steps of the accounts' tables, oldest first."""

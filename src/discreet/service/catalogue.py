@@ -1,0 +1,176 @@
+"""Data sets and their versions, as they are read. Registration is in `datasets.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, select
+
+from discreet.privacy.accounts.tables import accounts
+from discreet.schema import Adjacency, Schema
+from discreet.service.errors import NotFoundError
+from discreet.service.people import Person
+from discreet.service.tables import datasets, findings, sources, versions
+
+
+@dataclass(frozen=True)
+class SourceName:
+    """A table that a worker can reach: its name and kind. Where it is, only the worker knows."""
+
+    name: str
+    kind: str
+    described: str
+    published_at: datetime
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A table that owners have registered."""
+
+    id: int
+    name: str
+    title: str
+    description: str
+    population_account: int
+    dataset_account: int
+    population: str
+    source_name: str
+    created_at: datetime
+    withdrawn_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Version:
+    """One immutable state of a data set; `schema` is there once the owner has confirmed it."""
+
+    id: int
+    dataset_id: int
+    number: int
+    state: str
+    source_name: str
+    target: str
+    ignore: tuple[str, ...]
+    schema: Schema | None
+    schema_hash: str | None
+    records_declared: int | None
+    created_at: datetime
+
+    @property
+    def public_schema(self) -> Schema:
+        """The schema that the owner confirmed; NotFoundError before that."""
+        if self.schema is None:
+            raise NotFoundError("this version has no confirmed schema yet")
+        return self.schema
+
+
+def known_sources(connection: Connection) -> list[SourceName]:
+    """The sources that workers have published, by name; for owners."""
+    rows = connection.execute(select(sources).order_by(sources.c.name))
+    return [SourceName(row.name, row.kind, row.described, row.published_at) for row in rows]
+
+
+def _datasets() -> Select[Any]:
+    return select(datasets, accounts.c.name.label("population")).join(
+        accounts, accounts.c.id == datasets.c.population_account
+    )
+
+
+def _dataset(row: Any) -> Dataset:
+    facts = row.id, row.name, row.title, row.description, row.population_account, row.dataset_account, row.population
+    return Dataset(*facts, row.source_name, row.created_at, row.withdrawn_at)
+
+
+def all_datasets(connection: Connection, person: Person) -> list[Dataset]:
+    """What a person may know of, by name: owners see all; others those that are ready and not withdrawn."""
+    wanted = _datasets().order_by(datasets.c.name)
+    if not person.is_owner:
+        ready = select(versions.c.dataset_id).where(versions.c.state == "ready")
+        wanted = wanted.where(datasets.c.withdrawn_at.is_(None), datasets.c.id.in_(ready))
+    return [_dataset(row) for row in connection.execute(wanted)]
+
+
+def dataset_named(connection: Connection, name: str, person: Person | None = None) -> Dataset:
+    """The data set; NotFoundError if there is none that the person may know of (None: whoever asks may)."""
+    row = connection.execute(_datasets().where(datasets.c.name == name)).first()
+    known = row is not None and (person is None or person.is_owner or _is_open(connection, row))
+    if row is None or not known:
+        raise NotFoundError("there is no such data set")
+    return _dataset(row)
+
+
+def dataset_by_id(connection: Connection, dataset_id: int) -> Dataset:
+    """The data set with this number; for code that has checked who asks."""
+    row = connection.execute(_datasets().where(datasets.c.id == dataset_id)).first()
+    if row is None:
+        raise NotFoundError("there is no such data set")
+    return _dataset(row)
+
+
+def _is_open(connection: Connection, row: Any) -> bool:
+    wanted = select(versions.c.id).where(versions.c.dataset_id == row.id, versions.c.state == "ready").limit(1)
+    return row.withdrawn_at is None and connection.execute(wanted).first() is not None
+
+
+def versions_of(connection: Connection, dataset_id: int, *, for_owner: bool) -> list[Version]:
+    """The versions, newest first; only ready ones unless for an owner."""
+    wanted = select(versions).where(versions.c.dataset_id == dataset_id).order_by(versions.c.number.desc())
+    if not for_owner:
+        wanted = wanted.where(versions.c.state == "ready")
+    return [_version(row) for row in connection.execute(wanted)]
+
+
+def version_by_id(connection: Connection, version_id: int) -> Version:
+    """The version with this number; for code that has checked who asks."""
+    row = connection.execute(select(versions).where(versions.c.id == version_id)).first()
+    if row is None:
+        raise NotFoundError("there is no such version")
+    return _version(row)
+
+
+def ready_version(connection: Connection, dataset_id: int, number: int | None = None) -> Version:
+    """The newest ready version, or that with a number; NotFoundError if there is none."""
+    found = versions_of(connection, dataset_id, for_owner=False)
+    wanted = [version for version in found if number in (None, version.number)]
+    if not wanted:
+        raise NotFoundError("there is no such version, or it is not ready")
+    return wanted[0]
+
+
+def _version(row: Any) -> Version:
+    schema = None if row.schema is None else Schema.from_dict(row.schema)
+    facts = row.id, row.dataset_id, row.number, row.state, row.source_name, row.target, tuple(row.ignore)
+    return Version(*facts, schema, row.schema_hash, row.records_declared, row.created_at)
+
+
+def draft_of(connection: Connection, version_id: int) -> dict[str, Any] | None:
+    """The draft of a schema, as plain data, until it is confirmed; for owners only: it was read from the data."""
+    row = connection.execute(select(versions.c.draft).where(versions.c.id == version_id)).first()
+    return None if row is None or row.draft is None else dict(row.draft)
+
+
+def findings_of(connection: Connection, version_id: int) -> dict[str, Any]:
+    """What was found when the table was read: how many values did not fit. For owners only."""
+    row = connection.execute(select(findings.c.content).where(findings.c.version_id == version_id)).first()
+    return {} if row is None else dict(row.content)
+
+
+def adjacency_of(connection: Connection, account: int) -> Adjacency:
+    """The adjacency under which an account counts."""
+    found = connection.execute(select(accounts.c.adjacency).where(accounts.c.id == account)).scalar_one()
+    return Adjacency(found)
+
+
+def populations(connection: Connection) -> list[tuple[int, str, Adjacency]]:
+    """All populations: account, name and adjacency; for owners and auditors."""
+    wanted = select(accounts).where(accounts.c.kind == "population").order_by(accounts.c.name)
+    return [(row.id, row.name, Adjacency(row.adjacency)) for row in connection.execute(wanted)]
+
+
+def population_named(connection: Connection, name: str) -> int:
+    """The account of a population; NotFoundError if there is none."""
+    for account, known, _ in populations(connection):
+        if known == name:
+            return account
+    raise NotFoundError(f"there is no population {name[:120]}; open it first")

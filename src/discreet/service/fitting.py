@@ -1,0 +1,69 @@
+"""Whether a request fits a data set's public facts: columns, values, parameters, sizes. No data are looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection
+
+from discreet.errors import DiscreetError
+from discreet.schema import Schema
+from discreet.service.errors import RequestError
+from discreet.service.people import Person
+from discreet.service.releases import released_model
+from discreet.service.requests import CountRequest, ScoreRequest, TrainRequest
+
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "auto": (),
+    "naive-bayes": ("numeric", "bins", "split", "smoothing", "select", "temperature"),
+    "one-rule": ("bins", "choosing"),
+    "decision-tree": ("structure", "max_depth", "thresholds", "criterion", "prune"),
+    "random-forest": ("n_trees", "structure", "max_columns", "max_depth", "thresholds", "criterion", "prune"),
+    "svm": ("huber", "regularisation", "knots", "select", "leaves"),
+}
+"""The parameters that a request may set: public numbers and words. Never a seed, a schema or a path."""
+MOST = {"n_trees": 200, "max_depth": 20, "bins": 1000, "thresholds": 1000, "knots": 64, "leaves": 256}
+"""Bounds of parameters beyond those of the models: what a slot provides for."""
+
+
+def estimator_for(request: TrainRequest, schema: Schema) -> Any:
+    """The model that a request asks for, with its parameters, checked; RequestError says which parameter is wrong."""
+    from discreet.models import MODELS
+
+    allowed = PARAMETERS[request.model]
+    for name, value in request.parameters.items():
+        if name not in allowed:
+            has = ", ".join(allowed) or "no parameters"
+            raise RequestError(f"parameters.{name[:40]}: {request.model} has: {has}")
+        if name in MOST and isinstance(value, int | float) and value > MOST[name]:
+            raise RequestError(f"parameters.{name}: need at most {MOST[name]}")
+    try:
+        estimator = MODELS[request.model](schema, epsilon=request.epsilon)
+        estimator.set_params(**request.parameters)
+        estimator.check_parameters()
+    except DiscreetError as error:
+        raise RequestError(f"parameters: {str(error)[:300]}") from None
+    return estimator
+
+
+def check_fit(
+    connection: Connection, request: TrainRequest | ScoreRequest | CountRequest, schema: Schema, person: Person
+) -> None:
+    """Raise RequestError unless the request can be answered on tables of this schema."""
+    if isinstance(request, TrainRequest):
+        estimator_for(request, schema)
+    elif isinstance(request, ScoreRequest):
+        check_same_columns(released_model(connection, request.release, person), schema)
+    else:
+        raise NotImplementedError
+
+
+def check_same_columns(model: Any, schema: Schema) -> None:
+    """Raise RequestError unless a model can be asked about records of this schema: its columns, its target."""
+    asked: Schema = model.schema_
+    absent = [name for name in asked.names if name not in schema.names]
+    if absent or asked.target != schema.target:
+        raise RequestError("release: the model asks for columns that this data set does not have")
+    for column in asked.columns:
+        if column.kind != schema[column.name].kind:
+            raise RequestError(f"release: column {column.name} is of another kind in this data set")

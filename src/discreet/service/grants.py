@@ -1,0 +1,111 @@
+"""Grants: what an analyst may ask of a data set, in a project, from which account, and what a rule approves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, select
+
+from discreet.service.clock import now
+from discreet.service.errors import NotAllowedError, NotFoundError
+from discreet.service.tables import datasets, grants, people, project_accounts, projects
+
+
+@dataclass(frozen=True)
+class Grant:
+    """An analyst's access to a data set; `approve_up_to_nano` = 0: a person decides each request."""
+
+    id: int
+    project_id: int
+    project: str
+    person_id: int
+    person: str
+    dataset_id: int
+    dataset: str
+    account: int
+    project_account: int
+    dataset_account: int
+    population_account: int
+    kinds: tuple[str, ...]
+    approve_up_to_nano: int
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    closed: bool
+    """Whether the data set was withdrawn, or the person's account disabled."""
+
+    @property
+    def accounts(self) -> tuple[int, int, int, int]:
+        """All that a request is charged to: population, data set, project, and analyst × data set."""
+        return self.population_account, self.dataset_account, self.project_account, self.account
+
+    def is_active(self, at: datetime) -> bool:
+        """Whether requests may be made, and jobs may start, on this grant."""
+        return not self.closed and self.revoked_at is None and (self.expires_at is None or at < self.expires_at)
+
+
+def _grants() -> Select[Any]:
+    return (
+        select(
+            grants,
+            projects.c.name.label("project"),
+            people.c.name.label("person"),
+            people.c.disabled_at,
+            datasets.c.name.label("dataset"),
+            datasets.c.withdrawn_at,
+            datasets.c.dataset_account,
+            datasets.c.population_account,
+            project_accounts.c.account.label("project_account"),
+        )
+        .join(projects, projects.c.id == grants.c.project_id)
+        .join(people, people.c.id == grants.c.person_id)
+        .join(datasets, datasets.c.id == grants.c.dataset_id)
+        .join(
+            project_accounts,
+            (project_accounts.c.project_id == grants.c.project_id)
+            & (project_accounts.c.population_account == datasets.c.population_account),
+        )
+    )
+
+
+def _grant(row: Any) -> Grant:
+    closed = row.withdrawn_at is not None or row.disabled_at is not None
+    who = row.id, row.project_id, row.project, row.person_id, row.person, row.dataset_id, row.dataset
+    money = row.account, row.project_account, row.dataset_account, row.population_account
+    rest = tuple(row.kinds), row.approve_up_to_nano, row.created_at, row.expires_at, row.revoked_at
+    return Grant(*who, *money, *rest, closed)
+
+
+def grant_by_id(connection: Connection, grant_id: int) -> Grant:
+    """The grant with this number; for code that has checked who asks."""
+    row = connection.execute(_grants().where(grants.c.id == grant_id)).first()
+    if row is None:
+        raise NotFoundError("there is no such grant")
+    return _grant(row)
+
+
+def grants_of(connection: Connection, person_id: int) -> list[Grant]:
+    """All grants of a person, newest first."""
+    rows = connection.execute(_grants().where(grants.c.person_id == person_id).order_by(grants.c.id.desc()))
+    return [_grant(row) for row in rows]
+
+
+def all_grants(connection: Connection) -> list[Grant]:
+    """All grants, newest first; for owners and auditors."""
+    return [_grant(row) for row in connection.execute(_grants().order_by(grants.c.id.desc()))]
+
+
+def active_grant(connection: Connection, person_id: int, dataset_id: int, project: str | None = None) -> Grant:
+    """The grant that a request of this person is charged to; NotAllowedError if there is none, or if it is not clear."""
+    at = now()
+    held = [each for each in grants_of(connection, person_id) if each.dataset_id == dataset_id and each.is_active(at)]
+    if project is not None:
+        held = [each for each in held if each.project == project]
+    if not held:
+        raise NotAllowedError("you have no grant for this data set, or it has ended; ask its owner")
+    if len(held) > 1:
+        names = ", ".join(sorted(each.project for each in held))
+        raise NotAllowedError(f"you have grants in several projects; name one of: {names}")
+    return held[0]

@@ -1,0 +1,339 @@
+"""The states of a job and the money that goes with each; nothing else changes `jobs.state`.
+
+    requested ── approve ──▶ reserved ── start ──▶ running ── end, or the slot is over ──▶ released | failed
+        │ refuse, cancel, expire  │ cancel, expire (returned)
+
+Guarantee  no source is opened for a job unless its whole price was spent, committed before; what was spent stays spent;
+           a job is run at most once; and a request with a key that was used before starts nothing new.
+Proof      each transition locks the job's row, checks the state it leaves, and moves the money in the same transaction:
+           `approve` reserves on all accounts, `cancel` and `expire` return what is reserved, `start` spends. Only the
+           caller of `start` runs the job, after its transaction was committed, and no transition leads back from
+           `running`. The worker may die at any time: the slot is its lease, and a job without an outcome when the slot
+           is over has failed, spent. The key is unique for each person in the database itself.
+Test       tests/service/test_jobs_model.py::TestJobs, tests/service/test_worker.py
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from discreet.privacy.accounts import Books
+from discreet.privacy.accounts.amounts import counted
+from discreet.service import log
+from discreet.service.catalogue import (
+    Version,
+    adjacency_of,
+    dataset_by_id,
+    dataset_named,
+    ready_version,
+    version_by_id,
+)
+from discreet.service.clock import now
+from discreet.service.errors import KeyReusedError, NotAllowedError, NotFoundError, RequestError, StateError
+from discreet.service.fitting import check_fit
+from discreet.service.grants import Grant, active_grant, grant_by_id
+from discreet.service.people import Person, person_by_id, require_owner
+from discreet.service.requests import epsilon_of, plain, read_request, request_hash
+from discreet.service.slots import slot
+from discreet.service.tables import PAID_KINDS, jobs, releases, versions
+from discreet.storage.envelope import content_hash
+
+BOOKS = Books()
+MOST_WAITING = 1000
+"""The most requests of one person that wait at a time: a page of requests cannot be flooded."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """A job that a worker has taken: its price is spent, and it is this worker's alone."""
+
+    id: str
+    kind: str
+    version: Version
+    request: dict[str, Any]
+    epsilon: str
+    started_at: datetime
+    visible_at: datetime
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a job has made: bytes that may be published, and the card that tells people about them."""
+
+    content: bytes
+    card: dict[str, Any]
+    content_hash: str
+
+
+def seen_state(row: Any, at: datetime) -> str:
+    """The state that anyone is shown: `running` until the slot is over, whatever is stored (slots.py)."""
+    if row.state == "running" and row.visible_at is not None and row.visible_at <= at:
+        return row.outcome or "failed"
+    return str(row.state)
+
+
+def submit(
+    connection: Connection,
+    person: Person,
+    dataset: str,
+    content: Any,
+    key: str,
+    *,
+    project: str | None = None,
+    version: int | None = None,
+    request_days: float = 14.0,
+) -> tuple[str, bool]:
+    """Ask for a model, a score or counts; returns the job's id, and whether it is new.
+
+    The same key with the same request gives the stored job, whatever has become of it; with another one, KeyReusedError.
+    If the rule of the grant approves the price, it is reserved at once; else a person decides.
+    """
+    if not isinstance(key, str) or not 1 <= len(key) <= 120 or not key.isascii() or not key.isprintable():
+        raise RequestError("Idempotency-Key: need 1 to 120 printable ASCII characters")
+    request = read_request(content)
+    asked = request_hash(request, dataset, project, version)
+    stored = _stored(connection, person, key)
+    if stored is not None:
+        return _same(stored, asked), False
+    found = dataset_named(connection, dataset, person)
+    grant = active_grant(connection, person.id, found.id, project)
+    if request.kind not in grant.kinds:
+        raise NotAllowedError(f"your grant does not allow {request.kind}; it allows: {', '.join(grant.kinds)}")
+    ready = ready_version(connection, found.id, version)
+    check_fit(connection, request, ready.public_schema, person)
+    epsilon, at = epsilon_of(request), now()
+    price = counted(epsilon, ready.public_schema.adjacency, adjacency_of(connection, grant.population_account))
+    _check_waiting(connection, person)
+    values: dict[str, Any] = {
+        "id": str(uuid.uuid4()),
+        "kind": request.kind,
+        "person_id": person.id,
+        "grant_id": grant.id,
+        "version_id": ready.id,
+        "request": plain(request),
+        "request_hash": asked,
+        "idempotency_key": key,
+        "epsilon": str(epsilon),
+        "nano": price,
+        "created_at": at,
+        "expires_at": at + timedelta(days=request_days),
+    }
+    try:
+        with connection.begin_nested():
+            connection.execute(insert(jobs).values(state="requested", note="", **values))
+    except IntegrityError:  # the same key, at the same time
+        stored = _stored(connection, person, key)
+        if stored is None:
+            raise
+        return _same(stored, asked), False
+    log.write(connection, person.id, "job.requested", values["id"], {"kind": request.kind, "epsilon": str(epsilon)})
+    if price <= grant.approve_up_to_nano:
+        _reserve(connection, _locked(connection, values["id"]), grant, None, "approved by the rule of the grant")
+    return values["id"], True
+
+
+def submit_internal(connection: Connection, kind: str, version: Version, person: Person) -> str:
+    """A job of an owner that costs nothing and releases nothing: draft or snapshot."""
+    require_owner(person)
+    if kind not in ("draft", "snapshot"):
+        raise RequestError(f"kind {kind}: need draft or snapshot")
+    at, job = now(), str(uuid.uuid4())
+    request = {"kind": kind, "version": version.id}
+    values = {"person_id": person.id, "version_id": version.id, "request": request, "idempotency_key": f"own:{job}"}
+    times = {"created_at": at, "decided_at": at, "expires_at": at + timedelta(days=3650)}
+    fixed = {"request_hash": content_hash(request), "epsilon": "0", "nano": 0, "state": "reserved", "note": ""}
+    connection.execute(insert(jobs).values(id=job, kind=kind, **values, **times, **fixed))
+    return job
+
+
+def _stored(connection: Connection, person: Person, key: str) -> Any:
+    wanted = select(jobs.c.id, jobs.c.request_hash).where(jobs.c.person_id == person.id, jobs.c.idempotency_key == key)
+    return connection.execute(wanted).first()
+
+
+def _same(stored: Any, asked: str) -> str:
+    if stored.request_hash != asked:
+        raise KeyReusedError("this Idempotency-Key was used for another request; take a new key")
+    return str(stored.id)
+
+
+def _check_waiting(connection: Connection, person: Person) -> None:
+    wanted = select(jobs.c.id).where(jobs.c.person_id == person.id, jobs.c.state == "requested").limit(MOST_WAITING)
+    if len(connection.execute(wanted).all()) >= MOST_WAITING:
+        raise StateError(f"you have {MOST_WAITING} requests that wait for a decision; cancel some")
+
+
+def _locked(connection: Connection, job_id: str) -> Any:
+    """The job's row, locked to the end of the transaction."""
+    row = connection.execute(select(jobs).where(jobs.c.id == job_id).with_for_update()).first()
+    if row is None:
+        raise NotFoundError("there is no such job")
+    return row
+
+
+def _reserve(connection: Connection, row: Any, grant: Grant, by: Person | None, note: str) -> None:
+    schema = version_by_id(connection, row.version_id).public_schema
+    BOOKS.reserve(connection, grant.accounts, row.epsilon, schema.adjacency, f"{row.kind} {row.id}", row.id)
+    decided = {"decided_by": None if by is None else by.id, "decided_at": now(), "note": note[:400]}
+    connection.execute(update(jobs).where(jobs.c.id == row.id).values(state="reserved", **decided))
+    log.write(connection, None if by is None else by.id, "job.approved", row.id, {"epsilon": row.epsilon})
+
+
+def approve(connection: Connection, job_id: str, by: Person, note: str = "") -> None:
+    """Approve a request: its price is reserved on all four accounts, or BudgetError says which is short."""
+    require_owner(by)
+    row = _locked(connection, job_id)
+    _check_state(row, "requested")
+    grant = grant_by_id(connection, row.grant_id)
+    if not grant.is_active(now()):
+        raise StateError("the grant of this request has ended; refuse it")
+    if row.expires_at <= now():
+        raise StateError("this request has expired")
+    _reserve(connection, row, grant, by, note)
+
+
+def refuse(connection: Connection, job_id: str, by: Person, note: str = "") -> None:
+    """Refuse a request; nothing was charged. The note is shown to the asker."""
+    require_owner(by)
+    row = _locked(connection, job_id)
+    _check_state(row, "requested")
+    decided = {"decided_by": by.id, "decided_at": now(), "note": note[:400]}
+    connection.execute(update(jobs).where(jobs.c.id == job_id).values(state="refused", **decided))
+    log.write(connection, by.id, "job.refused", job_id)
+
+
+def cancel(connection: Connection, job_id: str, by: Person) -> None:
+    """Cancel a job that has not started: by the asker or an owner. What was reserved is returned."""
+    row = _locked(connection, job_id)
+    if row.person_id != by.id and not by.is_owner:
+        raise NotFoundError("there is no such job")
+    if row.kind not in PAID_KINDS:
+        raise StateError("drafts and snapshots are not cancelled; withdraw the data set")
+    _check_state(row, "requested", "reserved")
+    _drop(connection, row, "cancelled", by.id)
+
+
+def cancel_waiting(connection: Connection, by: Person, *, grant_id: int | None = None, dataset_id: int = 0) -> int:
+    """Cancel all jobs of a grant, or of a data set, that have not started; returns how many."""
+    require_owner(by)
+    of_dataset = select(versions.c.id).where(versions.c.dataset_id == dataset_id)
+    part = jobs.c.version_id.in_(of_dataset) if grant_id is None else jobs.c.grant_id == grant_id
+    return _drop_all(connection, part, "cancelled", by.id)
+
+
+def expire(connection: Connection, at: datetime | None = None) -> int:
+    """Let requests go whose time is over; what was reserved is returned. Returns how many."""
+    return _drop_all(connection, jobs.c.expires_at <= (at or now()), "expired", None)
+
+
+def _drop_all(connection: Connection, condition: Any, state: str, by: int | None) -> int:
+    waiting = jobs.c.state.in_(("requested", "reserved"))
+    wanted = select(jobs).where(waiting, condition).order_by(jobs.c.id).with_for_update()
+    rows = connection.execute(wanted).all()
+    for row in rows:
+        _drop(connection, row, state, by)
+    return len(rows)
+
+
+def _drop(connection: Connection, row: Any, state: str, by: int | None) -> None:
+    if row.state == "reserved" and row.nano:
+        BOOKS.give_back(connection, row.id)
+    connection.execute(update(jobs).where(jobs.c.id == row.id).values(state=state))
+    log.write(connection, by, f"job.{state}", row.id)
+
+
+def _check_state(row: Any, *allowed: str) -> None:
+    state = seen_state(row, now())
+    if state not in allowed or row.state not in allowed:
+        raise StateError(f"this job is {state}; it would have to be {' or '.join(allowed)}")
+
+
+def start(connection: Connection, worker: str, kinds: Sequence[str], least_slot: float) -> Started | None:
+    """Take the job that has waited longest, and spend its price; None if there is none.
+
+    The caller commits, and only then opens the source. Two workers never take the same job.
+    """
+    queue = select(jobs).where(jobs.c.state == "reserved", jobs.c.kind.in_(kinds))
+    oldest = queue.order_by(jobs.c.decided_at, jobs.c.id).limit(1).with_for_update(skip_locked=True)
+    while (row := connection.execute(oldest).first()) is not None:
+        if not _may_start(connection, row):
+            _drop(connection, row, "cancelled", None)
+            continue
+        version = version_by_id(connection, row.version_id)
+        if row.nano:
+            BOOKS.spend(connection, row.id)
+        at = now()
+        wait = slot(row.kind, version.schema, version.records_declared, row.request, least_slot)
+        times = {"started_at": at, "visible_at": at + wait}
+        connection.execute(update(jobs).where(jobs.c.id == row.id).values(state="running", worker=worker, **times))
+        log.write(connection, None, "job.started", row.id)
+        return Started(row.id, row.kind, version, dict(row.request), row.epsilon, at, at + wait)
+    return None
+
+
+def _may_start(connection: Connection, row: Any) -> bool:
+    """Whether the right to ask still holds; money and time are checked again, since days may have passed."""
+    if row.grant_id is None:
+        return dataset_by_id(connection, version_by_id(connection, row.version_id).dataset_id).withdrawn_at is None
+    asker = person_by_id(connection, row.person_id)
+    grant = grant_by_id(connection, row.grant_id)
+    return asker.disabled_at is None and grant.is_active(now()) and row.expires_at > now()
+
+
+def end(connection: Connection, job: Started, worker: str, made: Made | None, cause: str = "") -> bool:
+    """Store the outcome of a job that this worker runs; returns whether a result was kept.
+
+    After the slot nothing is kept: everybody has seen `failed`. `cause` is a class name for the owner's log.
+    """
+    row = _locked(connection, job.id)
+    at = now()
+    if row.state != "running" or row.worker != worker or row.outcome is not None:
+        raise StateError("this job is not run by this worker any more")
+    late = row.visible_at <= at
+    outcome = "released" if made is not None and not late else "failed"
+    is_paid = row.kind in PAID_KINDS
+    values = {"outcome": outcome, "finished_at": at, "state": "running" if is_paid and not late else outcome}
+    connection.execute(update(jobs).where(jobs.c.id == job.id).values(**values))
+    if outcome == "failed":
+        why = "late" if late and made is not None else cause or "unknown"
+        log.write(connection, None, "job.cause", job.id, {"cause": why[:60]}, owner_only=True)
+    elif made is not None and is_paid:
+        content = {"content": made.content, "content_hash": made.content_hash, "card": made.card}
+        ids = {"id": str(uuid.uuid4()), "job_id": job.id, "kind": row.kind}
+        connection.execute(insert(releases).values(**ids, **content, visible_at=row.visible_at))
+    return outcome == "released"
+
+
+def settle(connection: Connection, at: datetime | None = None) -> int:
+    """Write down what everybody sees of jobs whose slot is over; those that no worker has ended have failed, spent."""
+    at = at or now()
+    over = select(jobs).where(jobs.c.state == "running", jobs.c.visible_at <= at)
+    rows = connection.execute(over.order_by(jobs.c.id).with_for_update(skip_locked=True)).all()
+    for row in rows:
+        outcome = row.outcome or "failed"
+        connection.execute(update(jobs).where(jobs.c.id == row.id).values(state=outcome, outcome=outcome))
+        if row.outcome is None:
+            log.write(connection, None, "job.cause", row.id, {"cause": "lost"}, owner_only=True)
+            if row.kind not in PAID_KINDS:
+                connection.execute(update(versions).where(versions.c.id == row.version_id).values(state="failed"))
+        log.write(connection, None, f"job.{outcome}", row.id, owner_only=row.kind not in PAID_KINDS)
+    return len(rows)
+
+
+def busy_until(connection: Connection, worker: str) -> datetime | None:
+    """When the slot of the last job of a worker is over, if that is to come: it takes no other job before."""
+    wanted = (
+        select(jobs.c.visible_at)
+        .where(jobs.c.worker == worker, jobs.c.kind.in_(PAID_KINDS), jobs.c.state == "running")
+        .order_by(jobs.c.visible_at.desc())
+        .limit(1)
+    )
+    found: datetime | None = connection.execute(wanted).scalar()
+    return found

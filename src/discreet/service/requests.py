@@ -1,0 +1,161 @@
+"""Requests of analysts: data, not code. A model, a private score, or counts over public cells; all sizes are bounded.
+
+`read_request` checks the form; whether columns and values fit a data set's schema is checked in `fitting.py`. Nothing
+here or there looks at data, so a refusal tells nothing about them.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+
+from discreet.errors import DiscreetError
+from discreet.privacy.epsilon import as_release_epsilon
+from discreet.service.errors import RequestError
+from discreet.storage.envelope import content_hash
+
+MOST_QUERIES = 100
+MOST_PREDICATES = 32
+MOST_VALUES = 1000
+MOST_COLUMNS_BY = 4
+MOST_CELLS = 65_536
+"""The most cells of one query, over all columns that it is grouped by."""
+MOST_PARAMETERS = 32
+
+MODEL_KINDS = ("auto", "naive-bayes", "one-rule", "decision-tree", "random-forest", "svm")
+ModelKind = Literal["auto", "naive-bayes", "one-rule", "decision-tree", "random-forest", "svm"]
+
+
+def _exact_text(value: object) -> str:
+    """An epsilon as an exact text: 0.1 and "1/10" both become "1/10"."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or len(str(value)) > 40:
+        raise ValueError("need a number above 0, such as 1, 0.1 or '1/3', of at most 40 characters")
+    try:
+        epsilon = as_release_epsilon(value)
+    except DiscreetError as error:
+        raise ValueError(str(error)) from None
+    if epsilon == math.inf:
+        raise ValueError("an infinite epsilon is not private; need a number above 0, such as 1")
+    return str(epsilon)
+
+
+ExactEpsilon = Annotated[str, BeforeValidator(_exact_text), Field(description="Privacy loss: '1', '0.1' or '1/3'.")]
+Short = Annotated[str, Field(min_length=1, max_length=200)]
+Value = StrictBool | StrictInt | StrictFloat | Annotated[str, Field(max_length=200)]
+Number = StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)]
+Release = Annotated[str, Field(pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")]
+
+
+class Strict(BaseModel):
+    """Entries that are not known are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class TrainRequest(Strict):
+    """A model, learned with noise."""
+
+    kind: Literal["train"]
+    model: ModelKind = "auto"
+    epsilon: ExactEpsilon
+    parameters: Annotated[dict[Short, Value | None], Field(max_length=MOST_PARAMETERS)] = {}
+
+
+class ScoreRequest(Strict):
+    """The accuracy of a released model on the data set, with noise."""
+
+    kind: Literal["score"]
+    release: Release
+    epsilon: ExactEpsilon
+
+
+class Condition(Strict):
+    """One public predicate on one column: exactly one of equals, in, between, missing or unlisted."""
+
+    column: Short
+    equals: Value | None = None
+    in_: Annotated[list[Value], Field(alias="in", min_length=1, max_length=MOST_VALUES)] | None = None
+    between: tuple[Number, Number] | None = None
+    missing: Literal[True] | None = None
+    unlisted: Literal[True] | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        given = [self.equals, self.in_, self.between, self.missing, self.unlisted]
+        if sum(each is not None for each in given) != 1:
+            raise ValueError("need exactly one of: equals, in, between, missing, unlisted")
+        return self
+
+
+class GroupBy(Strict):
+    """A column to group by: its categories, or for numbers a count of equal bins between the public bounds."""
+
+    column: Short
+    bins: Annotated[StrictInt, Field(ge=1, le=MOST_CELLS)] | None = None
+
+
+class CountQuery(Strict):
+    """How many records satisfy all conditions, in each cell of the columns grouped by."""
+
+    where: Annotated[list[Condition], Field(max_length=MOST_PREDICATES)] = []
+    by: Annotated[list[GroupBy], Field(max_length=MOST_COLUMNS_BY)] = []
+
+
+class CountRequest(Strict):
+    """Counts; `shares` divides epsilon among the queries (equally if null)."""
+
+    kind: Literal["count"]
+    epsilon: ExactEpsilon
+    queries: Annotated[list[CountQuery], Field(min_length=1, max_length=MOST_QUERIES)]
+    shares: Annotated[list[Annotated[StrictInt, Field(ge=1, le=10**6)]], Field(max_length=MOST_QUERIES)] | None = None
+
+    @model_validator(mode="after")
+    def _a_share_each(self) -> Self:
+        if self.shares is not None and len(self.shares) != len(self.queries):
+            raise ValueError("shares: need one weight per query, or null")
+        return self
+
+
+Request = Annotated[TrainRequest | ScoreRequest | CountRequest, Field(discriminator="kind")]
+_ADAPTER: TypeAdapter[TrainRequest | ScoreRequest | CountRequest] = TypeAdapter(Request)
+
+
+def read_request(content: Any) -> TrainRequest | ScoreRequest | CountRequest:
+    """A request from plain data; RequestError says which entry is wrong, and repeats no long text."""
+    try:
+        return _ADAPTER.validate_python(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part)[:40] for part in first["loc"][1:]) or "the request"
+        raise RequestError(f"{where[:200]}: {first['msg'][:300]}") from None
+    except RecursionError:
+        raise RequestError("the request: it is nested too deeply") from None
+
+
+def plain(request: TrainRequest | ScoreRequest | CountRequest) -> dict[str, Any]:
+    """The request as plain data, as it is stored and hashed."""
+    return request.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def request_hash(request: TrainRequest | ScoreRequest | CountRequest, *context: object) -> str:
+    """A hash of the request and of what it is asked of; requests with the same hash ask the same."""
+    return content_hash([plain(request), *context])
+
+
+def epsilon_of(request: TrainRequest | ScoreRequest | CountRequest) -> Fraction:
+    """The exact epsilon of a request."""
+    return Fraction(request.epsilon)
