@@ -1,0 +1,17 @@
+"""Asking a service from Python: models, scores and counts of tables that one never sees."""
+
+from __future__ import annotations
+
+from discreet.errors import MissingExtra
+
+try:
+    import httpx  # noqa: F401
+except ImportError:
+    raise MissingExtra("client") from None
+
+from discreet.client.client import Client
+from discreet.client.dataset import RemoteDataset
+from discreet.client.jobs import RemoteJob
+from discreet.client.refusals import RefusedError
+
+__all__ = ["Client", "RefusedError", "RemoteDataset", "RemoteJob"]

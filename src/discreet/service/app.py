@@ -1,0 +1,75 @@
+"""The application: `create_app(settings)` is what uvicorn runs. It has no route to the data and no key of a source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
+
+import discreet
+from discreet.errors import ParameterError
+from discreet.privacy.accounts.database import engine_for
+from discreet.service.api import oidc, people, running, signing_in
+from discreet.service.api.shapes import ProblemBody
+from discreet.service.security.oidc import Provider, SignIn
+from discreet.service.settings import Settings
+from discreet.service.web.addresses import AddressLimit
+from discreet.service.web.context import Context
+from discreet.service.web.failures import CatchAll, install
+from discreet.service.web.headers import SecurityHeaders, SizeLimit
+from discreet.service.web.logs import Lines, logger
+
+API = "/api/v1"
+ROUTERS: tuple[APIRouter, ...] = (signing_in.router, people.router, running.router)
+
+
+def create_app(settings: Settings, *, log: Any = None) -> FastAPI:
+    """The service's web application for these settings; its database must have been migrated."""
+    here = Context(settings, engine_for(settings.database), log or logger(), sign_in_of(settings))
+    app = FastAPI(
+        title="discreet",
+        version=discreet.__version__,
+        description="Classifiers, scores and counts that can be published. Refusals are problems of RFC 9457.",
+        openapi_url=f"{API}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.context = here
+    for router in ROUTERS:
+        app.include_router(router, prefix=API)
+    app.include_router(oidc.router)
+    install(app)
+    app.add_middleware(SizeLimit)
+    app.add_middleware(AddressLimit, rates=here.rates)
+    app.add_middleware(CatchAll, log=here.log)
+    app.add_middleware(Lines, log=here.log, observe=here.metrics.observe)
+    app.add_middleware(SecurityHeaders, https=here.https)
+    app.openapi = lambda: describe(app)  # type: ignore[method-assign]
+    return app
+
+
+def sign_in_of(settings: Settings) -> SignIn | None:
+    """Sign-in by OpenID Connect, if the settings name a provider."""
+    if settings.oidc_issuer is None:
+        return None
+    if settings.oidc_client is None or settings.oidc_secret_file is None:
+        raise ParameterError("OpenID Connect needs issuer, client and the file of the client's secret; give all three")
+    secret = settings.oidc_secret_file.read_text(encoding="utf-8").strip()
+    provider = Provider(settings.oidc_issuer, settings.oidc_client, secret)
+    return SignIn(provider, settings.secret_key(), settings.public_url.rstrip("/") + oidc.FINISH)
+
+
+def describe(app: FastAPI) -> dict[str, Any]:
+    """The API's description (OpenAPI), with the shape of problems."""
+    if app.openapi_schema is None:
+        found = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes
+        )
+        schemas = found.setdefault("components", {}).setdefault("schemas", {})
+        shape = ProblemBody.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas.update(shape.pop("$defs", {}))
+        schemas["ProblemBody"] = shape
+        app.openapi_schema = found
+    return app.openapi_schema
