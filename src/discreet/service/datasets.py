@@ -1,4 +1,4 @@
-"""Registering a table: pick a source, let the worker draft a schema, confirm every public fact, have a snapshot written.
+"""Registering a table: a source, a draft of its schema, every public fact confirmed, and a snapshot.
 
     register ─▶ drafting ─▶ drafted ─ confirm ─▶ confirming ─▶ ready          (failed: findings say why, to the owner)
 
@@ -46,7 +46,7 @@ BOOKS = Books()
 def open_population(connection: Connection, name: str, limit: object, adjacency: str, *, by: Person) -> int:
     """Open the account of a population: the people whom tables are about. The log shows it.
 
-    A new population is the owner's word that its people are in no other one; all tables about the same people share one.
+    A new population is the word of the owner that its people are in no other: tables about the same people share one.
     """
     require_owner(by)
     checked_name(name, "population")
@@ -107,9 +107,7 @@ def new_version(
     wanted = select(func.coalesce(func.max(versions.c.number), 0)).where(versions.c.dataset_id == dataset_id)
     number = int(connection.execute(wanted).scalar_one()) + 1
     values = {"source_name": source, "target": target, "ignore": list(ignore), "state": "drafting"}
-    made = connection.execute(
-        insert(versions).values(dataset_id=dataset_id, number=number, created_at=now(), **values)
-    )
+    made = connection.execute(insert(versions).values(dataset_id=dataset_id, number=number, created_at=now(), **values))
     version = version_by_id(connection, int(made.inserted_primary_key[0]))  # type: ignore[index]
     jobs.submit_internal(connection, "draft", version, by)
     log.write(connection, by.id, "version.started", dataset.name, {"version": number})
@@ -174,7 +172,9 @@ def _confirmed(draft: Schema, content: Mapping[str, Any], confirmed: Sequence[st
         raise RequestError(f"schema: column {added[0][:120]} is not in the draft")
     open_entries = [mark for mark in draft.from_data if mark not in confirmed and not _differs(draft, schema, mark)]
     if open_entries:
-        raise RequestError(f"confirmed: confirm or change each entry read from the data: {', '.join(open_entries)[:300]}")
+        raise RequestError(
+            f"confirmed: confirm or change each entry read from the data: {', '.join(open_entries)[:300]}"
+        )
     dropped = [name for name in draft.names if name not in schema.names and name not in schema.ignore]
     return schema.replace(ignore=[*schema.ignore, *dropped])
 

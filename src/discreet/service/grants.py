@@ -72,10 +72,25 @@ def _grants() -> Select[Any]:
 
 def _grant(row: Any) -> Grant:
     closed = row.withdrawn_at is not None or row.disabled_at is not None
-    who = row.id, row.project_id, row.project, row.person_id, row.person, row.dataset_id, row.dataset
-    money = row.account, row.project_account, row.dataset_account, row.population_account
-    rest = tuple(row.kinds), row.approve_up_to_nano, row.created_at, row.expires_at, row.revoked_at
-    return Grant(*who, *money, *rest, closed)
+    return Grant(
+        id=row.id,
+        project_id=row.project_id,
+        project=row.project,
+        person_id=row.person_id,
+        person=row.person,
+        dataset_id=row.dataset_id,
+        dataset=row.dataset,
+        account=row.account,
+        project_account=row.project_account,
+        dataset_account=row.dataset_account,
+        population_account=row.population_account,
+        kinds=tuple(row.kinds),
+        approve_up_to_nano=row.approve_up_to_nano,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        revoked_at=row.revoked_at,
+        closed=closed,
+    )
 
 
 def grant_by_id(connection: Connection, grant_id: int) -> Grant:
@@ -98,7 +113,7 @@ def all_grants(connection: Connection) -> list[Grant]:
 
 
 def active_grant(connection: Connection, person_id: int, dataset_id: int, project: str | None = None) -> Grant:
-    """The grant that a request of this person is charged to; NotAllowedError if there is none, or if it is not clear."""
+    """The grant that a request of this person is charged to; NotAllowedError if there is none, or several."""
     at = now()
     held = [each for each in grants_of(connection, person_id) if each.dataset_id == dataset_id and each.is_active(at)]
     if project is not None:

@@ -92,7 +92,7 @@ def submit(
 ) -> tuple[str, bool]:
     """Ask for a model, a score or counts; returns the job's id, and whether it is new.
 
-    The same key with the same request gives the stored job, whatever has become of it; with another one, KeyReusedError.
+    The same key with the same request gives the stored job, whatever became of it; with another one, KeyReusedError.
     If the rule of the grant approves the price, it is reserved at once; else a person decides.
     """
     if not isinstance(key, str) or not 1 <= len(key) <= 120 or not key.isascii() or not key.isprintable():

@@ -63,7 +63,7 @@ def add_person(
     password_hash: str | None = None,
     oidc_subject: str | None = None,
 ) -> Person:
-    """Make an account; NameTakenError if the name is in use. `by` is the owner who does it, None for a link's bearer."""
+    """Make an account; NameTakenError if the name is in use. `by` is the owner who does it; None: a link."""
     checked_name(name)
     if not display.strip() or len(display) > 120:
         raise RequestError("display: need a name of 1 to 120 characters")

@@ -55,7 +55,18 @@ def _visible(person: Person, at: datetime) -> Select[Any]:
 
 
 def _release(row: Any) -> Release:
-    return Release(*row[:7], dict(row.card), row.content_hash, row.visible_at)
+    return Release(
+        id=row.id,
+        job_id=row.job_id,
+        kind=row.kind,
+        person=row.person,
+        dataset=row.dataset,
+        version=row.version,
+        epsilon=row.epsilon,
+        card=dict(row.card),
+        content_hash=row.content_hash,
+        released_at=row.visible_at,
+    )
 
 
 def get_release(connection: Connection, release_id: str, person: Person) -> Release:

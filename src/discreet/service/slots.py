@@ -27,7 +27,14 @@ UNDECLARED = 100_000
 """The number of records that a slot provides for if the owner declares none."""
 CELL_SECONDS = {"count": 2e-6, "score": 4e-6, "train": 1e-5}
 """Seconds per record and column, with a wide margin, for a table in Parquet on one core."""
-MODEL_WEIGHT = {"naive-bayes": 1.0, "one-rule": 1.0, "decision-tree": 3.0, "random-forest": 6.0, "svm": 8.0, "auto": 8.0}
+MODEL_WEIGHT = {
+    "naive-bayes": 1.0,
+    "one-rule": 1.0,
+    "decision-tree": 3.0,
+    "random-forest": 6.0,
+    "svm": 8.0,
+    "auto": 8.0,
+}
 QUERY_SECONDS = 0.05
 """Seconds per count query of a request."""
 REGISTRATION = timedelta(hours=1)
@@ -38,7 +45,7 @@ RESERVE = 0.2
 """This part of a slot, but at most 5 seconds, is kept for writing the result down: the child has the rest."""
 
 
-def slot(kind: str, schema: Schema, records: int | None, request: dict[str, Any], least: float) -> timedelta:
+def slot(kind: str, schema: Schema | None, records: int | None, request: dict[str, Any], least: float) -> timedelta:
     """How long after its start the outcome of a job appears.
 
     >>> from discreet import Categorical
@@ -46,7 +53,7 @@ def slot(kind: str, schema: Schema, records: int | None, request: dict[str, Any]
     >>> slot("count", schema, 1000, {"queries": [{}]}, 10.0), slot("train", schema, 10**7, {"model": "auto"}, 10.0)
     (datetime.timedelta(seconds=10), datetime.timedelta(seconds=1610))
     """
-    if kind in ("draft", "snapshot"):
+    if kind in ("draft", "snapshot") or schema is None:
         return REGISTRATION
     columns = len(schema.columns) + 1
     weight = MODEL_WEIGHT.get(request.get("model", "auto"), 8.0) if kind == "train" else 1.0

@@ -1,0 +1,1 @@
+"""Steps that bring the tables of the service up to date, in order."""
