@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from discreet.privacy.accounts.amounts import NANO
 from discreet.service.problems import BASE, MEDIA_TYPE, Problems
 
 Name: TypeAlias = Annotated[
@@ -35,6 +37,16 @@ Limit: TypeAlias = Annotated[int, Query(ge=1, le=200, description="At most this 
 Before: TypeAlias = Annotated[
     int | None, Query(ge=1, le=2**31 - 1, description="Only those before this number, to page on.")
 ]
+
+
+def shown(amount: Fraction) -> str:
+    """An amount of the accounts as an exact decimal number: they have at most nine decimals.
+
+    >>> shown(Fraction(5, 4)), shown(Fraction(3))
+    ('1.25', '3')
+    """
+    whole, rest = divmod(int(amount * NANO), NANO)
+    return f"{whole}.{rest:09d}".rstrip("0").rstrip(".")
 
 
 class Body(BaseModel):

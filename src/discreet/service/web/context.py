@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine
 from starlette.requests import Request
 
 from discreet.privacy.accounts.database import reading, writing
+from discreet.service.predicting import Models
 from discreet.service.security.oidc import SignIn
 from discreet.service.settings import Settings
 from discreet.service.web.metrics import Metrics
@@ -27,6 +28,7 @@ class Context:
     oidc: SignIn | None = None
     rates: Rates = field(default_factory=Rates)
     metrics: Metrics = field(default_factory=Metrics)
+    models: Models = field(default_factory=Models)
 
     @property
     def https(self) -> bool:
