@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 from starlette.responses import Response
 
-from discreet.service import jobs
+from discreet.service import jobs, tables
 from discreet.service.errors import RequestError
 from discreet.service.grants import Grant, grant_by_id
 from discreet.service.job_views import Job, get_job, list_jobs
@@ -63,4 +63,5 @@ def _waiting(connection: Connection, job: Job) -> dict[str, Any]:
 
 
 def _grant_of(connection: Connection, job: Job) -> Grant:
-    return grant_by_id(connection, job.grant_id)
+    number = connection.execute(select(tables.jobs.c.grant_id).where(tables.jobs.c.id == job.id)).scalar_one()
+    return grant_by_id(connection, int(number))
