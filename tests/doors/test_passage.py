@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from discreet import Ledger, LocalPerturbation, NaiveBayes
 from discreet.doors import counts, hyperplanes, passage, rows, shares, splits, tree_plans, trees
 from discreet.doors.choice import select
+from discreet.doors.questions import ask
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.evaluation import evaluate
 from discreet.models.trees import plan as tree_plan
@@ -37,7 +38,8 @@ from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.mechanisms.smooth import SmoothCauchy
 from discreet.privacy.randomness import as_rng
 from discreet.privacy.receipt import Charge
-from discreet.privacy.steps import Lot, Step, laplace_steps
+from discreet.privacy.steps import Apart, Lot, Step, laplace_steps
+from discreet.queries.crossed import CrossedCounts
 from discreet.queries.hyperplanes import Hyperplanes
 from discreet.queries.tables import (
     ClassCounts,
@@ -105,8 +107,9 @@ def steps_of(*epsilons: Any) -> list[Step]:
 def examine(through: Any) -> None:
     """Raise AssertionError unless this passage checks, charges, opens and writes receipts as it should."""
     lot = Lot("a lot", (tuple(steps_of(1, 1)), tuple(steps_of(1))))
-    plan, rng = [*steps_of(Fraction(1, 3), Fraction(1, 2)), lot], as_rng(0)
-    whole = Fraction(1, 3) + Fraction(1, 2) + 2
+    apart = Apart(tuple(Step(each, DiscreteLaplace(1.0), Fraction(1)) for each in DISJOINT))
+    plan, rng = [*steps_of(Fraction(1, 3), Fraction(1, 2)), lot, apart], as_rng(0)
+    whole = Fraction(1, 3) + Fraction(1, 2) + 2 + 1
     events = Events()
     reading, receipt = through(events.source, schema(), plan, events.ledger, rng, "a purpose")
     assert events.seen == ["check", ("charge", whole)], "structure, charge, and nothing is read yet"
@@ -123,12 +126,18 @@ def examine(through: Any) -> None:
     examine_snapshots(through)
     weak = [replace(step, mechanism=DiscreteLaplace(step.mechanism.scale * 0.999)) for step in steps_of(1)]
     hidden = Lot("a lot", (tuple(steps_of(1)), (*steps_of(1), *weak)))
-    for refused in (weak, [Lot("a lot", (tuple(steps_of(1)), tuple(weak)))], [*steps_of(1), *weak], [hidden]):
+    near = Apart((*apart.alternatives[:1], Step(DISJOINT[1], DiscreteLaplace(0.999), Fraction(1))))
+    for refused in (weak, [Lot("a lot", (tuple(steps_of(1)), tuple(weak)))], [*steps_of(1), *weak], [hidden], [near]):
         events = Events()
         with pytest.raises(ParameterError, match="costs more"):
             through(events.source, schema(), refused, events.ledger, rng, "a purpose")
         assert events.ledger.spent == 0
         assert "read" not in events.seen
+    overlapping = Apart(tuple(Step(each, DiscreteLaplace(1.0), Fraction(1)) for each in (DISJOINT[0], CrossedCounts())))
+    events = Events()
+    with pytest.raises(ParameterError, match="a record can pass"):
+        through(events.source, schema(), [overlapping], events.ledger, rng, "a purpose")
+    assert events.ledger.spent == 0
     events = Events(limit=1)
     with pytest.raises(BudgetError):
         through(events.source, schema(), plan, events.ledger, rng, "a purpose")
@@ -228,6 +237,10 @@ MUTANTS = {
     "no prices are checked": ("        step.check(schema)\n", "        pass\n"),
     "only the first price is checked": ("    for step in steps:\n", "    for step in steps[:1]:\n"),
     "lots are not checked": ("        step.check(schema)\n", "        isinstance(step, Lot) or step.check(schema)\n"),
+    "disjointness is not checked": (
+        "        step.check(schema)\n",
+        "        isinstance(step, Apart) or step.check(schema)\n",
+    ),
     "nothing is charged": ("    ledger.charge(purpose, charges, schema.adjacency, once=once)\n", ""),
     "less is charged": ("ledger.charge(purpose, charges,", "ledger.charge(purpose, charges[:-1],"),
     "less is stated": ("Receipt(schema.adjacency, charges,", "Receipt(schema.adjacency, charges[1:],"),
@@ -353,10 +366,22 @@ def _scored(weaken: Any, ledger: Ledger, adjacency: str) -> None:
         evaluate(model, [BASE], epsilon=1, ledger=ledger)
 
 
+def _asked(questions: Any) -> Any:
+    def door(weaken: Any, ledger: Ledger, adjacency: str) -> None:
+        with _Weakened(weaken):
+            ask(MemorySource([BASE]), schema(adjacency), questions, Fraction(1), ledger, as_rng(0))
+
+    return door
+
+
+DISJOINT = [CrossedCounts.of([{"column": "open", "equals": each}], ["label"]) for each in ("a", "b")]
 QUERIES = [Counts("open"), SplineCounts("near", 4), SoftCounts("near"), ClassCounts(), Total(), Moments("near")]
 SCORES = [MajorityScore("open"), MajorityScore("near", 4), FractionScore(24, 25)]
 DOORS: dict[str, Any] = {
     **{f"release {query!r}": lambda *given, _query=query: _release(_query, *given) for query in QUERIES},
+    "ask one": _asked([CrossedCounts.of(by=["label", "open"])]),
+    "ask disjoint": _asked(DISJOINT),
+    "ask several": _asked([*DISJOINT, CrossedCounts()]),
     "share": _share,
     "select 1": _chosen(SCORES, 1),
     "select 2": _chosen(SCORES, 2),

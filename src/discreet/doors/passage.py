@@ -1,7 +1,7 @@
 """The one passage from private data to published answers: check prices, charge, open the source once, write a receipt.
 
-Every door (counts, choice, shares, trees, splits, hyperplanes, rows) brings its steps here and gets back a source that
-can be read once. Nothing else charges a ledger, opens a source or writes the receipt of a release.
+Every door (counts, questions, choice, shares, trees, splits, hyperplanes, rows) brings its steps here and gets back a
+source that can be read once. Nothing else charges a ledger, opens a source or writes the receipt of a release.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from discreet.errors import DataError, ParameterError
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.receipt import Charge, Receipt
-from discreet.privacy.steps import AnyStep, Lot, Step
+from discreet.privacy.steps import AnyStep, Apart, Lot, Step
 from discreet.records.encoding import Cells
 from discreet.schema import Adjacency, Schema
 from discreet.sources import Source, Task, state_of, sums_only
@@ -141,6 +141,10 @@ class Reading:
         """The codes of each record, in blocks."""
         return self._once().rows(list(dict.fromkeys(cells)), self._schema)
 
+    def fold(self, cells: Sequence[Cells], task: Task) -> NDArray[np.int64]:
+        """The sum of what the task answers for the records, in one pass."""
+        return self._once().fold(list(dict.fromkeys(cells)), self._schema, task)
+
     def passes(self, cells: Sequence[Cells]) -> Passes:
         """Passes over the codes of the records in some cells."""
         return Passes(self._once(), self._schema, cells)
@@ -155,7 +159,7 @@ class Reading:
 def passage(
     source: Source,
     schema: Schema,
-    steps: Sequence[AnyStep | Lot],
+    steps: Sequence[AnyStep | Lot | Apart],
     ledger: Payer,
     rng: Randomness,
     purpose: str,
@@ -167,8 +171,9 @@ def passage(
     Guarantee  a door is ε-DP under the schema's adjacency, with ε the sum on the receipt, if it answers its steps and
                nothing else, each from the answer to its own query by its own mechanism. The ledger is charged ε before
                any value is read.
-    Proof      each step is ε_j-DP (Step), a lot costs its most expensive alternatives (Lot), losses add (adaptive
-               sequential composition). The receipt lists the very steps that were checked and charged.
+    Proof      each step is ε_j-DP (Step), a lot costs its most expensive alternatives (Lot), counts on disjoint
+               predicates cost what `Apart` proves; losses add (adaptive sequential composition). The
+               receipt lists the very steps that were checked and charged.
     Order      structure (it is public, and a wrong column costs nothing), prices, charge, reading. If reading fails,
                the budget is spent, since the failure could depend on the data. `purpose` names the entry in the ledger;
                with `once`, a second release of that name is refused.
@@ -181,7 +186,7 @@ def passage(
 
 def pay(
     schema: Schema,
-    steps: Sequence[AnyStep | Lot],
+    steps: Sequence[AnyStep | Lot | Apart],
     ledger: Payer,
     rng: Randomness,
     purpose: str,
@@ -191,8 +196,8 @@ def pay(
     """Check what every step costs, charge their sum, write the receipt: the part of the passage that sees no data."""
     steps = tuple(steps)
     for step in steps:
-        if type(step) not in (Step, Lot):
-            raise ParameterError(f"{type(step).__name__} is not a step of a release; need a Step or a Lot")
+        if type(step) not in (Step, Lot, Apart):
+            raise ParameterError(f"{type(step).__name__} is not a step of a release; need a Step, a Lot or an Apart")
         step.check(schema)
     charges = tuple(charge for step in steps for charge in step.charges(schema))
     ledger.charge(purpose, charges, schema.adjacency, once=once)

@@ -11,6 +11,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations
 from typing import Any, Generic, Protocol, TypeVar
 
 from discreet.errors import ParameterError
@@ -18,8 +19,10 @@ from discreet.privacy.epsilon import Epsilon, as_epsilon, total
 from discreet.privacy.mechanisms import MECHANISMS, Mechanism
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.receipt import Charge
+from discreet.queries.crossed import CrossedCounts
+from discreet.queries.predicates import are_disjoint, listed
 from discreet.queries.tables import TableQuery
-from discreet.schema import Schema
+from discreet.schema import Adjacency, Schema
 
 
 class Query(Protocol):
@@ -131,6 +134,63 @@ class Lot:
                 any(line.experimental for line in every),
             )
         ]
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Counts of records that pass predicates no record can pass together: each alternative is one step.
+
+    Guarantee  the answers of all alternatives together cost, under add-remove, the largest share among them. Under
+               replace-one they cost the larger of two numbers: the largest share, and the sum of the two largest
+               losses at the distance that one added or removed record makes (`unit`; bounded by `_moved`).
+    Proof      a record enters the table of at most one alternative, since `check` requires that no record can pass two
+               of their predicates (`are_disjoint`, from the predicates and the schema alone). Add-remove: one table
+               changes, and its step covers that; the others have the same input. Replace-one: the old record leaves
+               one table and the new one enters one. If it is the same table, or only one of the two enters any, one
+               table has the tables of two neighbours, and its step covers that. If there are two, each changes by one
+               record's addition or removal, an L1 distance of at most `unit`: the two losses at that distance add up.
+    Test       tests/doors/test_questions.py::test_disjoint_questions_cost_the_largest,
+               ::test_a_replaced_record_can_leave_one_predicate_and_enter_another, with mutants
+    """
+
+    alternatives: tuple[Step[CrossedCounts, DiscreteLaplace], ...]
+
+    def check(self, schema: Schema) -> None:
+        """Raise ParameterError unless every step passes its own check, and no record can enter two of them."""
+        if not self.alternatives:
+            raise ParameterError("there is no step among these alternatives; need at least one")
+        for step in self.alternatives:
+            if type(step) is not Step or type(step.query) is not CrossedCounts:  # a subclass could name any cells
+                raise ParameterError(f"{step!r} does not count by predicates; need a step that asks CrossedCounts")
+            step.check(schema)
+        for first, second in combinations(self.alternatives, 2):
+            if not are_disjoint(first.query.where, second.query.where, schema):
+                raise ParameterError(
+                    f"a record can pass the predicates of both {first.query!r} and {second.query!r}; need predicates "
+                    "that exclude each other, or pay for each"
+                )
+
+    def charges(self, schema: Schema) -> list[Charge]:
+        """One line for all of them."""
+        lines = [line for step in self.alternatives for line in step.charges(schema)]
+        asked = listed([line.query for line in lines], quoted=False)
+        words = f"{len(lines)} disjoint: {asked}" if len(lines) > 1 else asked
+        names = " or ".join(dict.fromkeys(line.mechanism for line in lines))
+        distance, scale = max(line.sensitivity for line in lines), max(line.scale for line in lines)
+        return [Charge(words, names, self._cost(schema), distance, scale)]
+
+    def _cost(self, schema: Schema) -> Epsilon:
+        largest = max(as_epsilon(step.epsilon) for step in self.alternatives)
+        if schema.adjacency is Adjacency.ADD_REMOVE:
+            return largest
+        moved = sorted((_moved(step, schema) for step in self.alternatives), reverse=True)
+        return max(largest, total(moved[:2]))
+
+
+def _moved(step: Step[CrossedCounts, DiscreteLaplace], schema: Schema) -> Epsilon:
+    """What a step costs if one record enters or leaves its table: the loss is proportional to the distance, and at the
+    query's own distance it is at most the share."""
+    return as_epsilon(step.epsilon) * Fraction(step.query.unit(schema), step.distance(schema))
 
 
 def _cost(steps: Sequence[AnyStep]) -> Epsilon:
