@@ -1,0 +1,134 @@
+"""One job in one process: reads the job from standard input, answers on standard output, and ends.
+
+It is started by the worker with an almost empty environment. It gets the path of one snapshot, or one source to read for
+a draft, and nothing else that is secret: no address of the service's database, no key. It writes no log; an error is
+answered by the name of its class, since its message may quote data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import BudgetError
+from discreet.privacy.ledger import Ledger
+from discreet.schema import Schema
+from discreet.service.fitting import estimator_for
+from discreet.service.requests import CountRequest, ScoreRequest, TrainRequest, read_request
+from discreet.sources import Source
+from discreet.sources.file import open_file
+
+PREPARED = (
+    "discreet.models",
+    "discreet.doors.questions",
+    "discreet.evaluation",
+    "discreet.service.drafts",
+    "discreet.service.snapshots",
+    "discreet.service.source_file",
+    "pyarrow.parquet",
+    "opendp.prelude",
+)
+"""What jobs need; loaded before the job is known, so that it does not count against the slot."""
+
+
+def answer(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a job, and return what the worker keeps of it."""
+    if job["kind"] == "draft":
+        return _draft(job)
+    if job["kind"] == "snapshot":
+        return _snapshot(job)
+    schema, request = Schema.from_dict(job["schema"]), read_request(job["request"])
+    epsilon = Fraction(job["epsilon"])
+    if Fraction(request.epsilon) != epsilon or not schema.is_public or schema.chosen is not None:
+        raise BudgetError("the request is not what was paid for")
+    ledger = Ledger(epsilon, adjacency=schema.adjacency.value)
+    source = open_file(Path(job["snapshot"]))
+    content, card = _released(request, schema, source, ledger, job)
+    check_paid(ledger, card, epsilon)
+    return {"content": content, "card": card}
+
+
+def check_paid(ledger: Ledger, card: Mapping[str, Any], epsilon: Fraction) -> None:
+    """Raise BudgetError if more was used than was paid: the ledger refused it before, so this is a second lock.
+
+    Guarantee  what a job releases is at most ε-DP, with ε the amount that was spent when it started.
+    Proof      every door charges the ledger before it reads; the ledger's limit is ε, and it refuses what exceeds it.
+    Test       tests/service/test_child.py::test_a_model_that_costs_more_is_refused_before_it_reads
+    """
+    stated = card.get("guarantee", {}).get("epsilon", "0")
+    if not Fraction(0) < ledger.spent <= epsilon or Fraction(str(stated)) > epsilon:
+        raise BudgetError("the job used another epsilon than was paid for")
+
+
+def _released(
+    request: TrainRequest | ScoreRequest | CountRequest,
+    schema: Schema,
+    source: Source,
+    ledger: Ledger,
+    job: Mapping[str, Any],
+) -> tuple[Any, dict[str, Any]]:
+    if isinstance(request, TrainRequest):
+        from discreet.models import saving
+
+        model = estimator_for(request, schema).fit_from(source, ledger=ledger)
+        content = saving.to_dict(model)
+        return content, content["card"]
+    if isinstance(request, ScoreRequest):
+        from discreet.evaluation import evaluate_from
+        from discreet.models.loading import from_dict
+
+        scored = from_dict(job["model"])
+        options = {"epsilon": request.epsilon, "ledger": ledger, "adjacency": schema.adjacency.value}
+        score = evaluate_from(scored, source, **options).to_dict()
+        return score, {**score, "model": scored.kind, "release": request.release}
+    raise NotImplementedError
+
+
+def _draft(job: Mapping[str, Any]) -> dict[str, Any]:
+    from discreet.service.drafts import draft
+    from discreet.service.source_file import SourceEntry
+
+    entry = SourceEntry.from_dict(job["source_name"], job["source"])
+    schema, found = draft(entry.open(), job["target"], job["ignore"])
+    return {"draft": None if schema is None else schema.to_dict(), "found": found}
+
+
+def _snapshot(job: Mapping[str, Any]) -> dict[str, Any]:
+    from discreet.service.snapshots import write_snapshot
+    from discreet.service.source_file import SourceEntry
+
+    entry = SourceEntry.from_dict(job["source_name"], job["source"])
+    return {"found": write_snapshot(entry.open(), Schema.from_dict(job["schema"]), Path(job["part"]))}
+
+
+def main() -> None:
+    """Read one job, answer it, end. Nothing is printed but the answer."""
+    answers = os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    for name in PREPARED:
+        with contextlib.suppress(ImportError):
+            __import__(name)
+    text = sys.stdin.buffer.read()
+    if not text:
+        return  # the worker has ended, or needs no other child
+    try:
+        job = json.loads(text)
+        signal.setitimer(signal.ITIMER_REAL, max(float(job["seconds"]), 0.1))  # without a handler, this ends it
+        told = json.dumps(answer(job), allow_nan=False)
+    except BaseException as error:
+        told = json.dumps({"failed": type(error).__name__})
+    answers.write(told.encode())
+    answers.close()
+
+
+if __name__ == "__main__":
+    main()
