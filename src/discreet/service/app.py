@@ -12,6 +12,8 @@ from discreet.errors import ParameterError
 from discreet.privacy.accounts.database import engine_for
 from discreet.service.api import oidc, people, running, signing_in
 from discreet.service.api.shapes import ProblemBody
+from discreet.service.pages import add_pages
+from discreet.service.pages.visits import show_problem
 from discreet.service.security.oidc import Provider, SignIn
 from discreet.service.settings import Settings
 from discreet.service.web.addresses import AddressLimit
@@ -40,7 +42,8 @@ def create_app(settings: Settings, *, log: Any = None) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router, prefix=API)
     app.include_router(oidc.router)
-    install(app)
+    add_pages(app)
+    install(app, show_problem)
     app.add_middleware(SizeLimit)
     app.add_middleware(AddressLimit, rates=here.rates)
     app.add_middleware(CatchAll, log=here.log)

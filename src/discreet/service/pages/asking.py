@@ -50,14 +50,15 @@ def column_fields(schema: Schema, form: FormData, *, target: bool) -> list[Colum
     for place, column in enumerate(columns_of(schema, target=target)):
         ticked = set(form.getlist(f"in-{place}"))
         typed = bool(form.get(f"from-{place}") or form.get(f"to-{place}"))
-        state = {"grouped": str(place) in by, "used": str(place) in by or bool(ticked) or typed}
+        grouped = str(place) in by
         if isinstance(column, Numeric):
-            ends = {"lower": number_words(column.lower), "upper": number_words(column.upper)}
-            found.append(ColumnField(column.name, place, "numeric", **ends, **state))
+            ends = number_words(column.lower), number_words(column.upper)
+            found.append(ColumnField(column.name, place, "numeric", *ends, (), grouped or typed, grouped))
         else:
             labels = tuple((str(at), text_of(each), str(at) in ticked) for at, each in enumerate(column.categories))
             other = ((UNLISTED, "unlisted values", UNLISTED in ticked),) if column.unlisted else ()
-            found.append(ColumnField(column.name, place, "categorical", labels=(*labels, *other), **state))
+            used = grouped or bool(ticked)
+            found.append(ColumnField(column.name, place, "categorical", "", "", (*labels, *other), used, grouped))
     return found
 
 

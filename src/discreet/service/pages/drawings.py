@@ -1,7 +1,8 @@
 """Pictures that the server draws as SVG: what is left of a budget, and counts with their uncertainty.
 
 Each is one `<svg role="img">` with a title and a description that say in words what it shows. Colours come from the
-style sheet, so that a picture follows light and dark; what is reserved is hatched too, for people who do not tell colours.
+style sheet, so that a picture follows light and dark; what is reserved is hatched too, for people who cannot tell
+the colours apart.
 """
 
 from __future__ import annotations
@@ -105,4 +106,8 @@ def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> Markup:
 
 
 def _text(words: str, x: float, y: float, anchor: str) -> Markup:
-    return Markup(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="15">') + escape(words) + Markup("</text>")
+    return (
+        Markup(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="15">')
+        + escape(words)
+        + Markup("</text>")
+    )

@@ -144,7 +144,12 @@ def _link(
     with here.reading() as connection:
         link = links.look_at(connection, secret)
     values = {"purpose": link.purpose, "role": link.role, "name": name, "display": display, "notice": notice}
-    shown = {**values, "secret": secret, "oidc": OIDC if here.oidc is not None else None, "shortest_password": SHORTEST_PASSWORD}
+    shown = {
+        **values,
+        "secret": secret,
+        "oidc": OIDC if here.oidc is not None else None,
+        "shortest_password": SHORTEST_PASSWORD,
+    }
     return front_page(request, here, "link.html", shown, status)
 
 
@@ -219,6 +224,4 @@ def _account(visit: Visit, *, fresh: str | None = None, notice: Notice | None = 
         tokens = sessions.list_tokens(connection, visit.person.id)
         found = sessions.stored_password(connection, visit.person.name)
     values = {"tokens": tokens, "fresh": fresh, "scopes": SCOPES, "has_password": bool(found and found[1])}
-    return visit.page(
-        "account.html", notice=notice, status=status, public_url=visit.here.settings.public_url, **values
-    )
+    return visit.page("account.html", notice=notice, status=status, public_url=visit.here.settings.public_url, **values)

@@ -1,4 +1,4 @@
-"""Pictures of released models as SVG, by the library's own plots; where matplotlib is not installed, the text is enough."""
+"""Pictures of released models as SVG, by the library's own plots; without matplotlib there is the text alone."""
 
 from __future__ import annotations
 

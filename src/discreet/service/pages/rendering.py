@@ -82,7 +82,9 @@ def moment(value: datetime | None) -> Markup:
     if value is None:
         return Markup("")
     utc = value.astimezone(UTC)
-    return Markup('<time datetime="{}">{}</time>').format(utc.isoformat(timespec="seconds"), f"{utc:%Y-%m-%d %H:%M} UTC")
+    return Markup('<time datetime="{}">{}</time>').format(
+        utc.isoformat(timespec="seconds"), f"{utc:%Y-%m-%d %H:%M} UTC"
+    )
 
 
 @cache

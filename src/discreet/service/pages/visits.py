@@ -1,9 +1,9 @@
 """One visit of a page: who it is, what their form says, and how they are answered.
 
-Guarantee: a form changes something only if it comes from a page of this service. Proof: `visitor` is a dependency of every
-handler for people who are signed in, and compares the form's hidden field with the session's CSRF token whenever the
-method is POST; forms of people who are not signed in carry a secret that only their browser's cookie has (`check_front`). Test:
-tests/service/test_pages.py::test_forms_from_elsewhere_are_refused
+Guarantee: a form changes something only if it comes from a page of this service. Proof: `visitor` is a dependency of
+every handler for people who are signed in, and compares the form's hidden field with the session's CSRF token whenever
+the method is POST; forms of people who are not signed in carry a secret that only their browser's cookie has
+(`check_front`). Test: tests/service/test_pages.py::test_forms_from_elsewhere_are_refused
 """
 
 from __future__ import annotations
