@@ -88,7 +88,7 @@ class Condition(Strict):
 
     column: Short
     equals: Value | None = None
-    in_: Annotated[list[Value], Field(alias="in", min_length=1, max_length=MOST_VALUES)] | None = None
+    in_: Annotated[list[Value], Field(min_length=1, max_length=MOST_VALUES)] | None = Field(default=None, alias="in")
     between: tuple[Number, Number] | None = None
     missing: Literal[True] | None = None
     unlisted: Literal[True] | None = None

@@ -24,11 +24,12 @@ WORDS = {"lower": "Lower bound", "upper": "Upper bound", "categories": "Categori
 class Fact:
     """One entry: how it is asked for, and what the form has said so far."""
 
-    key: int
+    key: str
     label: str
     kind: str
     value: str
     confirmed: bool
+    optional: bool = False
 
     @property
     def rows(self) -> int:
@@ -49,28 +50,28 @@ class Group:
 def groups(draft: Mapping[str, Any], form: Mapping[str, str]) -> list[Group]:
     """All entries to be confirmed, by column, with what the form says."""
     schema, marks = Schema.from_dict(draft), list(draft["from_data"])
-    facts = {mark: _fact(schema, mark, key, form) for key, mark in enumerate(marks)}
+    facts = {mark: _fact(schema, mark, str(key), form) for key, mark in enumerate(marks)}
     found = []
     for place, column in enumerate(schema.columns):
         own = tuple(fact for mark, fact in facts.items() if mark.rpartition(".")[0] == column.name)
         found.append(Group(column.name, place, f"leave-{place}" in form, own))
-    for mark, title in (("classes", f"{schema.target}, to be predicted"), ("records", "The whole table")):
-        if mark in facts:
-            found.append(Group(title, None, False, (facts[mark],)))
-    return found
+    if "classes" in facts:
+        found.append(Group(f"{schema.target}, to be predicted", None, False, (facts["classes"],)))
+    records = facts.get("records") or _fact(schema, "records", "records", form)
+    return [*found, Group("The whole table", None, False, (records,))]
 
 
-def _fact(schema: Schema, mark: str, key: int, form: Mapping[str, str]) -> Fact:
+def _fact(schema: Schema, mark: str, key: str, form: Mapping[str, str]) -> Fact:
     name, _, entry = mark.rpartition(".")
     if mark == "records":
-        label, kind, value = "Number of records, about; empty: not declared", "number", str(schema.records or "")
+        label, kind, value = "Number of records, roughly; empty if it is not public", "number", str(schema.records or "")
     elif mark == "classes":
         label, kind, value = "Classes", "list", "\n".join(text_of(each) for each in schema.classes)
     elif isinstance(column := schema[name], Categorical):
         label, kind, value = WORDS[entry], "list", "\n".join(text_of(each) for each in column.categories)
     else:
         label, kind, value = WORDS[entry], "number", number_words(getattr(column, entry))
-    return Fact(key, label, kind, form.get(f"value-{key}", value), f"confirm-{key}" in form)
+    return Fact(key, label, kind, form.get(f"value-{key}", value), f"confirm-{key}" in form, key == "records")
 
 
 def confirmed_schema(
@@ -93,6 +94,8 @@ def confirmed_schema(
             columns[name][entry] = _labels(text, columns[name][entry])
         else:
             columns[name][entry] = _bound(text, columns[name][entry], name)
+    if "value-records" in form:
+        content["records"] = _records(form["value-records"])
     content["columns"] = [each for each in content["columns"] if each["name"] not in left_out]
     content["ignore"] = [*content.get("ignore", []), *left_out]
     content["adjacency"] = adjacency.value

@@ -9,6 +9,7 @@ async function replace(element, address, options) {
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const fresh = page.getElementById(element.id);
   if (fresh) element.replaceWith(document.importNode(fresh, true));
+  else if (!options.method) location.assign(address); // the page has become another one
 }
 
 function watch(element) {
