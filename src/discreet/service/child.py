@@ -1,7 +1,7 @@
 """One job in one process: reads the job from standard input, answers on standard output, and ends.
 
-It is started by the worker with an almost empty environment. It gets the path of one snapshot, or one source to read for
-a draft, and nothing else that is secret: no address of the service's database, no key. It writes no log; an error is
+The worker starts it with an almost empty environment. It gets the path of one snapshot, or one source to read for a
+draft, and nothing else that is secret: no address of the service's database, no key. It writes no log; an error is
 answered by the name of its class, since its message may quote data.
 """
 
@@ -20,8 +20,8 @@ from typing import Any
 from discreet.errors import BudgetError
 from discreet.privacy.ledger import Ledger
 from discreet.schema import Schema
-from discreet.service.fitting import estimator_for
-from discreet.service.requests import CountRequest, ScoreRequest, TrainRequest, read_request
+from discreet.service.fitting import estimator_for, questions_of
+from discreet.service.requests import CountRequest, ScoreRequest, TrainRequest, epsilon_of, read_request
 from discreet.sources import Source
 from discreet.sources.file import open_file
 
@@ -36,6 +36,8 @@ PREPARED = (
     "opendp.prelude",
 )
 """What jobs need; loaded before the job is known, so that it does not count against the slot."""
+READY = b"\n"
+"""What a child writes when it has loaded its packages and waits for a job."""
 
 
 def answer(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,8 +64,8 @@ def check_paid(ledger: Ledger, card: Mapping[str, Any], epsilon: Fraction) -> No
     Proof      every door charges the ledger before it reads; the ledger's limit is ε, and it refuses what exceeds it.
     Test       tests/service/test_child.py::test_a_model_that_costs_more_is_refused_before_it_reads
     """
-    stated = card.get("guarantee", {}).get("epsilon", "0")
-    if not Fraction(0) < ledger.spent <= epsilon or Fraction(str(stated)) > epsilon:
+    stated = card["guarantee"]
+    if not stated["holds"] or not Fraction(stated["epsilon"]) <= epsilon or not 0 < ledger.spent <= epsilon:
         raise BudgetError("the job used another epsilon than was paid for")
 
 
@@ -88,7 +90,18 @@ def _released(
         options = {"epsilon": request.epsilon, "ledger": ledger, "adjacency": schema.adjacency.value}
         score = evaluate_from(scored, source, **options).to_dict()
         return score, {**score, "model": scored.kind, "release": request.release}
-    raise NotImplementedError
+    return _counts(request, schema, source, ledger)
+
+
+def _counts(request: CountRequest, schema: Schema, source: Source, ledger: Ledger) -> tuple[Any, dict[str, Any]]:
+    from discreet.doors.questions import ask
+    from discreet.privacy.randomness import as_rng
+
+    epsilon, shares = epsilon_of(request), request.shares
+    answers = ask(source, schema, questions_of(request), epsilon, ledger, as_rng(None), "counts", shares=shares)
+    content = answers.to_dict()
+    charges = [charge.to_dict() for charge in answers.receipt.charges]
+    return content, {"guarantee": content["guarantee"], "queries": len(answers), "charges": charges}
 
 
 def _draft(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,6 +130,8 @@ def main() -> None:
     for name in PREPARED:
         with contextlib.suppress(ImportError):
             __import__(name)
+    answers.write(READY)
+    answers.flush()
     text = sys.stdin.buffer.read()
     if not text:
         return  # the worker has ended, or needs no other child

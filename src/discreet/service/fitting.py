@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from sqlalchemy import Connection
@@ -11,7 +12,7 @@ from discreet.schema import Schema
 from discreet.service.errors import RequestError
 from discreet.service.people import Person
 from discreet.service.releases import released_model
-from discreet.service.requests import CountRequest, ScoreRequest, TrainRequest
+from discreet.service.requests import CountRequest, ScoreRequest, TrainRequest, epsilon_of, plain
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "auto": (),
@@ -55,7 +56,30 @@ def check_fit(
     elif isinstance(request, ScoreRequest):
         check_same_columns(released_model(connection, request.release, person), schema)
     else:
-        raise NotImplementedError
+        planned_counts(request, schema)
+
+
+def questions_of(request: CountRequest) -> list[Any]:
+    """The questions of a request, in the library's words; RequestError if one cannot be read."""
+    from discreet.queries.crossed import CrossedCounts
+
+    try:
+        return [CrossedCounts.from_plain(query) for query in plain(request)["queries"]]
+    except DiscreetError as error:
+        raise RequestError(f"queries: {str(error)[:300]}") from None
+
+
+def planned_counts(request: CountRequest, schema: Schema) -> list[tuple[float, int, int]]:
+    """For each query the scale of its noise, what one record adds in all, and its number of cells; all public."""
+    from discreet.doors.questions import expected, priced
+
+    asked, epsilon = questions_of(request), epsilon_of(request)
+    try:
+        priced(schema, asked, epsilon, request.shares)
+        told = expected(schema, asked, epsilon, request.shares)
+        return [(*each, math.prod(query.shape(schema))) for each, query in zip(told, asked, strict=True)]
+    except DiscreetError as error:
+        raise RequestError(f"queries: {str(error)[:300]}") from None
 
 
 def check_same_columns(model: Any, schema: Schema) -> None:

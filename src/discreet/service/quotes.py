@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from datetime import timedelta
 from fractions import Fraction
@@ -17,7 +18,7 @@ from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.schema import Schema
 from discreet.service.catalogue import Version, adjacency_of, dataset_named, ready_version
 from discreet.service.errors import NotAllowedError
-from discreet.service.fitting import check_fit
+from discreet.service.fitting import check_fit, planned_counts
 from discreet.service.grants import Grant, active_grant
 from discreet.service.people import Person
 from discreet.service.requests import CountRequest, TrainRequest, epsilon_of, plain, read_request
@@ -122,4 +123,14 @@ def _expected_accuracy(model: str, schema: Schema, records: int | None, epsilon:
 
 
 def _expected_noise(request: CountRequest, schema: Schema) -> list[dict[str, Any]]:
-    raise NotImplementedError(DiscreteLaplace)
+    """Standard deviation and half of the 95 % interval of each count of each query."""
+    from discreet.released.intervals import half_width
+
+    return [
+        {
+            "cells": cells,
+            "deviation": math.sqrt(DiscreteLaplace(scale).variance) / unit,
+            "margin": half_width(scale, 0.95) / unit,
+        }
+        for scale, unit, cells in planned_counts(request, schema)
+    ]

@@ -29,7 +29,7 @@ from discreet.service.errors import RequestError
 from discreet.storage.envelope import content_hash
 
 MOST_QUERIES = 100
-MOST_PREDICATES = 32
+MOST_PREDICATES = 16
 MOST_VALUES = 1000
 MOST_COLUMNS_BY = 4
 MOST_CELLS = 65_536
@@ -88,8 +88,8 @@ class Condition(Strict):
 
     column: Short
     equals: Value | None = None
-    in_: Annotated[list[Value], Field(min_length=1, max_length=MOST_VALUES)] | None = Field(default=None, alias="in")
-    between: tuple[Number, Number] | None = None
+    in_: list[Value] | None = Field(default=None, alias="in", min_length=1, max_length=MOST_VALUES)
+    between: tuple[Number | None, Number | None] | None = None
     missing: Literal[True] | None = None
     unlisted: Literal[True] | None = None
 
@@ -105,7 +105,8 @@ class GroupBy(Strict):
     """A column to group by: its categories, or for numbers a count of equal bins between the public bounds."""
 
     column: Short
-    bins: Annotated[StrictInt, Field(ge=1, le=MOST_CELLS)] | None = None
+    bins: Annotated[StrictInt, Field(ge=2, le=MOST_CELLS)] | None = None
+    overlapping: StrictBool = False
 
 
 class CountQuery(Strict):
@@ -121,7 +122,7 @@ class CountRequest(Strict):
     kind: Literal["count"]
     epsilon: ExactEpsilon
     queries: Annotated[list[CountQuery], Field(min_length=1, max_length=MOST_QUERIES)]
-    shares: Annotated[list[Annotated[StrictInt, Field(ge=1, le=10**6)]], Field(max_length=MOST_QUERIES)] | None = None
+    shares: Annotated[list[Annotated[Number, Field(ge=1e-6, le=10**6)]], Field(max_length=MOST_QUERIES)] | None = None
 
     @model_validator(mode="after")
     def _a_share_each(self) -> Self:

@@ -18,6 +18,7 @@ Test       tests/service/test_slots.py::test_what_is_seen_in_time_is_the_same_on
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 from typing import Any
 
@@ -39,14 +40,14 @@ QUERY_SECONDS = 0.05
 """Seconds per count query of a request."""
 REGISTRATION = timedelta(hours=1)
 """The longest that drafting a schema or writing a snapshot may take; only owners see these jobs."""
-STEP = 5.0
-"""Slots are whole multiples of this many seconds."""
+START = 2.0
+"""Seconds that a job takes in any case: checking the snapshot, starting, writing the result down."""
 RESERVE = 0.2
 """This part of a slot, but at most 5 seconds, is kept for writing the result down: the child has the rest."""
 
 
 def slot(kind: str, schema: Schema | None, records: int | None, request: dict[str, Any], least: float) -> timedelta:
-    """How long after its start the outcome of a job appears.
+    """How long after its start the outcome of a job appears: a whole multiple of the least slot.
 
     >>> from discreet import Categorical
     >>> schema = Schema([Categorical("sex", ["F", "M"])], "ill", ["no", "yes"])
@@ -58,9 +59,8 @@ def slot(kind: str, schema: Schema | None, records: int | None, request: dict[st
     columns = len(schema.columns) + 1
     weight = MODEL_WEIGHT.get(request.get("model", "auto"), 8.0) if kind == "train" else 1.0
     cells = (records or UNDECLARED) * columns
-    seconds = least + CELL_SECONDS[kind] * weight * cells + QUERY_SECONDS * (len(request.get("queries", ())) - 1)
-    steps = -(-max(seconds - least, 0.0) // STEP)
-    return timedelta(seconds=least + STEP * steps)
+    seconds = START + CELL_SECONDS[kind] * weight * cells + QUERY_SECONDS * len(request.get("queries", ()))
+    return timedelta(seconds=least * math.ceil(seconds / least))
 
 
 def deadline(whole: timedelta) -> timedelta:

@@ -83,8 +83,8 @@ def write_snapshot(source: Source, schema: Schema, path: Path) -> dict[str, Any]
         for block in _blocks(source, schema):
             arrays = [pa.array(tally.cast(name, block[name]), type=kind) for name, kind in fields]
             writer.write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields)))
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+    with path.open("rb") as written:
+        os.fsync(written.fileno())
     return tally.found()
 
 

@@ -1,7 +1,7 @@
 """The worker: takes jobs that were paid, runs each in a process of its own, and stores what came out.
 
-It has no inbound port. It alone knows where data are (source_file.py) and keeps the snapshots. It has two lanes: one for
-what analysts ask, which is occupied to the end of each slot (slots.py), and one for drafts and snapshots of owners.
+It has no inbound port. It alone knows where data are (source_file.py) and keeps the snapshots. It has two lanes: one
+for what analysts ask, which is occupied to the end of each slot (slots.py), and one for drafts and snapshots of owners.
 
 Guarantee  the source of a job is opened at most once, and only after its price was spent and committed.
 Proof      a child process gets the path of a snapshot only in `_run`, after `writing` around `jobs.start` has ended
@@ -28,11 +28,13 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, FileError
 from discreet.privacy.accounts import reading, writing
 from discreet.schema import Schema
 from discreet.service import datasets, jobs
+from discreet.service.child import READY
 from discreet.service.clock import now
+from discreet.service.errors import StateError
 from discreet.service.jobs import Made, Started
 from discreet.service.settings import Settings, private_folder, private_key
 from discreet.service.slots import deadline
@@ -65,6 +67,7 @@ class Worker:
         self._stop = threading.Event()
         self._published: float | None = None
         self._kept = 0.0
+        self._spares: dict[bool, Spare] = {}
 
     def run(self) -> None:
         """Work until `stop`; an error of the database is waited out."""
@@ -77,32 +80,36 @@ class Worker:
         for lane in lanes:
             while lane.is_alive():
                 lane.join(0.5)
+        self.close()
 
     def stop(self, *_: object) -> None:
         """End after the jobs at hand."""
         self._stop.set()
 
-    def _lane(self, kinds: tuple[str, ...], paced: bool) -> None:
-        spare = Spare(self._folder)
-        try:
-            while not self._stop.is_set():
-                try:
-                    busy = self.step(kinds, paced=paced, spare=spare)
-                except DiscreetError as error:  # the database is away: nothing is run meanwhile
-                    log.warning("waiting: %s", type(error).__name__)
-                    busy = False
-                if not busy:
-                    self._stop.wait(POLL)
-        finally:
+    def close(self) -> None:
+        """End the child processes that wait for a job."""
+        for spare in self._spares.values():
             spare.close()
 
-    def step(self, kinds: tuple[str, ...], *, paced: bool, spare: Spare | None = None) -> bool:
+    def _lane(self, kinds: tuple[str, ...], paced: bool) -> None:
+        while not self._stop.is_set():
+            try:
+                busy = self.step(kinds, paced=paced)
+            except DiscreetError as error:  # the database is away: nothing is run meanwhile
+                log.warning("waiting: %s", type(error).__name__)
+                busy = False
+            if not busy:
+                self._stop.wait(POLL)
+
+    def step(self, kinds: tuple[str, ...], *, paced: bool) -> bool:
         """Take one job and see it through; returns whether there was one. With `paced`, wait for the slot's end."""
+        spare = self._spares.setdefault(paced, Spare(self._folder))
         self._keep_house()
         if paced:
             self._wait_for_slot()
         if self._stop.is_set() or not self._has_work(kinds):
             return False
+        spare.wait_until_ready()
         with writing(self._engine) as connection:
             job = jobs.start(connection, self.name, kinds, self.settings.least_slot)
         if job is None:
@@ -151,14 +158,13 @@ class Worker:
         while not self._stop.is_set() and (left := (moment - now()).total_seconds()) > 0:
             self._stop.wait(min(left, 1.0))
 
-    def _run(self, job: Started, spare: Spare | None) -> dict[str, Any]:
+    def _run(self, job: Started, spare: Spare) -> dict[str, Any]:
         """The child's answer; whatever goes wrong is {"failed": class of the error}."""
         try:
             message = self._message(job)
             seconds = deadline(job.visible_at - job.started_at).total_seconds()
             message["seconds"] = seconds - (now() - job.started_at).total_seconds()
-            child = spare or Spare(self._folder)
-            return child.ask(message)
+            return spare.ask(message)
         except Exception as error:
             return {"failed": type(error).__name__}
 
@@ -193,7 +199,7 @@ class Worker:
                     made = store(connection)
                     jobs.end(connection, job, self.name, made, cause)
                 return
-            except jobs.StateError:
+            except StateError:
                 return
             except DiscreetError:
                 if now() >= job.visible_at or self._stop.wait(1.0):
@@ -239,7 +245,8 @@ class Spare:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._ready: subprocess.Popen[bytes] | None = self._start()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._is_ready = False
 
     def _start(self) -> subprocess.Popen[bytes]:
         kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
@@ -247,9 +254,25 @@ class Spare:
         command = [sys.executable, "-m", "discreet.service.child"]
         return subprocess.Popen(command, env=kept, cwd=self._folder, start_new_session=True, **pipes)
 
+    def wait_until_ready(self) -> None:
+        """Wait until the child has loaded its packages; another one is started if it was lost. No job runs yet."""
+        if self._child is not None and self._child.poll() is not None:
+            self.close()
+        if self._child is None:
+            self._child, self._is_ready = self._start(), False
+        if not self._is_ready and self._child.stdout is not None:
+            told = self._child.stdout.read(len(READY))
+            if told != READY:
+                self.close()
+                raise FileError("the process for a job could not be started; check the installation")
+            self._is_ready = True
+
     def ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Give the job to the child, and wait for its answer until its time is over; the next child is started."""
-        child, self._ready = self._ready or self._start(), None
+        """Give the job to the child, and wait for its answer until its time is over.
+
+        The next child is started at once, not when this one ends: when it is ready must not depend on this job.
+        """
+        child, self._child, self._is_ready = self._child or self._start(), self._start(), False
         try:
             told, _ = child.communicate(json.dumps(message).encode(), timeout=max(float(message["seconds"]), 0.1))
         except subprocess.TimeoutExpired:
@@ -258,7 +281,6 @@ class Spare:
             return {"failed": "child-lost"}
         finally:
             _end(child)
-            self._ready = self._start()
         if not told:
             return {"failed": "child-lost"}
         answer: dict[str, Any] = json.loads(told)
@@ -266,9 +288,9 @@ class Spare:
 
     def close(self) -> None:
         """End the child that waits."""
-        if self._ready is not None:
-            _end(self._ready)
-            self._ready = None
+        if self._child is not None:
+            _end(self._child)
+            self._child, self._is_ready = None, False
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
