@@ -70,7 +70,9 @@ class RemoteJob:
                 tell(self)
                 left = None if timeout is None else timeout - (time.monotonic() - started)
                 if left is not None and left <= 0:
-                    raise RefusedError(f"job {self.id} is {self.state} after {timeout:g} s; it goes on, look again later")
+                    raise RefusedError(
+                        f"job {self.id} is {self.state} after {timeout:g} s; it goes on, look again later"
+                    )
                 time.sleep(min(pause, LONGEST_PAUSE, left or LONGEST_PAUSE, self._expected()))
                 pause = min(2 * pause, LONGEST_PAUSE)
                 self.refresh()

@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 import discreet
 from discreet.errors import ParameterError
 from discreet.privacy.accounts.database import engine_for
-from discreet.service.api import oidc, people, running, signing_in
+from discreet.service.api import accounts, datasets, jobs, oidc, people, projects, releases, running, signing_in
 from discreet.service.api.shapes import ProblemBody
 from discreet.service.pages import add_pages
 from discreet.service.pages.visits import show_problem
@@ -23,7 +23,16 @@ from discreet.service.web.headers import SecurityHeaders, SizeLimit
 from discreet.service.web.logs import Lines, logger
 
 API = "/api/v1"
-ROUTERS: tuple[APIRouter, ...] = (signing_in.router, people.router, running.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    signing_in.router,
+    people.router,
+    datasets.router,
+    projects.router,
+    jobs.router,
+    releases.router,
+    accounts.router,
+    running.router,
+)
 
 
 def create_app(settings: Settings, *, log: Any = None) -> FastAPI:
@@ -67,9 +76,7 @@ def sign_in_of(settings: Settings) -> SignIn | None:
 def describe(app: FastAPI) -> dict[str, Any]:
     """The API's description (OpenAPI), with the shape of problems."""
     if app.openapi_schema is None:
-        found = get_openapi(
-            title=app.title, version=app.version, description=app.description, routes=app.routes
-        )
+        found = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
         schemas = found.setdefault("components", {}).setdefault("schemas", {})
         shape = ProblemBody.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(shape.pop("$defs", {}))

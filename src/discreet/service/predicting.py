@@ -1,8 +1,9 @@
 """Predictions of a released model for records that somebody sends: used, answered and forgotten.
 
-Guarantee: a record that is sent is neither stored nor logged. Proof: it is held in the memory of one request; nothing here
-writes, logs or caches it; messages name columns and rows by number. Models are cached, and were published before.
-Test: tests/service/test_predicting.py::test_records_leave_no_trace
+Guarantee  a record that is sent is neither stored nor logged.
+Proof      it is held in the memory of one request; nothing here writes, logs or caches it; messages name records by
+           their number. Models are cached, and were published before.
+Test       tests/service/test_predicting.py::test_records_leave_no_trace
 """
 
 from __future__ import annotations
@@ -114,5 +115,3 @@ def write_csv(predictions: Sequence[Mapping[str, Any]]) -> str:
     for each in predictions:
         writer.writerow([each["prediction"], *(each["probabilities"][label] for label in labels)])
     return file.getvalue()
-
-

@@ -1,9 +1,10 @@
 """The closed list of what can go wrong over HTTP, as problems of RFC 9457: type, title, status, detail, remedy.
 
-Guarantee: no problem tells anything about a record. Proof: title, status and remedy are constants of this file; a
-detail is either one of these constants or the message of an error about the request itself, which was raised without
-reading data (the web process has no route to the data); an unexpected exception becomes `internal`, whose only
-variable is a random identifier. Test: tests/service/test_problems.py
+Guarantee  no problem tells anything about a record.
+Proof      title, status and remedy are constants of this file; a detail is one of these constants or the message of an
+           error about the request itself, which was raised without reading data (the web process has no route to the
+           data); an unexpected exception becomes `internal`, whose only variable is a random identifier.
+Test       tests/service/test_problems.py
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ class Problems(Enum):
 
     MALFORMED = Kind("malformed", 400, "The request cannot be read", "Send JSON as the API's description says.")
     KEY_NEEDED = Kind(
-        "idempotency-key-needed", 400, "The Idempotency-Key is missing", "Send a header Idempotency-Key, such as a UUID."
+        "idempotency-key-needed",
+        400,
+        "The Idempotency-Key is missing",
+        "Send a header Idempotency-Key, such as a UUID.",
     )
     NOT_SIGNED_IN = Kind(
         "not-signed-in",
@@ -64,9 +68,11 @@ class Problems(Enum):
         "key-used", 409, "This Idempotency-Key was used for another request", "Send a new key for a new request."
     )
     BUDGET = Kind(
-        "budget-short", 409, "The budget does not allow this", "Ask with a smaller epsilon, or ask the owner to raise it."
+        "budget-short",
+        409,
+        "The budget does not allow this",
+        "Use a smaller epsilon, or ask the owner to raise the limit.",
     )
-    NO_GRANT = Kind("no-grant", 409, "No grant in force covers this request", "Ask the owner for a grant.")
     LINK = Kind("link-used", 410, "The link is not valid (any more)", "Ask for a new link.")
     TOO_LARGE = Kind("too-large", 413, "The request is too large", "Send less at a time.")
     MEDIA = Kind("unsupported-media-type", 415, "This content type is not read here", "Send application/json.")
@@ -85,7 +91,7 @@ BY_NAME: Mapping[str, Problems] = {each.kind.name: each for each in Problems}
 """For a client: the problem of a type's last part."""
 
 
-class Problem(DiscreetError):
+class Problem(DiscreetError):  # noqa: N818 - the word of RFC 9457
     """A refusal that is shown to the asker: one of `Problems`, perhaps with a detail about the request."""
 
     def __init__(

@@ -177,13 +177,14 @@ class Books:
         connection: Connection,
         accounts: Sequence[int],
         epsilon: object,
-        adjacency: Adjacency | None,
+        adjacency: object,
         name: str,
         reservation_id: str,
         at: str,
     ) -> None:
         """Enter what was spent before, elsewhere; the adjacency is None if it is not known."""
-        self._take(connection, accounts, epsilon, adjacency, name, reservation_id, "import", at)
+        paid = None if adjacency is None else as_book_adjacency(adjacency)
+        self._take(connection, accounts, epsilon, paid, name, reservation_id, "import", at)
 
     def standing(self, connection: Connection, account: int) -> Standing:
         """What an account has and may."""

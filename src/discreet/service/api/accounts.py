@@ -12,7 +12,6 @@ from discreet.service import catalogue, datasets, log, standings
 from discreet.service.api.shapes import Amount, Answer, Before, Body, Epsilon, Limit, Name, Number, problems, shown
 from discreet.service.problems import Problems
 from discreet.service.standings import Account
-from discreet.service.verifying import verify_accounts
 from discreet.service.web.access import AnyCaller, Auditor, Here, Owner
 
 router = APIRouter(tags=["accounts"])
@@ -65,12 +64,20 @@ class LineShown(Answer):
     detail: dict[str, Any]
 
 
+class Head(Answer):
+    """The end of a population's chain, to be noted elsewhere."""
+
+    population: str
+    entries: int
+    head: str
+
+
 class Verified(Answer):
-    """Whether all chains and balances follow from the entries; each chain's head can be noted elsewhere."""
+    """Whether all chains and balances follow from the entries, and what was found if not."""
 
     valid: bool
     found: list[str]
-    heads: dict[str, str]
+    heads: list[Head]
 
 
 def _shown(account: Account) -> AccountShown:
@@ -136,6 +143,9 @@ def list_log(caller: Auditor, here: Here, before: Before = None, limit: Limit = 
 @router.get("/audit/verify", responses=problems())
 def verify(caller: Auditor, here: Here) -> Verified:
     """Compute all chains and balances again from the entries alone."""
+    from discreet.privacy.accounts.verification import verify as verify_accounts
+
     with here.reading() as connection:
-        valid, found, heads = verify_accounts(connection)
-    return Verified(valid=valid, found=found, heads=heads)
+        done = verify_accounts(connection)
+    heads = [Head(population=each.population, entries=each.entries, head=each.head) for each in done.populations]
+    return Verified(valid=done.whole, found=list(done.problems), heads=heads)

@@ -14,7 +14,6 @@ from starlette.responses import Response
 from discreet.service import catalogue, datasets
 from discreet.service.api.shapes import Answer, Body, Epsilon, Line, Name, NamePath, Number, Text, Title, problems
 from discreet.service.catalogue import Dataset, Version
-from discreet.service.dummy import dummy_csv
 from discreet.service.errors import NotFoundError
 from discreet.service.people import Person
 from discreet.service.problems import Problems
@@ -61,7 +60,7 @@ class DatasetWanted(Body):
     limit: Epsilon
     source: Line
     target: Line
-    ignore: Annotated[list[Line], Field(max_length=1000)] = []
+    ignore: Annotated[tuple[Line, ...], Field(max_length=1000, strict=False)] = ()
 
 
 class VersionWanted(Body):
@@ -69,7 +68,7 @@ class VersionWanted(Body):
 
     source: Line
     target: Line
-    ignore: Annotated[list[Line], Field(max_length=1000)] = []
+    ignore: Annotated[tuple[Line, ...], Field(max_length=1000, strict=False)] = ()
 
 
 class Confirmation(Body):
@@ -222,6 +221,8 @@ def read_dummy(
     """Made-up rows, drawn from the schema alone, as CSV: to write code against."""
     with here.reading() as connection:
         schema = _ready(connection, name, version, caller).public_schema
+    from discreet.service.dummy import dummy_csv
+
     return Response(dummy_csv(schema, rows), media_type="text/csv; charset=utf-8")
 
 

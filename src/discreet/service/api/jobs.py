@@ -14,14 +14,15 @@ from discreet.service import job_views, jobs
 from discreet.service.api.shapes import Amount, Answer, Body, Identifier, Limit, Name, Note, problems, shown
 from discreet.service.job_views import Job
 from discreet.service.problems import Problem, Problems
-from discreet.service.quotes import quote_for
+from discreet.service.quotes import Quote
+from discreet.service.quotes import quote as quote_for
 from discreet.service.requests import CountRequest, ScoreRequest, TrainRequest, plain
 from discreet.service.web.access import Analyst, Asker, Here, Known, Owner
 
 router = APIRouter(tags=["asking"])
 State = Literal["requested", "reserved", "running", "released", "failed", "refused", "cancelled", "expired"]
 Key = Annotated[str, StringConstraints(pattern=r"^[!-~]+$", min_length=1, max_length=120)]
-Asked = Annotated[TrainRequest | ScoreRequest | CountRequest, Field(discriminator="kind", strict=False)]
+Asked = Annotated[TrainRequest | ScoreRequest | CountRequest, Field(discriminator="kind")]
 
 
 class JobWanted(Body):
@@ -73,18 +74,49 @@ class JobPage(Answer):
     next: str | None
 
 
+class QuoteShown(Answer):
+    """The price of a request and what to expect of it, from public facts alone."""
+
+    epsilon: str
+    price: Amount
+    enough: bool
+    approved_by_rule: bool
+    remaining: dict[str, str]
+    slot_seconds: float
+    expected: dict[str, Any]
+
+
+def _quote(quote: Quote) -> QuoteShown:
+    return QuoteShown(
+        epsilon=quote.epsilon,
+        price=shown(as_fraction(quote.nano)),
+        enough=quote.enough,
+        approved_by_rule=quote.approved_by_rule,
+        remaining={name: shown(amount) for name, amount in quote.remaining.items()},
+        slot_seconds=quote.slot.total_seconds(),
+        expected=quote.expected,
+    )
+
+
 def _shown(job: Job) -> JobShown:
     facts = {name: getattr(job, name) for name in JobShown.model_fields if name != "price"}
     return JobShown(**facts, price=shown(as_fraction(job.nano)))
 
 
 @router.post("/quotes", responses=problems())
-def quote(sent: Annotated[JobWanted, Sent()], caller: Analyst, here: Here) -> dict[str, Any]:
+def quote(sent: Annotated[JobWanted, Sent()], caller: Analyst, here: Here) -> QuoteShown:
     """What a request would cost, what would remain, and what to expect of it: from public facts alone, for nothing."""
     with here.reading() as connection:
-        return quote_for(
-            connection, caller.person, sent.dataset, plain(sent.request), project=sent.project, version=sent.version
+        found = quote_for(
+            connection,
+            caller.person,
+            sent.dataset,
+            plain(sent.request),
+            project=sent.project,
+            version=sent.version,
+            least_slot=here.settings.least_slot,
         )
+    return _quote(found)
 
 
 @router.post(
@@ -92,7 +124,11 @@ def quote(sent: Annotated[JobWanted, Sent()], caller: Analyst, here: Here) -> di
     status_code=201,
     responses={
         **problems(
-            Problems.KEY_NEEDED, Problems.CSRF, Problems.OTHER_REQUEST, Problems.BUDGET, Problems.NO_GRANT, Problems.WRONG_STATE
+            Problems.KEY_NEEDED,
+            Problems.CSRF,
+            Problems.OTHER_REQUEST,
+            Problems.BUDGET,
+            Problems.WRONG_STATE,
         ),
         200: {"description": "The job that was made with this key before", "model": JobShown},
     },
@@ -129,9 +165,7 @@ def list_jobs(
     here: Here,
     state: Annotated[list[State] | None, Query(max_length=8, description="Only in these states.")] = None,
     dataset: Annotated[Name | None, Query(description="Only of this data set.")] = None,
-    cursor: Annotated[
-        str | None, Query(pattern=r"^[0-9a-f-]{36}$", description="`next` of the page before.")
-    ] = None,
+    cursor: Annotated[str | None, Query(pattern=r"^[0-9a-f-]{36}$", description="`next` of the page before.")] = None,
     limit: Limit = 50,
 ) -> JobPage:
     """One's own jobs, newest first; all of them for owners."""

@@ -50,9 +50,7 @@ def finish(here: Here, request: Request, state: str | None = None, code: str | N
         person = person_by_subject(connection, identity.subject)
         if person is None and identity.link is not None:
             name = _free_name(identity)
-            person = links.accept_with_subject(
-                connection, identity.link, name, identity.name or name, identity.subject
-            )
+            person = links.accept_with_subject(connection, identity.link, name, identity.name or name, identity.subject)
         if person is None or person.disabled_at is not None:
             raise Problem(Problems.NOT_SIGNED_IN, remedy="Ask the owner for an invitation, and open its link first.")
         made = sessions.open_session(connection, person.id, here.settings.session_hours)
@@ -63,6 +61,6 @@ def finish(here: Here, request: Request, state: str | None = None, code: str | N
 
 
 def _free_name(identity: Identity) -> str:
-    """A name for addresses and accounts, from what the provider calls the person; the link's use fails if it is taken."""
+    """A name for an account, from what the provider calls the person; using the link fails if it is taken."""
     name = re.sub(r"[^a-z0-9._@-]+", "-", identity.name.lower())[:100].strip("._@-")
     return name or "person"

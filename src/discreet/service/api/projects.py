@@ -22,7 +22,7 @@ from discreet.service.web.access import AnyCaller, Here, Owner
 
 router = APIRouter(tags=["projects and grants"])
 Kind = Literal["train", "score", "count"]
-Kinds = Annotated[list[Kind], Field(min_length=1, max_length=3)]
+Kinds = Annotated[tuple[Kind, ...], Field(min_length=1, max_length=3, strict=False)]
 Moment = Annotated[datetime, Field(strict=False)]
 
 
@@ -54,7 +54,7 @@ class GrantWanted(Body):
     person: Name
     dataset: Name
     limit: Epsilon
-    kinds: Kinds = ["train", "score", "count"]
+    kinds: Kinds = ("train", "score", "count")
     approve_up_to: Epsilon = "0"
     expires_at: Moment | None = None
 

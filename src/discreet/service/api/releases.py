@@ -53,7 +53,7 @@ class Prediction(Answer):
 
 
 async def csv_sent(request: Request) -> bytes:
-    """The body, if it is said to be CSV. A dependency, since a handler that waits for bytes must not wait for models."""
+    """The body, if it is said to be CSV; read here, so that the handler itself can run beside others."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "text/csv":
         raise Problem(Problems.MEDIA, remedy="Send text/csv.")
     return await request.body()
@@ -113,7 +113,10 @@ def predict(
 @router.post(
     "/releases/{release_id}/predict.csv",
     response_class=Response,
-    responses={**problems(Problems.CSRF, Problems.MEDIA), 200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
+    responses={
+        **problems(Problems.CSRF, Problems.MEDIA),
+        200: {"content": {"text/csv": {"schema": {"type": "string"}}}},
+    },
     openapi_extra={
         "requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string", "minLength": 1}}}}
     },

@@ -45,8 +45,8 @@ def shown(amount: Fraction) -> str:
     >>> shown(Fraction(5, 4)), shown(Fraction(3))
     ('1.25', '3')
     """
-    whole, rest = divmod(int(amount * NANO), NANO)
-    return f"{whole}.{rest:09d}".rstrip("0").rstrip(".")
+    whole, rest = divmod(abs(int(amount * NANO)), NANO)
+    return ("-" if amount < 0 else "") + f"{whole}.{rest:09d}".rstrip("0").rstrip(".")
 
 
 class Body(BaseModel):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body as Sent, Depends, Response
+from fastapi import APIRouter, Depends, Response
+from fastapi import Body as Sent
 from pydantic import Field, StringConstraints
 from starlette.requests import Request
 

@@ -1,8 +1,9 @@
 """One-time links: the first owner's, invitations, and resets of passwords. The database holds their hashes only.
 
-Guarantee: a link works once, before it expires, and for what it was made. Proof: `_take` marks it used by an UPDATE whose WHERE
-clause requires that it is unused and in force, in the transaction that acts on it, so of two at once one updates no
-row. Test: tests/service/test_links.py
+Guarantee  a link works once, before it expires, and for what it was made.
+Proof      `_take` marks it as used by an UPDATE whose WHERE clause requires that it is unused and in force, in the
+           transaction that acts on it, so that of two at once one updates no row.
+Test       tests/service/test_links.py
 """
 
 from __future__ import annotations

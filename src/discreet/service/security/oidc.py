@@ -2,10 +2,13 @@
 
 What is kept between the two steps (state, nonce, verifier, the invitation that is being accepted) travels in a signed
 cookie that lives ten minutes, so that no table holds half a sign-in.
-Guarantee: `finish` returns a subject only for an ID token that the provider signed for this client, this browser and
-this attempt. Proof: the signature is checked against the provider's published keys, with asymmetric algorithms only;
-issuer, audience, expiry and nonce are claims that must match; state must equal the cookie's; the code can be redeemed only
-with the verifier, which never leaves the cookie and this process. Test: tests/service/test_oidc.py
+
+Guarantee  `finish` returns a subject only for an ID token that the provider signed for this client, this browser and
+           this attempt.
+Proof      the signature is checked against the provider's published keys, with asymmetric algorithms only; issuer,
+           audience, expiry and nonce are claims that must match; state must equal the cookie's; the code can be
+           redeemed only with the verifier, which is in the cookie alone.
+Test       tests/service/test_oidc.py
 """
 
 from __future__ import annotations

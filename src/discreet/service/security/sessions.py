@@ -1,8 +1,10 @@
 """Sessions of browsers and tokens of scripts: made, recognised, ended. The database holds hashes only.
 
-Guarantee: whoever reads the database cannot sign in with what they read, and nobody is recognised by a session or token that
-expired, was revoked, or belongs to a disabled person. Proof: `recognise_session` and `recognise_token` look up
-SHA-256 of 256 random bits, and their WHERE clauses require each of these. Test: tests/service/test_sessions.py
+Guarantee  whoever reads the database cannot sign in with what they read, and nobody is recognised by a session or token
+           that expired, was revoked, or belongs to a disabled person.
+Proof      `recognise_session` and `recognise_token` look up SHA-256 of 256 random bits, and their WHERE clauses require
+           each of these. The CSRF token is readable there, and worth nothing without the session.
+Test       tests/service/test_sessions.py
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Recognising the caller of a request: bearer token or cookie, CSRF, rates. Dependencies of all handlers.
 
 A bearer token is sent on purpose; a cookie is sent by a browser whatever page caused the request. So a request that
-changes something and is vouched for by a cookie must also carry the session's CSRF token, in a header or a form field, which
-no other site can read.
+changes something and is vouched for by a cookie must also carry the session's CSRF token, in a header or a form
+field, which no other site can read.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def check_csrf(caller: Caller, sent: str | None) -> None:
 
 
 def may(scope: Scope, *roles: str) -> Callable[..., Caller]:
-    """A dependency: the caller, if their token has the scope and they have one of the roles (any role if none given)."""
+    """A dependency: the caller, if their token has the scope, and they have one of the roles (if any are given)."""
 
     def dependency(
         request: Request,

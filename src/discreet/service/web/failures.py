@@ -33,16 +33,24 @@ OF_STATUS: Mapping[int, Problems] = {
     429: Problems.TOO_MANY,
     503: Problems.UNAVAILABLE,
 }
-OF_REFUSAL: Mapping[type[errors.ServiceError], Problems] = {
-    errors.NotFoundError: Problems.NOT_FOUND,
-    errors.NotAllowedError: Problems.NOT_ALLOWED,
-    errors.StateError: Problems.WRONG_STATE,
-    errors.KeyReusedError: Problems.OTHER_REQUEST,
-    errors.NameTakenError: Problems.TAKEN,
-    errors.RequestError: Problems.INVALID,
+OF_ERROR: Mapping[type[Exception], tuple[Problems, bool]] = {
+    errors.NotFoundError: (Problems.NOT_FOUND, False),
+    errors.NotAllowedError: (Problems.NOT_ALLOWED, True),
+    errors.StateError: (Problems.WRONG_STATE, True),
+    errors.KeyReusedError: (Problems.OTHER_REQUEST, True),
+    errors.NameTakenError: (Problems.TAKEN, True),
+    errors.RequestError: (Problems.INVALID, True),
+    BudgetError: (Problems.BUDGET, True),
+    ParameterError: (Problems.INVALID, True),
+    SchemaError: (Problems.INVALID, True),
+    DataError: (Problems.INVALID, True),
+    FileError: (Problems.UNAVAILABLE, False),
+    OperationalError: (Problems.UNAVAILABLE, False),
+    InterfaceError: (Problems.UNAVAILABLE, False),
 }
-"""Their messages are made of public facts and of what the asker wrote; that of NotFoundError is left out, so that what
-is missing and what is hidden look the same."""
+"""The problem, and whether the message is shown. Messages of ours are made of public facts and of what the asker wrote;
+that of NotFoundError is left out, so that what is missing and what is hidden look the same. FileError means that the
+database is lost, busy or full."""
 
 
 def problem_of(error: Exception) -> Problem:
@@ -53,16 +61,9 @@ def problem_of(error: Exception) -> Problem:
         return _validation(error)
     if isinstance(error, HTTPException):
         return Problem(OF_STATUS.get(error.status_code, Problems.MALFORMED), headers=error.headers)
-    if isinstance(error, errors.NotFoundError):
-        return Problem(Problems.NOT_FOUND)
-    if isinstance(error, errors.ServiceError) and type(error) in OF_REFUSAL:
-        return Problem(OF_REFUSAL[type(error)], str(error))
-    if isinstance(error, BudgetError):
-        return Problem(Problems.BUDGET, str(error))
-    if isinstance(error, ParameterError | SchemaError | DataError):
-        return Problem(Problems.INVALID, str(error))
-    if isinstance(error, OperationalError | InterfaceError | FileError):  # the database is lost, busy or full
-        return Problem(Problems.UNAVAILABLE)
+    for kind, (problem, tells) in OF_ERROR.items():
+        if isinstance(error, kind):
+            return Problem(problem, str(error) if tells else None)
     return Problem(Problems.INTERNAL)
 
 

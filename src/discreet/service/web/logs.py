@@ -1,9 +1,10 @@
 """One line of JSON for each request: method, route template, status, person, bucket of duration. Nothing else.
 
-Guarantee: a line holds no value of a request or response. Proof: `Lines` writes six fields; the method and the route are
-from the closed lists of the application ("other" otherwise), status and bucket are numbers from closed lists, the person is an
-integer, the identifier is random. Paths, queries, headers and bodies are never given to the logger; uvicorn's access log is
-off. Test: tests/service/test_request_log.py
+Guarantee  a line holds no value of a request or response.
+Proof      `Lines` writes six fields: the method and the route are from closed lists ("other" otherwise), as are status
+           and bucket; the person is an integer; the identifier is random. Paths, queries, headers and bodies are never
+           given to the logger; uvicorn's access log is off.
+Test       tests/service/test_request_log.py
 """
 
 from __future__ import annotations
