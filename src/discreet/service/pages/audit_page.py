@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from sqlalchemy import Connection, select
 from starlette.responses import Response
 
-from discreet.privacy.accounts import as_fraction
+from discreet.privacy.accounts import as_fraction, verification
 from discreet.privacy.accounts.tables import accounts, entries
 from discreet.privacy.epsilon import shown_above
 from discreet.service import log
@@ -42,12 +42,12 @@ def show_ledger(visit: Auditor) -> Response:
 def verify(visit: Auditor) -> Response:
     """Compute everything again from the entries alone, and compare."""
     with visit.here.reading() as connection:
-        found = [_verified(connection, account, name) for account, name, _ in populations(connection)]
-    return _ledger(visit, found)
-
-
-def _verified(connection: Connection, account: int, name: str) -> Verified:
-    raise NotImplementedError
+        done = verification.verify(connection)
+    whole = [
+        Verified(True, f"{each.population}: {each.entries:,} entries, each follows from the one before; head {each.head}")
+        for each in done.populations
+    ]
+    return _ledger(visit, whole if done.whole else [Verified(False, each) for each in done.problems])
 
 
 def _number(text: str | None) -> int | None:
