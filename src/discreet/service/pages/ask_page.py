@@ -57,7 +57,7 @@ def ask(name: str, kind: str, visit: Analyst) -> Response:
         problem = problem_of(error)
         if problem.problem in (Problems.NOT_FOUND, Problems.INTERNAL, Problems.UNAVAILABLE):
             raise
-        return _ask(visit, name, kind, trouble=notice_of(problem), status=problem.status)
+        return _ask(visit, name, kind, notice=notice_of(problem), status=problem.status)
     return RedirectResponse(f"/jobs/{job}?said=asked", 303)
 
 
@@ -66,20 +66,20 @@ def _known(connection: Connection, visit: Visit, name: str) -> tuple[Dataset, Sc
     return dataset, ready_version(connection, dataset.id).public_schema
 
 
-def _ask(visit: Visit, name: str, kind: str, *, trouble: Notice | None = None, status: int = 200) -> Response:
+def _ask(visit: Visit, name: str, kind: str, *, notice: Notice | None = None, status: int = 200) -> Response:
     if kind not in [known for known, _ in views.KINDS]:
         raise NotFoundError("there is no such kind of request")
     with visit.here.reading() as connection:
         dataset, schema = _known(connection, visit, name)
         held = _grants(connection, visit, dataset)
         values = _fields(connection, visit, kind, schema)
-        shown = None
-        if trouble is None and held and not (kind == "score" and not values["releases"]):
+        shown, trouble = None, None
+        if held and not (kind == "score" and not values["releases"]):
             shown, trouble = _priced(connection, visit, kind, dataset, schema, held)
     form = {field: value for field, value in visit.form.items() if isinstance(value, str)}
     values |= {"dataset": dataset, "kind": kind, "kinds": views.KINDS, "form": form, "key": str(uuid.uuid4())}
     values |= {"grants": [(each.project, f"Project {each.project}") for each in held], "granted": bool(held)}
-    return visit.page("ask.html", status=status, notice=trouble, quote=shown, trouble=trouble, **values)
+    return visit.page("ask.html", status=status, notice=notice, quote=shown, trouble=trouble, **values)
 
 
 def _grants(connection: Connection, visit: Visit, dataset: Dataset) -> list[Grant]:

@@ -50,7 +50,7 @@ def budget(name: str, limit: Fraction, reserved: Fraction, spent: Fraction) -> M
         _rect("reserved", first, 0, second, 26),
         *_hatching(first, first + second, 26),
     ]
-    return _picture(title, words, 26, shapes)
+    return _picture(title, words, 26, shapes, " bar", "none")
 
 
 def counts(title: str, bars: Sequence[Bar]) -> Markup | None:
@@ -80,13 +80,13 @@ def counts(title: str, bars: Sequence[Bar]) -> Markup | None:
     return _picture(title, words, step * len(bars), shapes, " chart")
 
 
-def _picture(title: str, words: str, height: int, shapes: Sequence[Markup], kind: str = "") -> Markup:
+def _picture(title: str, words: str, height: int, shapes: Sequence[Markup], kind: str, fit: str = "xMidYMid") -> Markup:
     number = next(_ids)
     body = Markup("").join(shapes)
     return Markup(
-        '<svg class="picture{6}" role="img" viewBox="0 0 {0} {1}" aria-labelledby="picture-{2} words-{2}">'
+        '<svg class="picture{6}" role="img" viewBox="0 0 {0} {1}" preserveAspectRatio="{7}" aria-labelledby="picture-{2} words-{2}">'
         '<title id="picture-{2}">{3}</title><desc id="words-{2}">{4}</desc>{5}</svg>'
-    ).format(WIDTH, height, number, title, words, body, kind)
+    ).format(WIDTH, height, number, title, words, body, kind, fit)
 
 
 def _hatching(start: float, end: float, height: int) -> list[Markup]:

@@ -7,6 +7,7 @@ Test: tests/service/test_pages.py::test_texts_are_never_markup
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,12 +15,13 @@ from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
 from discreet.privacy.epsilon import shown_above, shown_below
 from discreet.service.pages import drawings
 
+IDENTIFIER = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 STATES: Mapping[str, str] = {
     "requested": "waits for a decision",
     "reserved": "approved, waits for a worker",
@@ -87,6 +89,12 @@ def moment(value: datetime | None) -> Markup:
     )
 
 
+def short(text: str) -> Markup:
+    """A text whose long identifiers are cut; the whole text is shown when it is pointed at."""
+    cut = IDENTIFIER.sub(lambda found: f"{found.group()[:8]}…", text)
+    return escape(text) if cut == text else Markup('<span title="{}">{}</span>').format(text, cut)
+
+
 @cache
 def environment() -> Environment:
     """The compiled templates."""
@@ -100,6 +108,7 @@ def environment() -> Environment:
     made.globals.update(
         words_of_state=lambda state: STATES.get(state, state),
         moment=moment,
+        short=short,
         above=shown_above,
         below=shown_below,
         bar=drawings.budget,

@@ -176,7 +176,7 @@ def grant_view(grant: Grant, accounts_of: Mapping[int, Money]) -> GrantView:
 
 def schema_view(schema: Schema) -> dict[str, Any]:
     """The public facts of a table, for the list of its columns."""
-    columns = [{"name": each.name, "kind": each.kind, "values": values_words(each)} for each in schema.columns]
+    columns = [{"name": each.name, "kind": each.kind, "shown": values_words(each)} for each in schema.columns]
     classes = [text_of(label) for label in schema.classes]
     return {"columns": columns, "target": schema.target, "classes": classes, "records": schema.records}
 

@@ -119,7 +119,8 @@ def text_in(form: FormData, name: str, most: int = 4000) -> str:
 
 def notice_of(problem: Problem) -> Notice:
     """A problem as the sentence above a page."""
-    return Notice(str(problem.body()["detail"]), "bad", problem.remedy)
+    told = problem.problem is Problems.BUDGET  # its message says what to do
+    return Notice(str(problem.body()["detail"]), "bad", "" if told else problem.remedy)
 
 
 def number_waiting(connection: Connection) -> int:
