@@ -30,7 +30,10 @@ from discreet.cli import (
     reproduce,
     schema,
     score,
+    serve,
+    service,
     train,
+    worker,
 )
 from discreet.cli.outputs import one_line
 from discreet.errors import DiscreetError
@@ -133,10 +136,11 @@ def _add(group: typer.Typer, *commands: Callable[..., None]) -> typer.Typer:
     return group
 
 
-def _add_group(name: str, words: str, *commands: Callable[..., None]) -> None:
-    """Add a group of commands to the application."""
+def _add_group(name: str, words: str, *commands: Callable[..., None], within: typer.Typer | None = None) -> typer.Typer:
+    """Add a group of commands to the application, or to another group."""
     group = _add(typer.Typer(no_args_is_help=True, rich_markup_mode=None), *commands)
-    app.add_typer(group, name=name, help=words)
+    (within or app).add_typer(group, name=name, help=words)
+    return group
 
 
 _add(app, demo.demo, train.train, predict.predict, perturb.perturb, score.score)
@@ -152,6 +156,18 @@ _add_group(
     federated_simulate.simulate,
 )
 _add_group("budget", "Look at what was spent: ledger files.", budget.show, budget.verify, budget.adopt)
+
+_add(app, serve.serve)
+_WORKER = _add_group("worker", "Run the jobs of a service, and say where data are.", worker.run)
+_add_group("sources", "Tables that owners can register.", worker.add, worker.listing, within=_WORKER)
+_add_group(
+    "service",
+    "Look after a service: tables, backup, a link for an owner.",
+    service.migrate,
+    service.backup,
+    service.restore,
+    service.owner_link,
+)
 
 
 def main() -> None:

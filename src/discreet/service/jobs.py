@@ -327,6 +327,30 @@ def settle(connection: Connection, at: datetime | None = None) -> int:
     return len(rows)
 
 
+def forfeit(connection: Connection) -> int:
+    """After a backup was restored: spend what is reserved, and run none of it; returns how many jobs.
+
+    Such a job may have run since the backup was made. To run it again would be a second release, not paid for.
+    """
+    waiting = select(jobs).where(jobs.c.state.in_(("requested", "reserved", "running"))).order_by(jobs.c.id)
+    rows = connection.execute(waiting.with_for_update()).all()
+    for row in rows:
+        if row.state == "reserved" and row.nano:
+            BOOKS.spend(connection, row.id)
+        state = "cancelled" if row.state == "requested" else "failed"
+        outcome = {} if state == "cancelled" else {"outcome": row.outcome or "failed"}
+        if row.state == "running" and row.outcome is not None:
+            state = row.outcome
+        connection.execute(update(jobs).where(jobs.c.id == row.id).values(state=state, **outcome))
+        log.write(connection, None, f"job.{state}", row.id, {"restored": True})
+        if row.kind not in PAID_KINDS:
+            open_states = versions.c.state.in_(("drafting", "confirming"))
+            connection.execute(
+                update(versions).where(versions.c.id == row.version_id, open_states).values(state="failed")
+            )
+    return sum(row.state == "reserved" and row.nano > 0 for row in rows)
+
+
 def busy_until(connection: Connection, worker: str) -> datetime | None:
     """When the slot of the last job of a worker is over, if that is to come: it takes no other job before."""
     wanted = (

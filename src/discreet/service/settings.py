@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,7 +69,7 @@ def private_key(path: Path) -> str:
     except FileExistsError:
         return _key_in(path)
     with os.fdopen(handle, "w") as file:
-        key = secrets.token_hex(32)
+        key = os.urandom(32).hex()
         file.write(key)
         file.flush()
         os.fsync(file.fileno())

@@ -1,0 +1,123 @@
+"""Backup and restore of the service's database.
+
+A backup that is restored does not know what was spent after it was made. So a restore never overwrites a database,
+spends what the backup still has in reserve, and leaves a line in the log; how much was released in between, only those
+who keep the chain's head or an export of the entries elsewhere can tell.
+
+Test  tests/service/test_keeping.py::test_a_restored_reservation_is_spent_and_never_run
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+from sqlalchemy import Engine, inspect
+from sqlalchemy.engine import make_url
+
+from discreet.errors import FileError
+from discreet.privacy.accounts import engine_for, writing
+from discreet.service import jobs, log
+from discreet.service.database import migrate
+from discreet.service.settings import Settings, private_folder
+
+
+def back_up(settings: Settings, out: Path) -> None:
+    """Write the database to a file, which must not exist; other processes may go on meanwhile."""
+    if out.exists():
+        raise FileError(f"{out} exists; name a new file")
+    mask = os.umask(0o077)
+    try:
+        if _is_sqlite(settings):
+            _copy(_sqlite_file(settings), out)
+        else:
+            _run("pg_dump", settings, ["--format=custom", f"--file={out}"])
+    finally:
+        os.umask(mask)
+
+
+def restore(settings: Settings, backup: Path) -> int:
+    """Restore a backup into a database that is empty; returns how many reservations were spent with it."""
+    if not backup.is_file():
+        raise FileError(f"cannot read {backup}: no such file; check the path")
+    private_folder(settings.folder)
+    if _is_sqlite(settings):
+        place = _sqlite_file(settings)
+        if place.exists():
+            raise FileError(f"{place} exists, and its entries would be forgotten; move it away, and keep it")
+        _copy(backup, place)
+        place.chmod(0o600)
+    else:
+        _check_empty(settings)
+        _run("pg_restore", settings, ["--no-owner", "--exit-on-error", "--dbname", _plain_url(settings), str(backup)])
+    engine = engine_for(settings.database)
+    try:
+        return _after(engine)
+    finally:
+        engine.dispose()
+
+
+def _after(engine: Engine) -> int:
+    migrate(engine)
+    with writing(engine) as connection:
+        forfeited = jobs.forfeit(connection)
+        log.write(connection, None, "service.restored", "database", {"forfeited": forfeited})
+    return forfeited
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a SQLite database that may be in use."""
+    if not source.is_file():
+        raise FileError(f"cannot read {source}: no such file; check the folder")
+    try:
+        with (
+            closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as old,
+            closing(sqlite3.connect(target)) as new,
+        ):
+            old.backup(new)
+            found = new.execute("PRAGMA integrity_check").fetchone()[0]
+            new.execute("PRAGMA journal_mode=DELETE")
+    except sqlite3.Error:
+        target.unlink(missing_ok=True)
+        raise FileError(f"{source} is not a whole database of the service") from None
+    if found != "ok":
+        target.unlink(missing_ok=True)
+        raise FileError(f"{source} is damaged; take another backup")
+
+
+def _is_sqlite(settings: Settings) -> bool:
+    return make_url(settings.database).get_backend_name() == "sqlite"
+
+
+def _sqlite_file(settings: Settings) -> Path:
+    return Path(str(make_url(settings.database).database))
+
+
+def _plain_url(settings: Settings) -> str:
+    """The address for PostgreSQL's own programs, without the password, which they get by their environment."""
+    url = make_url(settings.database).set(drivername="postgresql", password=None)
+    return url.render_as_string()
+
+
+def _run(program: str, settings: Settings, options: list[str]) -> None:
+    if shutil.which(program) is None:
+        raise FileError(f"{program} is not installed; it comes with PostgreSQL")
+    password = make_url(settings.database).password
+    environment = {**os.environ, **({"PGPASSWORD": str(password)} if password else {})}
+    named = options if program == "pg_restore" else [*options, _plain_url(settings)]
+    done = subprocess.run([program, *named], env=environment, capture_output=True, check=False)
+    if done.returncode:
+        raise FileError(f"{program} failed (status {done.returncode}); check the address, the rights and the file")
+
+
+def _check_empty(settings: Settings) -> None:
+    engine = engine_for(settings.database)
+    try:
+        if inspect(engine).get_table_names():
+            raise FileError("the database has tables, whose entries would be forgotten; restore into an empty one")
+    finally:
+        engine.dispose()
