@@ -20,9 +20,8 @@ from discreet.service.web.addresses import AddressLimit
 from discreet.service.web.context import Context
 from discreet.service.web.failures import CatchAll, install
 from discreet.service.web.headers import SecurityHeaders, SizeLimit
-from discreet.service.web.logs import Lines, logger
+from discreet.service.web.logs import API, Lines, logger
 
-API = "/api/v1"
 ROUTERS: tuple[APIRouter, ...] = (
     signing_in.router,
     people.router,

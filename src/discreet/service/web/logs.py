@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BUCKETS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 """Seconds, upper ends: a duration is logged as the smallest of these that holds it."""
+API = "/api/v1"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -45,7 +46,11 @@ def logger(stream: TextIO | None = None) -> Any:
 
 def route_of(scope: Scope) -> str:
     """The template of the route that answered, such as /api/v1/jobs/{job_id}; never the path itself."""
-    return str(scope.get("discreet.route") or getattr(scope.get("route"), "path", None) or "other")
+    template = getattr(scope.get("route"), "path", None)
+    if not isinstance(template, str):
+        return "other"
+    is_api = scope["path"].startswith(API + "/") and not template.startswith(API)
+    return API + template if is_api else template
 
 
 class Lines:

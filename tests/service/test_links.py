@@ -1,0 +1,94 @@
+"""One-time links: once, in time, for what they were made."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from discreet.service.clock import now
+from discreet.service.security import links
+from discreet.service.security.secrets import digest
+from discreet.service.tables import links as link_rows
+from support.service_world import PASSWORD, world
+
+
+@pytest.fixture
+def service(tmp_path):
+    with world(tmp_path) as made:
+        yield made
+
+
+def use(service, secret, name="new", password=PASSWORD):
+    with service.client() as client:
+        body = {"link": secret, "name": name, "display": "New", "password": password}
+        return client.post("/links/use", json=body)
+
+
+def invited(service, role="analyst"):
+    with service.client("olga") as client:
+        address = client.post("/people/invitations", json={"role": role}).json()["address"]
+    assert address.startswith(service.url + links.PATH)
+    return address.rpartition("/")[2]
+
+
+def test_an_invitation_makes_an_account_once(service):
+    secret = invited(service, "auditor")
+    first, second = use(service, secret), use(service, secret, "newer")
+    assert (first.status_code, second.status_code) == (201, 410)
+    with service.client("olga") as client:
+        (person,) = (each for each in client.get("/people").json() if each["name"] == "new")
+    assert person["roles"] == ["auditor"]
+    with service.writing() as connection:
+        stored = connection.execute(select(link_rows)).all()
+    assert secret not in str(stored)
+    assert digest(secret) in str(stored)
+
+
+def test_of_many_at_once_one_uses_a_link(service):
+    secret = invited(service)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda n: use(service, secret, f"new{n}").status_code, range(8)))
+    assert sorted(found) == [201] + [410] * 7
+
+
+def test_a_link_whose_use_fails_can_be_used_again(service):
+    secret = invited(service)
+    assert use(service, secret, "ana").json()["type"] == "/problems/taken"
+    assert use(service, secret, password="short").status_code == 422
+    assert use(service, secret).status_code == 201
+
+
+def test_a_link_ends(service):
+    secret = invited(service)
+    with service.writing() as connection:
+        connection.execute(update(link_rows).values(expires_at=now() - timedelta(seconds=1)))
+    assert use(service, secret).status_code == 410
+
+
+def test_the_first_owner_comes_by_a_link(service):
+    with service.writing() as connection:
+        secret = links.make_owner_link(connection, 1)
+        assert links.look_at(connection, secret).role == "owner"
+    answer = use(service, secret)
+    with service.client(Cookie=f"discreet_session={answer.cookies['discreet_session']}") as client:
+        assert client.get("/me").json()["roles"] == ["owner"]
+
+
+def test_a_reset_signs_out_everywhere(service):
+    with service.client("olga") as client:
+        address = client.post(f"/people/{service.facts['ana']}/reset").json()["address"]
+    secret = address.rpartition("/")[2]
+    with service.client("ana") as ana:
+        assert ana.get("/me").status_code == 200
+        assert use(service, secret, "whatever", "another long password").status_code == 201
+        assert ana.get("/me").status_code == 401
+        signed = ana.post("/sessions", json={"name": "ana", "password": "another long password"})
+        assert signed.status_code == 201
+
+
+def test_a_link_of_somebody_disabled_lets_nobody_in(service):
+    with service.client("olga") as client:
+        address = client.post(f"/people/{service.facts['ana']}/reset").json()["address"]
+        client.patch(f"/people/{service.facts['ana']}", json={"disabled": True})
+    assert use(service, address.rpartition("/")[2]).status_code == 410
