@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from discreet.models.auto.auto import Auto
     from discreet.models.bees.bee_feature_selector import BeeFeatureSelector
     from discreet.models.bees.bee_rules import BeeRules
+    from discreet.models.count_database import CountDatabase
     from discreet.models.feature_selector import FeatureSelector
     from discreet.models.linear.linear_svm import LinearSVM
     from discreet.models.loading import load
@@ -32,6 +33,7 @@ __all__ = [
     "BeeFeatureSelector",
     "BeeRules",
     "Categorical",
+    "CountDatabase",
     "DecisionTree",
     "DiscreetError",
     "FeatureSelector",
@@ -62,6 +64,7 @@ _HOMES = {
     "BeeFeatureSelector": "discreet.models.bees.bee_feature_selector",
     "BeeRules": "discreet.models.bees.bee_rules",
     "Categorical": "discreet.schema",
+    "CountDatabase": "discreet.models.count_database",
     "DecisionTree": "discreet.models.trees.decision_tree",
     "DiscreetError": "discreet.errors",
     "FeatureSelector": "discreet.models.feature_selector",

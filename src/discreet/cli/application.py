@@ -21,6 +21,7 @@ from discreet.cli import (
     budget,
     card,
     compare,
+    count,
     demo,
     explain,
     federated,
@@ -143,7 +144,7 @@ def _add_group(name: str, words: str, *commands: Callable[..., None], within: ty
     return group
 
 
-_add(app, demo.demo, train.train, predict.predict, perturb.perturb, score.score)
+_add(app, demo.demo, train.train, predict.predict, perturb.perturb, score.score, count.count)
 _add(app, advise.advise, compare.compare, reproduce.reproduce, card.card, explain.explain, explain.plot)
 _add_group("schema", "Write and check what is public about a table.", schema.draft, schema.check)
 _add_group(

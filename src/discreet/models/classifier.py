@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.passage import Spending
+from discreet.errors import ParameterError
 from discreet.models import saving
+from discreet.models.count_database import CountsByQuery, is_count_database
 from discreet.models.public_data import (
     accept_any_table,
     check_schema_parameter,
@@ -188,9 +190,16 @@ class PrivateClassifier(Classifier):
         X, y, schema = with_schema(X, y, self.schema, type(self).__name__)
         return self._fit(MemorySource(X, y), schema, ledger)
 
-    def fit_from(self, source: Source, *, ledger: Ledger | None = None) -> Self:
-        """Learn from any source, for instance a DuckDB table or a Parquet file larger than memory."""
+    def fit_from(self, source: Source | CountsByQuery, *, ledger: Ledger | None = None) -> Self:
+        """Learn from any source, for instance a DuckDB table or a Parquet file larger than memory.
+
+        Models that ask for counts alone can be learned from a `CountDatabase`, or from a data set of the service; these
+        have a ledger of their own.
+        """
         self.check_parameters()
+        if is_count_database(source):
+            return self._fit_by_counts(cast(CountsByQuery, source), ledger)
+        source = cast(Source, source)
         return self._fit(source, schema_for_source(source, self.schema), ledger)
 
     def _fit(self, source: Source, schema: Schema, ledger: Ledger | None) -> Self:
@@ -205,6 +214,24 @@ class PrivateClassifier(Classifier):
         finally:
             finish(source)
         return self._make(NoisyStatistics(answers, spending.receipt), schema)
+
+    def _fit_by_counts(self, database: CountsByQuery, ledger: Ledger | None) -> Self:
+        if ledger is not None:
+            raise ParameterError("a count database is charged to its own ledger; leave out ledger=")
+        schema = database.schema
+        if not isinstance(self.schema, Schema) or self.schema.hash != schema.hash:
+            raise ParameterError("the model has another schema than the count database; use the schema of the database")
+        noisy = self._learn_by_counts(database, schema, as_epsilon(self.epsilon), f"{self.kind} for {schema.target}")
+        return self._make(noisy, schema)
+
+    def _learn_by_counts(
+        self, database: CountsByQuery, schema: Schema, epsilon: Epsilon, purpose: str
+    ) -> NoisyStatistics:
+        """Ask a count database for exactly `epsilon` in total; families that need more than counts refuse."""
+        raise ParameterError(
+            f"{type(self).__name__} needs more than counts, and a count database answers nothing else; use OneRule or "
+            "NaiveBayes, or fit the model where the records are"
+        )
 
     def fit_noisy(self, noisy: NoisyStatistics) -> Self:
         """Build the model from noisy statistics: post-processing, which reads no data and costs nothing."""

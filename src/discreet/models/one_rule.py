@@ -17,12 +17,13 @@ from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
 from discreet.models import explanation
 from discreet.models.classifier import PrivateClassifier
+from discreet.models.count_database import CountsByQuery, ask_steps, rehearse_steps
 from discreet.models.explanation import Evidence
 from discreet.models.parameter_checks import check_integer
 from discreet.models.tabular import LEAST_PSEUDO_RECORDS, ColumnScores, Model, normalised, sorted_classes
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
-from discreet.privacy.steps import laplace_steps, split_by_weight
+from discreet.privacy.steps import laplace_steps, split_by_weight, split_evenly
 from discreet.queries.tables import Counts, MajorityScore
 from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics, NoisyTable
@@ -99,11 +100,28 @@ class OneRule(PrivateClassifier):
         chosen = select(source, schema, candidates, 1, choosing, ledger, rng, purpose)
         return release(source, schema, plans[chosen.columns[0]], ledger, rng, purpose).tables
 
+    def _learn_by_counts(
+        self, database: CountsByQuery, schema: Schema, epsilon: Epsilon, purpose: str
+    ) -> NoisyStatistics:
+        """`choosing` ε buys a table of each column; the rest buys another table of the column that looks best.
+
+        A direct fit chooses the column without publishing tables (the door `select`), which tells columns apart at a
+        smaller ε; the more columns there are, the more this matters.
+        """
+        bins = {each.name: int(self.bins) if isinstance(each, Numeric) else None for each in schema.columns}
+        queries = [Counts(name, bins[name]) for name in schema.names]
+        if len(queries) == 1:
+            return ask_steps(database, laplace_steps(queries, [epsilon], schema), schema, purpose)
+        choosing, counting = split_by_weight(epsilon, [float(self.choosing), 1 - float(self.choosing)])
+        first = laplace_steps(queries, split_evenly(choosing, len(queries)), schema)
+        second = {query: laplace_steps([query], [counting], schema) for query in queries}
+        rehearse_steps(first, schema)
+        noisy = ask_steps(database, first, schema, purpose)
+        best, _ = _chosen(noisy)
+        return noisy + ask_steps(database, second[best], schema, purpose)
+
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
-        tables = [(query, table) for query, table in noisy.tables if isinstance(query, Counts)]
-        if not tables:
-            raise ParameterError("these statistics do not belong to a rule; need a table of counts")
-        query, table = max(tables, key=lambda pair: _agreement(pair[1]))  # federated parties answer for all columns
+        query, table = _chosen(noisy)
         self.attribute_ = query.column
         by_cell = _log_class_probabilities(table)
         log_table = np.log(_cell_probabilities(table))
@@ -121,7 +139,7 @@ class OneRule(PrivateClassifier):
         """Return the table of the column and the probability of each class: what `plot` shows."""
         check_is_fitted(self, "noisy_")
         _, places = sorted_classes(self.schema_)
-        table = next(table for query, table in self.noisy_.tables if self.attribute_ == getattr(query, "column", None))
+        _, table = _chosen(self.noisy_)
         totals = np.maximum(np.asarray(table.values, dtype=np.float64).sum(axis=1), 1.0)[places]
         return [each.evidence(self.schema_) for each in self._model.columns], totals / totals.sum()
 
@@ -159,6 +177,32 @@ class OneRule(PrivateClassifier):
             raise ParameterError(
                 f"choosing={self.choosing!r}; need a share of epsilon from {LEAST_SHARE} to {1 - LEAST_SHARE}"
             )
+
+
+def _chosen(noisy: NoisyStatistics) -> tuple[Counts, NoisyTable]:
+    """The column of the rule, and what is known of it.
+
+    Federated parties answer for all columns: the one whose rule agrees with the most records. A count database is asked
+    once more for the best column: the one that has the most tables, which are averaged.
+    """
+    tables: dict[Counts, list[NoisyTable]] = {}
+    for query, table in noisy.tables:
+        if isinstance(query, Counts):
+            tables.setdefault(query, []).append(table)
+    if not tables:
+        raise ParameterError("these statistics do not belong to a rule; need a table of counts")
+    most = max(map(len, tables.values()))
+    candidates = [(query, _averaged(own)) for query, own in tables.items() if len(own) == most]
+    return max(candidates, key=lambda pair: _agreement(pair[1]))
+
+
+def _averaged(tables: list[NoisyTable]) -> NoisyTable:
+    """Several tables of the same counts as one: weighted by the inverse of their variances."""
+    if len(tables) == 1 or min(each.variance for each in tables) == 0:
+        return min(tables, key=lambda each: each.variance)
+    weights = np.array([1 / each.variance for each in tables])
+    values = np.tensordot(weights / weights.sum(), np.stack([each.values for each in tables]), axes=1)
+    return NoisyTable(values, float(1 / weights.sum()))
 
 
 def _log_class_probabilities(table: NoisyTable) -> Matrix:

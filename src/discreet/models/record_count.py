@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from discreet.doors.counts import release
+from discreet.doors.counts import CountStep, release
 from discreet.doors.passage import Spending
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import laplace_steps, split_by_weight
 from discreet.queries.tables import Total
-from discreet.released.statistics import Answers
+from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source
 
@@ -56,13 +56,30 @@ def known_records(
     known = ledger.records if schema.records is None else schema.records
     if known is not None:
         return RecordCount(known, epsilon)
+
+    def buy(steps: Sequence[CountStep]) -> NoisyStatistics:
+        return release(source, schema, steps, ledger, rng, purpose)
+
+    source.check(schema)
+    bought, _ = bought_records(schema, epsilon, rehearse, buy, careful=careful)
+    ledger.records = bought.records
+    return bought
+
+
+def bought_records(
+    schema: Schema,
+    epsilon: Epsilon,
+    rehearse: Callable[[Epsilon], object],
+    buy: Callable[[Sequence[CountStep]], NoisyStatistics],
+    *,
+    careful: bool,
+) -> tuple[RecordCount, NoisyStatistics]:
+    """Buy a noisy number of records with `buy`, and return what was bought; see `known_records`."""
     share = CAREFUL_COUNTING if careful else COUNTING
     counting, rest = split_by_weight(epsilon, [share, 1 - share])
-    source.check(schema)
     rehearse(rest)
     steps = laplace_steps([Total()], [counting], schema)
-    noisy = release(source, schema, steps, ledger, rng, purpose)
+    noisy = buy(steps)
     least = max(1, int(steps[0].mechanism.scale)) if careful else 1
     records = min(max(least, int(noisy[Total()].values.item())), MOST_RECORDS)
-    ledger.records = records
-    return RecordCount(records, rest, noisy.tables)
+    return RecordCount(records, rest, noisy.tables), noisy

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, FileError, ParameterError
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.epsilon import shown_above
+from discreet.privacy.guarantee import NEIGHBOURS, Guarantee, factor
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.receipt import Receipt
 from discreet.queries.arrays import Integers
@@ -24,6 +25,21 @@ from discreet.schema.columns import is_integer
 from discreet.storage.envelope import Envelope
 
 FILE = Envelope("discreet/answers", 1, "answers to count questions of discreet", "`discreet count` or Answers.save")
+
+
+class CountGuarantee(Guarantee):
+    """The guarantee of published counts, and of everything that is computed from them."""
+
+    def statement(self) -> str:
+        """One paragraph for a person who decides whether to publish."""
+        if not self.holds:
+            return f"No privacy is guaranteed: {'; '.join(self.reasons)}."
+        text = (
+            f"These counts are {shown_above(self.epsilon)}-differentially private (delta = 0) for {self.unit}: if "
+            f"{NEIGHBOURS[self.adjacency]}, the probability of any published counts changes by a factor of at most "
+            f"{factor(self.epsilon)}."
+        )
+        return f"{text} {self.source}".rstrip()
 
 
 class Interval(NamedTuple):
@@ -125,7 +141,7 @@ class Answers:
     @property
     def guarantee(self) -> Guarantee:
         """What is guaranteed, in words that name unit and adjacency."""
-        return Guarantee.of(self.receipt, self.schema)
+        return CountGuarantee.of(self.receipt, self.schema)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, sealed: the questions and what was counted, noisy integers, intervals, receipt and schema."""

@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.choice import select
-from discreet.doors.counts import release
+from discreet.doors.counts import CountStep, release
 from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
 from discreet.models import explanation
 from discreet.models.classifier import PrivateClassifier
+from discreet.models.count_database import CountsByQuery, ask_steps, rehearse_steps
 from discreet.models.explanation import Evidence
 from discreet.models.naive_bayes import plan as planning
 from discreet.models.naive_bayes import selection, tables
 from discreet.models.parameter_checks import check_integer, check_one_of, check_select
-from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
+from discreet.models.record_count import MOST_RECORDS, RecordCount, bought_records, known_records
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
@@ -138,6 +139,34 @@ class NaiveBayes(PrivateClassifier):
                 names, rest = won.columns, choice.rest
         steps = planning.steps(schema, rest, records, *options, self.split, names)
         return known.answers + release(source, schema, steps, ledger, rng, purpose).tables
+
+    def _learn_by_counts(
+        self, database: CountsByQuery, schema: Schema, epsilon: Epsilon, purpose: str
+    ) -> NoisyStatistics:
+        """The tables that a direct fit with select=None asks for, at the same shares and with the same noise.
+
+        With the same seed the model is the same. A choice of columns is not a count, so "auto" chooses none.
+        """
+        if isinstance(self.select, int) and self.select != len(schema.names):
+            raise ParameterError(
+                f"select={self.select!r}: columns are not chosen by counts alone, and a count database answers nothing "
+                "else; use select=None"
+            )
+        options = (self.numeric, self.bins)
+
+        def rehearse(rest: Epsilon) -> None:  # with this many records, every column is asked
+            rehearse_steps(planning.steps(schema, rest, MOST_RECORDS, *options, self.split), schema)
+
+        def buy(steps: Sequence[CountStep]) -> NoisyStatistics:
+            return ask_steps(database, steps, schema, purpose)
+
+        known, bought = RecordCount(schema.records or 1, epsilon), None
+        rehearse(epsilon)
+        if schema.records is None and planning.needs_records(schema, *options, epsilon):
+            known, bought = bought_records(schema, epsilon, rehearse, buy, careful=True)
+        names: Sequence[str] = schema.names if self.select == len(schema.names) else ()
+        noisy = buy(planning.steps(schema, known.rest, known.records, *options, self.split, names))
+        return noisy if bought is None else bought + noisy
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         self._model = tables.build(noisy, schema, float(self.smoothing)).in_order(places)
