@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from support import page_checks
 from support.browsing import Person, chromium, free_port
 from support.running_service import running_service
 
@@ -255,30 +256,9 @@ def outline(keys):
 PATHS = {
     "ada": "/inbox /tables /tables/new /tables/breast /people /projects /projects/oncology /limits /jobs /releases "
     "/ledger /log /account /catalogue /catalogue/breast",
-    "grace": "/catalogue /catalogue/breast /ask/breast/train /ask/breast/count /ask/breast/score /jobs /releases /budget "
-    "/account",
+    "grace": "/catalogue /catalogue/breast /ask/breast/train /ask/breast/count /ask/breast/score /jobs /releases "
+    "/budget /account",
 }
-UNLABELLED = """() => [...document.querySelectorAll('input:not([type=hidden]):not([hidden]), select, textarea')]
-  .filter(each => !each.labels.length && !each.getAttribute('aria-label')).map(each => each.name)"""
-TWICE = """() => { const ids = [...document.querySelectorAll('[id]')].map(each => each.id);
-  return ids.filter((each, place) => ids.indexOf(each) !== place); }"""
-PALE = (
-    """() => {
-  const parts = text => text.match(/[\\d.]+/g).map(Number);
-  const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
-    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
-  const ground = each => { for (let e = each; e; e = e.parentElement) { const c = parts(getComputedStyle(e).backgroundColor);
-    if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
-  const found = [];
-  for (const each of document.querySelectorAll('main *, header *, footer *')) {
-    const own = [...each.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
-    if (!own || each.closest('svg') || !each.checkVisibility() || each.closest('.stale')) continue;
-    const a = light(parts(getComputedStyle(each).color)), b = light(ground(each));
-    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-    if (ratio < 4.5) found.push([each.tagName, each.textContent.trim().slice(0, 30), ratio.toFixed(2)]);
-  }
-  return found; }"""
-)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -289,10 +269,10 @@ def test_every_page_fits_a_phone_and_is_labelled(browser, service, owner, analys
     for path in PATHS[name].split():
         answer = visitor.open(path)
         assert answer.status == 200, path
-        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390, path
-        assert visitor.page.evaluate(UNLABELLED) == [], path
-        assert visitor.page.evaluate(TWICE) == [], path
-        assert visitor.page.evaluate(PALE) == [], path
+        assert visitor.page.evaluate(page_checks.WIDTH) <= 390, path
+        assert visitor.page.evaluate(page_checks.UNLABELLED) == [], path
+        assert visitor.page.evaluate(page_checks.TWICE) == [], path
+        assert visitor.page.evaluate(page_checks.PALE) == [], path
         assert visitor.page.locator("h1").count() == 1, path
         assert re.search(r"\S", visitor.page.title()), path
         visitor.shot(f"{name}-{scheme}{path.replace('/', '-')}")

@@ -15,8 +15,8 @@ from discreet.service.database import open_database
 from discreet.service.security import links
 from discreet.service.settings import Settings
 from discreet.service.source_file import SourceEntry, add_source
-from discreet.service.worker import Worker
 from discreet.service.web.logs import logger
+from discreet.service.worker import Worker
 
 
 @dataclass

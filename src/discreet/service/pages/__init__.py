@@ -1,7 +1,7 @@
 """Pages for owners, analysts and auditors: rendered here, usable without scripts, by keyboard and on a phone.
 
-`add_pages` adds them to the application. Handlers are thin: they read a form, call the functions that the API calls too,
-and show what these return or refuse.
+`add_pages` adds them to the application. Handlers are thin: they read a form, call the functions that the API
+calls too, and show what these return or refuse.
 """
 
 from __future__ import annotations

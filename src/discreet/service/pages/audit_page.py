@@ -43,11 +43,11 @@ def verify(visit: Auditor) -> Response:
     """Compute everything again from the entries alone, and compare."""
     with visit.here.reading() as connection:
         done = verification.verify(connection)
-    whole = [
-        Verified(True, f"{each.population}: {each.entries:,} entries, each follows from the one before; head {each.head}")
-        for each in done.populations
-    ]
-    return _ledger(visit, whole if done.whole else [Verified(False, each) for each in done.problems])
+    if not done.whole:
+        return _ledger(visit, [Verified(False, each) for each in done.problems])
+    told = "each entry follows from those before it"
+    found = [f"{each.population}: {each.entries:,} entries, {told}. Head {each.head}" for each in done.populations]
+    return _ledger(visit, [Verified(True, each) for each in found])
 
 
 def _number(text: str | None) -> int | None:

@@ -64,7 +64,11 @@ def groups(draft: Mapping[str, Any], form: Mapping[str, str]) -> list[Group]:
 def _fact(schema: Schema, mark: str, key: str, form: Mapping[str, str]) -> Fact:
     name, _, entry = mark.rpartition(".")
     if mark == "records":
-        label, kind, value = "Number of records, roughly; empty if it is not public", "number", str(schema.records or "")
+        label, kind, value = (
+            "Number of records, roughly; empty if not public",
+            "number",
+            str(schema.records or ""),
+        )
     elif mark == "classes":
         label, kind, value = "Classes", "list", "\n".join(text_of(each) for each in schema.classes)
     elif isinstance(column := schema[name], Categorical):

@@ -84,7 +84,8 @@ def _picture(title: str, words: str, height: int, shapes: Sequence[Markup], kind
     number = next(_ids)
     body = Markup("").join(shapes)
     return Markup(
-        '<svg class="picture{6}" role="img" viewBox="0 0 {0} {1}" preserveAspectRatio="{7}" aria-labelledby="picture-{2} words-{2}">'
+        '<svg class="picture{6}" role="img" viewBox="0 0 {0} {1}" preserveAspectRatio="{7}" '
+        'aria-labelledby="picture-{2} words-{2}">'
         '<title id="picture-{2}">{3}</title><desc id="words-{2}">{4}</desc>{5}</svg>'
     ).format(WIDTH, height, number, title, words, body, kind, fit)
 

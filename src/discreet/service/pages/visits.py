@@ -8,7 +8,7 @@ the method is POST; forms of people who are not signed in carry a secret that on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote
@@ -38,11 +38,13 @@ NOT_HERE = (Problems.INTERNAL, Problems.NOT_FOUND, Problems.NOT_SIGNED_IN, Probl
 """What is shown on a page of its own, not above the form that caused it."""
 
 
-async def sent(request: Request) -> FormData:
+async def sent(request: Request) -> AsyncIterator[FormData]:
     """The fields of a form; none for a GET. Files stay in memory: they are smaller than what would go to a disk."""
     if request.method != "POST":
-        return FormData()
-    return await request.form(max_files=1, max_fields=MOST_FIELDS)
+        yield FormData()
+        return
+    async with request.form(max_files=1, max_fields=MOST_FIELDS) as form:
+        yield form
 
 
 Sent: TypeAlias = Annotated[FormData, Depends(sent)]
