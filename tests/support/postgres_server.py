@@ -44,8 +44,11 @@ def as_another_user():
 
 
 @contextmanager
-def server(encoding="UTF8"):
-    """The folder of the socket of a running server; its superuser is "owner" and needs no password there."""
+def server(encoding="UTF8", fsync="off"):
+    """The folder of the socket of a running server; its superuser is "owner" and needs no password there.
+
+    Without fsync a test is fast, and a machine that crashes loses its data; benchmarks need fsync="on".
+    """
     folder, (prefix, user) = programs(), as_another_user()
     if folder is None or prefix is None:
         absent("PostgreSQL is not installed (Debian: apt-get install postgresql)")
@@ -58,7 +61,7 @@ def server(encoding="UTF8"):
         subprocess.run([*prefix, *made], check=True, capture_output=True)
         rules = "local all careful scram-sha-256\nlocal all all trust\n"
         (data / "pg_hba.conf").write_text(rules)
-        options = f"-c listen_addresses= -c unix_socket_directories={home} -c fsync=off -c max_connections=40"
+        options = f"-c listen_addresses= -c unix_socket_directories={home} -c fsync={fsync} -c max_connections=40"
         start = [f"{folder}/pg_ctl", "-D", data, "-w", "-t", "60", "-l", home / "data" / "log", "-o", options, "start"]
         subprocess.run([*prefix, *start], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:

@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import typer
 
@@ -15,14 +16,17 @@ from discreet.errors import BudgetError, DiscreetError, FileError, ParameterErro
 from discreet.privacy.epsilon import Epsilon, as_epsilon, shown_above, shown_below, total
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.ledger.account import Account, Entry
+from discreet.privacy.ledger.address import AccountAddress
 from discreet.schema import Adjacency
 
 COST = "--epsilon="
 REMEDY = "use a smaller epsilon"
+Place: TypeAlias = Path | AccountAddress
+"""Where a ledger is."""
 
 
 def open_ledger(
-    path: Path | None,
+    path: Place | None,
     limit: str | None,
     epsilon: Epsilon,
     adjacency: Adjacency,
@@ -37,6 +41,8 @@ def open_ledger(
         if limit is not None:
             raise ParameterError(f"--limit={limit} needs a ledger file; add --ledger FILE")
         return None
+    if isinstance(path, AccountAddress):
+        return _open_accounts(path, limit, Entry("", epsilon, adjacency), cost, remedy)
     most = None if limit is None else _limit(limit)
     if os.path.lexists(path):
         ledger = Ledger.open(path)
@@ -51,6 +57,19 @@ def open_ledger(
     return Ledger(most, path, adjacency=adjacency)
 
 
+def _open_accounts(address: AccountAddress, limit: str | None, asked: Entry, cost: str, remedy: str) -> Ledger:
+    if limit is not None:
+        raise ParameterError(
+            f"--limit={limit}: the accounts at {address} have their own limits; leave --limit out, or change one: "
+            "discreet budget limit"
+        )
+    ledger = Ledger(url=address)
+    assert asked.adjacency is not None, "a release states its adjacency"
+    _check_cost(ledger.balance, asked, address, cost, remedy)
+    ledger.check(asked.epsilon, asked.adjacency)  # also raises if the database cannot be written
+    return ledger
+
+
 def _limit(text: str) -> Epsilon:
     try:
         return as_epsilon(text)
@@ -58,7 +77,7 @@ def _limit(text: str) -> Epsilon:
         raise ParameterError(str(error).replace("epsilon=", "--limit=", 1)) from None
 
 
-def _check_cost(account: Account, asked: Entry, path: Path, cost: str, remedy: str) -> None:
+def _check_cost(account: Account, asked: Entry, path: Place, cost: str, remedy: str) -> None:
     counted = account.counted(asked)
     if counted <= account.remaining:
         return
@@ -86,7 +105,7 @@ class Payment:
     outcome : what the user is told about the result if the command ends early; the command updates it.
     """
 
-    def __init__(self, path: Path | None, outcome: str) -> None:
+    def __init__(self, path: Place | None, outcome: str) -> None:
         self.ledger: Ledger | None = None
         self.outcome = outcome
         self._path = path
@@ -120,7 +139,7 @@ class Payment:
 
 
 @contextlib.contextmanager
-def paying(path: Path | None, outcome: str) -> Iterator[Payment]:
+def paying(path: Place | None, outcome: str) -> Iterator[Payment]:
     """Around a whole command that charges a ledger: if it ends early, say what it made and what the ledger was charged.
 
     Everything belongs inside, from the first check to the last printed line: Ctrl-C or a full disk may come at any
@@ -148,9 +167,9 @@ def _tell(text: str) -> None:
     typer.echo(printable(text), err=True)
 
 
-def in_words(ledger: Ledger, path: Path | None) -> str:
+def in_words(ledger: Ledger, path: Place | None) -> str:
     """One sentence for people: how much is spent, and how much is left."""
-    account = ledger.account
+    account = ledger.balance
     left = shown_below(account.remaining).replace("inf", "∞")
     return f"Ledger {path}: {_spent(account)}, {left} left."
 
@@ -164,5 +183,5 @@ def as_dict(ledger: Ledger | None) -> dict[str, str] | None:
     """The account for scripts, as exact fractions."""
     if ledger is None:
         return None
-    account = ledger.account
+    account = ledger.balance
     return {"limit": str(account.limit), "spent": str(account.spent), "remaining": str(account.remaining)}

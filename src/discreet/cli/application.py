@@ -133,7 +133,7 @@ def options(
 def _add(group: typer.Typer, *commands: Callable[..., None]) -> typer.Typer:
     """Add commands to a group, each under the name of its function."""
     for command in commands:
-        group.command(command.__name__)(command)
+        group.command(command.__name__.rstrip("_"))(command)  # import_ is `import`, which Python keeps to itself
     return group
 
 
@@ -156,7 +156,16 @@ _add_group(
     federated.combine,
     federated_simulate.simulate,
 )
-_add_group("budget", "Look at what was spent: ledger files.", budget.show, budget.verify, budget.adopt)
+_add_group(
+    "budget",
+    "Look at what was spent and set limits: ledger files, and accounts in a database.",
+    budget.show,
+    budget.limit,
+    budget.verify,
+    budget.import_,
+    budget.export,
+    budget.adopt,
+)
 
 _add(app, serve.serve)
 _WORKER = _add_group("worker", "Run the jobs of a service, and say where data are.", worker.run)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli.folder import as_folder
+from discreet.privacy.ledger.address import AccountAddress, as_ledger_place
 from discreet.storage.addresses import Address, as_address
 
 
@@ -20,7 +21,21 @@ def as_data(name: str) -> Path | Address:
 
 _SCHEMA = typer.Option(help="What is public: a schema file.", show_default=False)
 _EPSILON = typer.Option(help="The privacy loss, for instance 1, 0.3 or 1/3.", show_default=False)
-_LEDGER = typer.Option(help="A file that keeps what was spent on these data.", show_default=False)
+
+
+def as_ledger(text: str) -> Path | AccountAddress:
+    """Where a ledger is: a file, or accounts in a database."""
+    if not text.strip():
+        raise typer.BadParameter("the name is empty; need a file or an address")
+    return as_ledger_place(text)
+
+
+_LEDGER = typer.Option(
+    parser=as_ledger,
+    metavar="LEDGER",
+    help="A file that keeps what was spent on these data, or accounts: postgresql://…#population/dataset",
+    show_default=False,
+)
 
 Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Data = Annotated[
@@ -51,8 +66,17 @@ Epsilon = Annotated[str, _EPSILON]
 OptionalEpsilon = Annotated[str | None, _EPSILON]
 Adjacency = Annotated[str | None, typer.Option(help="add-remove or replace-one; default: as the schema says.")]
 DraftOk = Annotated[bool, typer.Option("--draft-ok", help="Accept a draft schema: no guarantee.")]
-Ledger = Annotated[Path, _LEDGER]
-OptionalLedger = Annotated[Path | None, _LEDGER]
+Ledger = Annotated[Any, _LEDGER]  # a path or an address
+OptionalLedger = Annotated[Any, _LEDGER]
+LedgerPlace = Annotated[
+    Any,
+    typer.Argument(
+        parser=as_ledger,
+        metavar="LEDGER",
+        help="A ledger file, or accounts: postgresql://…#population/dataset or sqlite:////…#population",
+        show_default=False,
+    ),
+]
 Limit = Annotated[str | None, typer.Option(help="The most that the ledger may ever spend; set once.")]
 Seed = Annotated[int | None, typer.Option(help="Repeatable noise, for experiments: no guarantee.")]
 ModelOut = Annotated[Path, typer.Option("--out", help="The model file to write.", show_default=False)]

@@ -17,6 +17,7 @@ from rich.table import Table
 
 from discreet.errors import FileError, ParameterError
 from discreet.privacy.epsilon import Epsilon, shown_above, total
+from discreet.privacy.ledger.address import AccountAddress
 from discreet.privacy.receipt import Charge
 from discreet.storage.writing import whole_file
 
@@ -123,7 +124,7 @@ def _escaped(char: str) -> str:
     return char.encode("unicode_escape").decode()
 
 
-def check_out(out: Path, *inputs: Path | None, force: bool = True) -> None:
+def check_out(out: Path, *inputs: Path | AccountAddress | None, force: bool = True) -> None:
     """Raise FileError unless a file can be written at `out` and is not one of the command's own inputs.
 
     With force=False the file must not exist either: it may have cost budget, or an hour of work.
@@ -139,19 +140,21 @@ def check_out(out: Path, *inputs: Path | None, force: bool = True) -> None:
         raise FileError(f"cannot write {out}: {error.strerror}; choose another place") from None
     if out.exists() and not os.access(out, os.W_OK):
         raise FileError(f"cannot write {out}: permission denied; choose another place")
-    for path in inputs:
+    for given in inputs:
+        path = given.file if isinstance(given, AccountAddress) else given
         if path is not None and os.path.realpath(out) == os.path.realpath(path):
             raise FileError(f"{out} would overwrite an input of this command; choose another name")
     if out.is_file() and _is_ledger(out):
-        raise FileError(f"{out} is a ledger, which is never overwritten; choose another name")
+        raise FileError(f"{out} is a ledger or a database, which is never overwritten; choose another name")
     if out.exists() and not force:
         raise FileError(f"{out} exists; choose another name, or give --force to overwrite it")
 
 
 def _is_ledger(path: Path) -> bool:
-    """Whether a file begins like a ledger of any version."""
+    """Whether a file begins like a ledger of any version, or like a database, which may hold accounts."""
     try:
         with path.open("rb") as file:
-            return b"discreet/ledger" in file.read(100)
+            start = file.read(100)
+            return b"discreet/ledger" in start or start.startswith(b"SQLite format 3")
     except OSError:
         return False

@@ -29,8 +29,8 @@ from discreet.privacy.accounts.tables import KINDS, accounts, numbering, reserva
 from discreet.privacy.epsilon import as_epsilon, shown_above
 from discreet.schema import Adjacency
 
-LONGEST_NAME = 1000
-"""The most characters of a name."""
+LONGEST_NAME, LONGEST_ID, LONGEST_TIME = 1000, 64, 40
+"""The most characters of a name, of a reservation's own name, and of a time."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,10 @@ class Books:
         kind: str,
         at: str,
     ) -> None:
-        check_name(name)
+        check_name(name, least=0)
+        check_name(reservation_id)
+        if len(reservation_id) > LONGEST_ID or len(at) > LONGEST_TIME:
+            raise ParameterError("the name of a reservation or its time is too long; use a UUID and an ISO time")
         exact = as_epsilon(epsilon)
         wanted = sorted(set(ids))
         if not wanted or len(wanted) != len(ids):
@@ -271,10 +274,10 @@ class Books:
         )
 
 
-def check_name(name: object) -> None:
+def check_name(name: object, least: int = 1) -> None:
     """Raise ParameterError for a name that a database could not keep."""
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or "\0" in name:
-        raise ParameterError(f"a name needs 1 to {LONGEST_NAME} characters, none of them NUL")
+    if not isinstance(name, str) or not least <= len(name) <= LONGEST_NAME or "\0" in name:
+        raise ParameterError(f"a name needs {least} to {LONGEST_NAME} characters, none of them NUL")
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -138,8 +138,8 @@ class Replay:
         _need(price == counted(as_epsilon(entry["epsilon"]), paid, Adjacency(self.adjacency)))
         _need(self.population in ids and ids == sorted(set(ids)))
         state = "spent" if imported else "reserved"
-        facts = (entry[name] for name in ("name", "epsilon", "adjacency", "nano", "accounts", "at"))
-        self.reservations[identity] = Reserved(*facts, state=state)
+        facts = (entry["name"], entry["epsilon"], entry["adjacency"], price, entry["accounts"], entry["at"])
+        self.reservations[identity] = Reserved(*facts, state)
         for number in ids:
             account = self.accounts[number]
             setattr(account, state, getattr(account, state) + price)

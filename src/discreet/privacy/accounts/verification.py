@@ -82,7 +82,8 @@ def verify(connection: Connection, noted: Collection[str] = ()) -> Verification:
 def entries_of(connection: Connection, population: int) -> Iterator[Mapping[str, Any]]:
     """All entries of a population in their order."""
     asked = select(entries).where(entries.c.population_id == population).order_by(entries.c.number)
-    yield from connection.execute(asked.execution_options(yield_per=AT_ONCE)).mappings()
+    for row in connection.execute(asked.execution_options(yield_per=AT_ONCE)).mappings():
+        yield dict(row)
 
 
 def _populations(connection: Connection) -> list[int]:
@@ -92,8 +93,9 @@ def _populations(connection: Connection) -> list[int]:
 
 
 def _compare_chain(connection: Connection, replay: Replay) -> None:
-    kept = connection.execute(select(chains).where(chains.c.population_id == replay.population)).first()
-    if kept is None or (kept.count, kept.head) != (replay.count, replay.head):
+    asked = select(chains.c["count"], chains.c.head).where(chains.c.population_id == replay.population)
+    kept = connection.execute(asked).first()
+    if kept is None or tuple(kept) != (replay.count, replay.head):
         replay.trouble(f"the chain of population {replay.name} does not end where it is said to end")
 
 

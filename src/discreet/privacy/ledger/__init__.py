@@ -4,7 +4,8 @@ A ledger is charged for a whole plan, and nothing is ever given back: a crash ca
 losses in one ledger are counted under one adjacency (`account.py`). Copies use the same account, so scikit-learn's
 `clone` creates no new budget. A ledger cannot be pickled, and cannot be charged in a forked process, where its entries
 would be lost. A ledger with a file can be used by many processes and outlives them: it is charged on the disk, under a
-lock, and a file that was changed is refused (`file.py`).
+lock, and a file that was changed is refused (`file.py`). A ledger can also stand on accounts in a database, which an
+organisation shares (`database.py`).
 """
 
 from __future__ import annotations
@@ -15,15 +16,19 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from discreet.errors import BudgetError, FileError, ParameterError
 from discreet.privacy.epsilon import Epsilon, as_epsilon, shown_above, shown_below, total
 from discreet.privacy.ledger.account import Account, Entry, as_adjacency
+from discreet.privacy.ledger.address import EXAMPLE, AccountAddress
 from discreet.privacy.ledger.adoption import adopt
-from discreet.privacy.ledger.file import LedgerFile, OpenLedger, now
+from discreet.privacy.ledger.file import LedgerFile, now
 from discreet.privacy.receipt import Charge
 from discreet.schema import Adjacency
+
+if TYPE_CHECKING:
+    from discreet.privacy.ledger.database import LedgerAccounts
 
 __all__ = ["Account", "Charge", "Entry", "Epsilon", "Ledger", "as_epsilon", "as_ledger", "total"]
 
@@ -39,6 +44,9 @@ class Ledger:
     adjacency : "add-remove" or "replace-one": the adjacency under which losses add up. Default: that of the first
         charge. A release under add-remove costs twice its epsilon in a ledger of replace-one. A release under
         replace-one has no bound in a ledger of add-remove: it is refused, or entered as infinity if there is no limit.
+    url : accounts in a database, instead of limit, path and adjacency, which these accounts have:
+        "postgresql://host/database#population/dataset/project" or "sqlite:////folder/accounts.db#population". Each
+        charge is paid by all named accounts. They are opened by `discreet budget limit`.
 
     Examples
     --------
@@ -50,11 +58,23 @@ class Ledger:
     ([('a model', Fraction(1, 2)), ('another', Fraction(1, 1))], Fraction(1, 2))
     """
 
-    def __init__(self, limit: object, path: str | Path | None = None, *, adjacency: object = None) -> None:
-        account = Account(as_epsilon(limit), None if adjacency is None else as_adjacency(adjacency))
-        self._limit, self._lock = account.limit, threading.Lock()
+    def __init__(
+        self,
+        limit: object = None,
+        path: str | Path | None = None,
+        *,
+        adjacency: object = None,
+        url: str | AccountAddress | None = None,
+    ) -> None:
+        self._lock = threading.Lock()
         self._meant: list[Entry] = []
-        self._store: _Memory | LedgerFile
+        self._store: _Memory | LedgerFile | LedgerAccounts
+        if url is not None:
+            if any(given is not None for given in (limit, path, adjacency)):
+                raise ParameterError("url=…: limit and adjacency come from the accounts; leave out all but the url")
+            self._store = _accounts(url)
+            return
+        account = Account(as_epsilon(limit), None if adjacency is None else as_adjacency(adjacency))
         if path is None:
             self._store = _Memory(account)
             return
@@ -66,8 +86,8 @@ class Ledger:
     def open(cls, path: str | Path) -> Ledger:
         """The ledger in an existing file, with the limit and the adjacency of that file."""
         ledger = cls.__new__(cls)
-        ledger._lock, ledger._store = threading.Lock(), LedgerFile(path)
-        ledger._limit, ledger._meant = ledger.account.limit, []
+        ledger._lock, ledger._store, ledger._meant = threading.Lock(), LedgerFile(path), []
+        _ = ledger.account  # which verifies the file
         return ledger
 
     @classmethod
@@ -88,12 +108,12 @@ class Ledger:
     @property
     def limit(self) -> Epsilon:
         """The most that may ever be spent."""
-        return self._limit
+        return self.balance.limit
 
     @property
     def is_kept(self) -> bool:
-        """Whether a file keeps the entries, so that they outlive this process."""
-        return isinstance(self._store, LedgerFile)
+        """Whether a file or a database keeps the entries, so that they outlive this process."""
+        return not isinstance(self._store, _Memory)
 
     @property
     def account(self) -> Account:
@@ -102,15 +122,21 @@ class Ledger:
             return held.account
 
     @property
-    def head(self) -> str | None:
-        """The hash of the file's last entry, or None. Kept in a second place, it reveals an older copy of the file."""
+    def balance(self) -> Account:
+        """The account for its limit and amounts; its entries may be left out, where there are too many to read."""
         with self._held(spending=False) as held:
-            return held.head if isinstance(held, OpenLedger) else None
+            return held.balance
+
+    @property
+    def head(self) -> str | None:
+        """The hash of the last entry in the file or database, or None. Noted elsewhere, it reveals an older copy."""
+        with self._held(spending=False) as held:
+            return held.head
 
     @property
     def adjacency(self) -> Adjacency | None:
         """The adjacency under which losses add up; None if it was not declared and nothing was charged yet."""
-        return self.account.adjacency
+        return self.balance.adjacency
 
     @property
     def entries(self) -> list[tuple[str, Epsilon]]:
@@ -120,17 +146,17 @@ class Ledger:
     @property
     def spent(self) -> Epsilon:
         """The loss so far, under the ledger's adjacency: losses add up (sequential composition)."""
-        return self.account.spent
+        return self.balance.spent
 
     @property
     def remaining(self) -> Epsilon:
         """What may still be spent."""
-        return self.account.remaining
+        return self.balance.remaining
 
     def check(self, cost: Epsilon, adjacency: object) -> None:
         """Raise BudgetError if a cost under this adjacency would exceed the limit; nothing is entered."""
         with self._held(spending=True) as held:
-            held.account.with_entry(Entry("", cost, as_adjacency(adjacency)))
+            held.check(Entry("", cost, as_adjacency(adjacency)))
 
     def charge(self, name: str, charges: Sequence[Charge], adjacency: object, *, once: bool = False) -> None:
         """Enter the sum of the charges, or raise BudgetError and enter nothing; with `once`, a name is entered once.
@@ -144,18 +170,18 @@ class Ledger:
         cost = total([as_epsilon(charge.epsilon) for charge in charges])
         entry = Entry(name, cost, as_adjacency(adjacency), now())
         with self._held(spending=True) as held:
-            after = held.account.with_entry(entry)
-            if once and any(name == entered.name for entered in held.account.entries):
+            held.check(entry)
+            if once and held.has(name):
                 raise BudgetError(f"{name} is in the ledger already; it can be paid for and answered only once")
             self._meant.append(entry)  # before it is entered: an interruption in between must not hide it
-            held.enter(after)
+            held.enter(entry)
 
     def charged_here(self, account: Account) -> list[Epsilon]:
         """The losses in `account` that were charged by this object, and not by another process with the same file."""
         return [account.counted(entry) for entry in account.entries if entry in self._meant]
 
     @contextlib.contextmanager
-    def _held(self, *, spending: bool) -> Iterator[_Memory | OpenLedger]:
+    def _held(self, *, spending: bool) -> Iterator[_Held]:
         """The account, locked: other threads wait, and with a file other processes too."""
         with self._lock, self._store.held(spending=spending) as held:
             yield held
@@ -169,17 +195,38 @@ class Ledger:
     def __reduce__(self) -> NoReturn:
         raise BudgetError(
             "a ledger cannot be pickled: a copy in another process would spend without being counted; "
-            "fit in one process (n_jobs=1) or open Ledger(limit, path=...) in each"
+            "fit in one process (n_jobs=1) or open Ledger(limit, path=...) or Ledger(url=...) in each"
         )
 
     def __repr__(self) -> str:
-        account = self.account
+        account = self.balance
         under = "" if account.adjacency is None else f", adjacency={account.adjacency.value!r}"
         return f"Ledger(limit={shown_below(account.limit)}, spent={shown_above(account.spent)}{under})"
 
 
+class _Held(Protocol):
+    """An account that is locked: in memory, in a file or in a database."""
+
+    @property
+    def account(self) -> Account: ...
+
+    @property
+    def balance(self) -> Account: ...
+
+    @property
+    def head(self) -> str | None: ...
+
+    def check(self, entry: Entry) -> None: ...
+
+    def has(self, name: str) -> bool: ...
+
+    def enter(self, entry: Entry) -> None: ...
+
+
 class _Memory:
     """An account that lives in one process."""
+
+    head = None
 
     def __init__(self, account: Account) -> None:
         self.account = account
@@ -195,9 +242,31 @@ class _Memory:
             )
         yield self
 
-    def enter(self, account: Account) -> None:
+    @property
+    def balance(self) -> Account:
+        """The account."""
+        return self.account
+
+    def check(self, entry: Entry) -> None:
+        """Raise BudgetError if the entry would exceed the limit."""
+        self.account.with_entry(entry)
+
+    def has(self, name: str) -> bool:
+        """Whether there is an entry of this name."""
+        return self.account.has(name)
+
+    def enter(self, entry: Entry) -> None:
         """Keep the account with its new entry."""
-        self.account = account
+        self.account = self.account.with_entry(entry)
+
+
+def _accounts(url: str | AccountAddress) -> LedgerAccounts:
+    """The accounts at an address; their packages are loaded here."""
+    from discreet.privacy.ledger.database import LedgerAccounts
+
+    if not isinstance(url, str | AccountAddress):
+        raise ParameterError(f"url is a {type(url).__name__}; need a text, such as {EXAMPLE}")
+    return LedgerAccounts(AccountAddress.parsed(url) if isinstance(url, str) else url)
 
 
 def _check_same(wanted: Account, found: Account, path: Path) -> None:

@@ -91,10 +91,14 @@ class Account:
         """Whether a finite epsilon has no bound here: a release under replace-one in an account of add-remove."""
         return self.counted(entry) == math.inf != entry.epsilon
 
+    def has(self, name: str) -> bool:
+        """Whether there is an entry of this name."""
+        return any(name == entry.name for entry in self.entries)
+
     def with_entry(self, entry: Entry) -> Account:
         """The account after this entry; BudgetError if it would exceed the limit."""
         counted = self.counted(entry)
-        if total([self.spent, counted]) <= self.limit:
+        if counted <= self.remaining:
             return replace(self, entries=(*self.entries, entry))
         if self.has_no_bound_for(entry):
             raise BudgetError(

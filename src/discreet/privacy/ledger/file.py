@@ -234,11 +234,25 @@ class OpenLedger:
         """The hash of the last entry."""
         return self.contents.hashes[-1]
 
-    def enter(self, account: Account) -> None:
-        """Write the last entry of an account that has one entry more; when this returns, the entry is on the disk.
+    @property
+    def balance(self) -> Account:
+        """The account: a file is read as a whole."""
+        return self.account
+
+    def check(self, entry: Entry) -> None:
+        """Raise BudgetError if the entry would exceed the limit."""
+        self.account.with_entry(entry)
+
+    def has(self, name: str) -> bool:
+        """Whether there is an entry of this name."""
+        return self.account.has(name)
+
+    def enter(self, entry: Entry) -> None:
+        """Write one more entry; when this returns, it is on the disk.
 
         After an error the file has the whole entry, which then counts, or nothing of it.
         """
+        account = self.account.with_entry(entry)
         after = self.contents.continued(account)
         count, size = len(account.entries), os.fstat(self.descriptor).st_size
         check_spelling(account.entries[-1].epsilon)
