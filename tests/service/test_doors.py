@@ -33,7 +33,7 @@ TABLE = {
     ("POST", "/tokens"): ("", {"name": "t", "scopes": ["read"]}, (201, 201, 201, 201)),
     ("DELETE", "/tokens/{number}"): ("/tokens/9999", None, (404, 404, 404, 404)),
     ("GET", "/people"): ("", None, (*ONLY_OWNER, 200)),
-    ("POST", "/people/invitations"): ("", {"role": "analyst"}, (*ONLY_OWNER, 201)),
+    ("POST", "/invitations"): ("", {"role": "analyst"}, (*ONLY_OWNER, 201)),
     ("POST", "/people/{number}/reset"): ("/people/{bob}/reset", None, (*ONLY_OWNER, 201)),
     ("PATCH", "/people/{number}"): ("/people/{bob}", {"roles": ["analyst"]}, (*ONLY_OWNER, 200)),
     ("GET", "/populations"): ("", None, (200, 403, 403, 200)),

@@ -27,7 +27,7 @@ def use(service, secret, name="new", password=PASSWORD):
 
 def invited(service, role="analyst"):
     with service.client("olga") as client:
-        address = client.post("/people/invitations", json={"role": role}).json()["address"]
+        address = client.post("/invitations", json={"role": role}).json()["address"]
     assert address.startswith(service.url + links.PATH)
     return address.rpartition("/")[2]
 

@@ -30,6 +30,7 @@ from discreet.service.tables import jobs as job_rows
 from discreet.service.tables import releases as release_rows
 from discreet.service.tables import tokens, versions
 from discreet.service.web.logs import logger
+from discreet.service.web.rates import Rates
 
 PASSWORD = "a long enough password"
 SCHEMA = Schema(
@@ -37,6 +38,14 @@ SCHEMA = Schema(
 )
 COUNT = {"kind": "count", "epsilon": "1/10", "queries": [{"where": [{"column": "sex", "equals": "F"}], "by": []}]}
 TRAIN = {"kind": "train", "model": "one-rule", "epsilon": "1/10"}
+
+
+class Unlimited(Rates):
+    """No rate limits, for tests that send much."""
+
+    def wait(self, what, who, rate):
+        """Always at once."""
+        return 0.0
 
 
 @dataclass
@@ -90,14 +99,14 @@ def served(app, port):
 
 
 @contextmanager
-def world(folder, database=None, schema=SCHEMA, **settings):
+def world(folder, database=None, schema=SCHEMA, rates=None, **settings):
     """A service with an owner, analysts with and without a grant, an auditor, and somebody disabled."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     settings = Settings.of(folder, database, public_url=url, **settings)
     engine = open_database(settings)
     log = io.StringIO()
-    app = create_app(settings, log=logger(log))
+    app = create_app(settings, log=logger(log), rates=rates)
     made = World(settings, engine, app, url, log)
     try:
         _fill(made, schema)

@@ -1,7 +1,8 @@
-"""A private count-query database: only noisy counts can be had, and models that need no more are learned from them.
+"""A private count-query database: noisy counts can be had, and models that need no more are learned from them.
 
 Zorarpacı (2019, chapter 5) learns one-rule and naive Bayes classifiers from the noisy answers of such a database. What
-a model asks there is what it asks when it is fitted directly, if that is counts.
+a model asks there is what it asks when it is fitted directly: tables of counts, and which column has the best one. A
+database may answer counts alone; then a model buys the tables of all columns and compares these, at a worse accuracy.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
+from discreet.doors.choice import Selection, select
 from discreet.doors.counts import CountStep
 from discreet.doors.questions import MOST_COUNTED, MOST_QUESTIONS, ask
 from discreet.errors import ParameterError
@@ -19,7 +21,7 @@ from discreet.privacy.ledger import Ledger
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.randomness import as_rng
 from discreet.queries.crossed import By, CrossedCounts
-from discreet.queries.tables import ClassCounts, Counts, SplineCounts, TableQuery, Total
+from discreet.queries.tables import ClassCounts, ColumnScore, Counts, SplineCounts, TableQuery, Total
 from discreet.released.answers import Answer, Answers
 from discreet.released.statistics import NoisyStatistics, NoisyTable
 from discreet.schema import Schema
@@ -47,6 +49,16 @@ class CountsByQuery(Protocol):
         purpose: str = "counts",
     ) -> Answers:
         """The noisy answers to some queries, for exactly `epsilon` in total; see `discreet.doors.questions.ask`."""
+        ...
+
+
+class ChoosesColumns(CountsByQuery, Protocol):
+    """A count-query database that also tells which columns have the best tables, without the tables themselves."""
+
+    def choose(
+        self, candidates: Sequence[ColumnScore], wanted: int, epsilon: Any, *, purpose: str = "choice"
+    ) -> Selection:
+        """The `wanted` best candidates, chosen privately for exactly `epsilon`; see `discreet.doors.choice.select`."""
         ...
 
 
@@ -115,6 +127,20 @@ class CountDatabase:
         finally:
             finish(self._source)
 
+    def choose(
+        self, candidates: Sequence[ColumnScore], wanted: int, epsilon: Any, *, purpose: str = "choice"
+    ) -> Selection:
+        """Tell which columns classify the most records if each cell predicts its largest class, and nothing else.
+
+        This costs less than to publish the tables and compare them; see `discreet.doors.choice.select`.
+        """
+        loss = as_release_epsilon(epsilon)
+        self.ledger.check(loss, self._schema.adjacency)
+        try:
+            return select(self._source, self._schema, candidates, wanted, loss, self.ledger, self._rng, purpose)
+        finally:
+            finish(self._source)
+
     def count(self, *, where: Any = (), by: Any = (), epsilon: Any) -> Answer:
         """Answer one query."""
         return self.ask([CrossedCounts.of(where, by)], epsilon)[0]
@@ -123,6 +149,11 @@ class CountDatabase:
 def is_count_database(source: object) -> bool:
     """Whether this answers count queries, and is not a source of records."""
     return hasattr(source, "ask") and hasattr(source, "schema") and not hasattr(source, "fold")
+
+
+def choosing(database: CountsByQuery) -> ChoosesColumns | None:
+    """The database, if it can choose columns; else None."""
+    return cast(ChoosesColumns, database) if hasattr(database, "choose") else None
 
 
 def as_question(query: TableQuery, schema: Schema) -> CrossedCounts:

@@ -17,7 +17,7 @@ from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
 from discreet.models import explanation
 from discreet.models.classifier import PrivateClassifier
-from discreet.models.count_database import CountsByQuery, ask_steps, rehearse_steps
+from discreet.models.count_database import CountsByQuery, ask_steps, choosing, rehearse_steps
 from discreet.models.explanation import Evidence
 from discreet.models.parameter_checks import check_integer
 from discreet.models.tabular import LEAST_PSEUDO_RECORDS, ColumnScores, Model, normalised, sorted_classes
@@ -103,22 +103,26 @@ class OneRule(PrivateClassifier):
     def _learn_by_counts(
         self, database: CountsByQuery, schema: Schema, epsilon: Epsilon, purpose: str
     ) -> NoisyStatistics:
-        """`choosing` ε buys a table of each column; the rest buys another table of the column that looks best.
+        """What a direct fit asks: the best column, then its table; with the same seed the model is the same.
 
-        A direct fit chooses the column without publishing tables (the door `select`), which tells columns apart at a
-        smaller ε; the more columns there are, the more this matters.
+        If the database only counts, `choosing` ε buys a table of each column instead; the rest buys another table of
+        the column that looks best. That tells columns apart at a larger ε only, the more columns the larger.
         """
         bins = {each.name: int(self.bins) if isinstance(each, Numeric) else None for each in schema.columns}
-        queries = [Counts(name, bins[name]) for name in schema.names]
-        if len(queries) == 1:
-            return ask_steps(database, laplace_steps(queries, [epsilon], schema), schema, purpose)
-        choosing, counting = split_by_weight(epsilon, [float(self.choosing), 1 - float(self.choosing)])
-        first = laplace_steps(queries, split_evenly(choosing, len(queries)), schema)
-        second = {query: laplace_steps([query], [counting], schema) for query in queries}
-        rehearse_steps(first, schema)
-        noisy = ask_steps(database, first, schema, purpose)
+        queries = {name: Counts(name, bins[name]) for name in schema.names}
+        first, rest = split_by_weight(epsilon, [float(self.choosing), 1 - float(self.choosing)])
+        tables = laplace_steps(list(queries.values()), split_evenly(first, len(queries)), schema)
+        second = {name: laplace_steps([query], [rest], schema) for name, query in queries.items()}
+        rehearse_steps(tables, schema)
+        chooser = choosing(database)
+        if chooser is not None:
+            candidates = [MajorityScore(name, bins[name]) for name in schema.names]
+            chosen = chooser.choose(candidates, 1, first, purpose=purpose)
+            counted = ask_steps(database, second[chosen.columns[0]], schema, purpose)
+            return NoisyStatistics(counted.tables, chosen.receipt + counted.receipt)
+        noisy = ask_steps(database, tables, schema, purpose)
         best, _ = _chosen(noisy)
-        return noisy + ask_steps(database, second[best], schema, purpose)
+        return noisy + ask_steps(database, second[best.column], schema, purpose)
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         query, table = _chosen(noisy)

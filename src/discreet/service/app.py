@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 
 import discreet
 from discreet.errors import ParameterError
@@ -21,6 +22,7 @@ from discreet.service.web.context import Context
 from discreet.service.web.failures import CatchAll, install
 from discreet.service.web.headers import SecurityHeaders, SizeLimit
 from discreet.service.web.logs import API, Lines, logger
+from discreet.service.web.rates import Rates
 
 ROUTERS: tuple[APIRouter, ...] = (
     signing_in.router,
@@ -34,9 +36,10 @@ ROUTERS: tuple[APIRouter, ...] = (
 )
 
 
-def create_app(settings: Settings, *, log: Any = None) -> FastAPI:
+def create_app(settings: Settings, *, log: Any = None, rates: Rates | None = None) -> FastAPI:
     """The service's web application for these settings; its database must have been migrated."""
-    here = Context(settings, engine_for(settings.database), log or logger(), sign_in_of(settings))
+    engine = engine_for(settings.database)
+    here = Context(settings, engine, log or logger(), sign_in_of(settings), rates or Rates())
     app = FastAPI(
         title="discreet",
         version=discreet.__version__,
@@ -51,7 +54,7 @@ def create_app(settings: Settings, *, log: Any = None) -> FastAPI:
         app.include_router(router, prefix=API)
     app.include_router(oidc.router)
     add_pages(app)
-    install(app, show_problem)
+    install(app, methods_of, show_problem)
     app.add_middleware(SizeLimit)
     app.add_middleware(AddressLimit, rates=here.rates)
     app.add_middleware(CatchAll, log=here.log)
@@ -59,6 +62,14 @@ def create_app(settings: Settings, *, log: Any = None) -> FastAPI:
     app.add_middleware(SecurityHeaders, https=here.https)
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]
     return app
+
+
+def methods_of(path: str) -> str:
+    """The methods that an address of the API takes, as in the header Allow."""
+    inner = path.removeprefix(API)
+    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    found = {method for route in routes if route.path_regex.match(inner) for method in route.methods}
+    return ", ".join(sorted(found)) or "GET"
 
 
 def sign_in_of(settings: Settings) -> SignIn | None:

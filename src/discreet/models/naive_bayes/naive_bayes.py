@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from numbers import Real
+from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +19,7 @@ from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
 from discreet.models import explanation
 from discreet.models.classifier import PrivateClassifier
-from discreet.models.count_database import CountsByQuery, ask_steps, rehearse_steps
+from discreet.models.count_database import CountsByQuery, ask_steps, choosing, rehearse_steps
 from discreet.models.explanation import Evidence
 from discreet.models.naive_bayes import plan as planning
 from discreet.models.naive_bayes import selection, tables
@@ -143,16 +145,17 @@ class NaiveBayes(PrivateClassifier):
     def _learn_by_counts(
         self, database: CountsByQuery, schema: Schema, epsilon: Epsilon, purpose: str
     ) -> NoisyStatistics:
-        """The tables that a direct fit with select=None asks for, at the same shares and with the same noise.
+        """What a direct fit asks for, at the same shares and with the same noise: with the same seed, the same model.
 
-        With the same seed the model is the same. A choice of columns is not a count, so "auto" chooses none.
+        If the database only counts, no column is chosen, as with select=None.
         """
-        if isinstance(self.select, int) and self.select != len(schema.names):
+        options, chooser = (self.numeric, self.bins), choosing(database)
+        wanted = self.select if chooser is not None or isinstance(self.select, int) else None
+        if chooser is None and wanted not in (None, len(schema.names)):
             raise ParameterError(
-                f"select={self.select!r}: columns are not chosen by counts alone, and a count database answers nothing "
-                "else; use select=None"
+                f"select={self.select!r}: this database only counts, and does not choose columns; use select=None"
             )
-        options = (self.numeric, self.bins)
+        selection.rehearse(wanted, schema, epsilon, *options, self.split)
 
         def rehearse(rest: Epsilon) -> None:  # with this many records, every column is asked
             rehearse_steps(planning.steps(schema, rest, MOST_RECORDS, *options, self.split), schema)
@@ -164,9 +167,16 @@ class NaiveBayes(PrivateClassifier):
         rehearse(epsilon)
         if schema.records is None and planning.needs_records(schema, *options, epsilon):
             known, bought = bought_records(schema, epsilon, rehearse, buy, careful=True)
-        names: Sequence[str] = schema.names if self.select == len(schema.names) else ()
-        noisy = buy(planning.steps(schema, known.rest, known.records, *options, self.split, names))
-        return noisy if bought is None else bought + noisy
+        receipts = [] if bought is None else [bought.receipt]
+        records, rest = known.records, known.rest
+        names: Sequence[str] = schema.names if wanted == len(schema.names) else ()
+        for rule in (selection.one, selection.few) if chooser is not None else ():
+            choice = None if names else rule(wanted, schema, rest, records, self.bins)
+            if chooser is not None and choice is not None:
+                won = chooser.choose(choice.candidates, choice.wanted, choice.epsilon, purpose=purpose)
+                names, rest, receipts = won.columns, choice.rest, [*receipts, won.receipt]
+        noisy = buy(planning.steps(schema, rest, records, *options, self.split, names))
+        return NoisyStatistics(known.answers + noisy.tables, reduce(add, [*receipts, noisy.receipt]))
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         self._model = tables.build(noisy, schema, float(self.smoothing)).in_order(places)

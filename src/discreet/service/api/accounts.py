@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from fastapi import Body as Sent
 
 from discreet.service import catalogue, datasets, log, standings
-from discreet.service.api.shapes import Amount, Answer, Before, Body, Epsilon, Limit, Name, Number, problems, shown
+from discreet.service.api.shapes import Amount, Answer, Before, Body, Limit, Money, Name, Number, problems, shown
 from discreet.service.problems import Problems
 from discreet.service.standings import Account
 from discreet.service.web.access import AnyCaller, Auditor, Here, Owner
@@ -34,7 +34,7 @@ class AccountShown(Answer):
 class NewLimit(Body):
     """The new limit; never below what is spent and reserved."""
 
-    limit: Epsilon
+    limit: Money
 
 
 class EntryShown(Answer):

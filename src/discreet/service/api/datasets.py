@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from discreet.service import catalogue, datasets
-from discreet.service.api.shapes import Answer, Body, Epsilon, Line, Name, NamePath, Number, Text, Title, problems
+from discreet.service.api.shapes import Answer, Body, Line, Money, Name, NamePath, Number, Text, Title, problems
 from discreet.service.catalogue import Dataset, Version
 from discreet.service.errors import NotFoundError
 from discreet.service.people import Person
@@ -29,7 +29,7 @@ class PopulationWanted(Body):
     """People whom tables are about. A new population is the owner's word that its people are in no other one."""
 
     name: Name
-    limit: Epsilon
+    limit: Money
     adjacency: Literal["add-remove", "replace-one"]
 
 
@@ -57,7 +57,7 @@ class DatasetWanted(Body):
     title: Title
     description: Text = ""
     population: Name
-    limit: Epsilon
+    limit: Money
     source: Line
     target: Line
     ignore: Annotated[tuple[Line, ...], Field(max_length=1000, strict=False)] = ()

@@ -13,7 +13,7 @@ from discreet.privacy.accounts import as_fraction
 from discreet.service import job_views, jobs
 from discreet.service.api.shapes import Amount, Answer, Body, Identifier, Limit, Name, Note, problems, shown
 from discreet.service.job_views import Job
-from discreet.service.problems import Problem, Problems
+from discreet.service.problems import Problems
 from discreet.service.quotes import Quote
 from discreet.service.quotes import quote as quote_for
 from discreet.service.requests import CountRequest, ScoreRequest, TrainRequest, plain
@@ -138,11 +138,9 @@ def ask(
     caller: Analyst,
     here: Here,
     response: Response,
-    idempotency_key: Annotated[Key | None, Header(description="A new one for a new request, such as a UUID.")] = None,
+    idempotency_key: Annotated[Key, Header(description="A new one for a new request, such as a UUID.")],
 ) -> JobShown:
     """Ask for a model, a score or counts. The same key gives the same job, and costs nothing again."""
-    if idempotency_key is None:
-        raise Problem(Problems.KEY_NEEDED)
     with here.writing() as connection:
         job, is_new = jobs.submit(
             connection,

@@ -67,7 +67,7 @@ def list_people(caller: OwnerReads, here: Here) -> list[PersonShown]:
         return [_shown(person) for person in people.all_people(connection)]
 
 
-@router.post("/people/invitations", status_code=201, responses=problems(Problems.CSRF))
+@router.post("/invitations", status_code=201, responses=problems(Problems.CSRF))
 def invite(sent: Annotated[Invitation, Sent()], caller: Owner, here: Here) -> LinkMade:
     """A one-time link by which somebody makes their own account."""
     hours = here.settings.link_hours

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from discreet.privacy.accounts import as_fraction
 from discreet.service import catalogue, grants, people, projects
-from discreet.service.api.shapes import Amount, Answer, Body, Epsilon, Name, NamePath, Number, Title, problems, shown
+from discreet.service.api.shapes import Amount, Answer, Body, Money, Name, NamePath, Number, Title, problems, shown
 from discreet.service.errors import NotFoundError
 from discreet.service.grants import Grant
 from discreet.service.people import Person
@@ -44,7 +44,7 @@ class ProjectShown(Answer):
 class LimitWanted(Body):
     """What a project may spend on a population."""
 
-    limit: Epsilon
+    limit: Money
 
 
 class GrantWanted(Body):
@@ -53,18 +53,18 @@ class GrantWanted(Body):
     project: Name
     person: Name
     dataset: Name
-    limit: Epsilon
+    limit: Money
     kinds: Kinds = ("train", "score", "count")
-    approve_up_to: Epsilon = "0"
+    approve_up_to: Money = "0"
     expires_at: Moment | None = None
 
 
 class GrantChange(Body):
     """What is null stays as it is."""
 
-    limit: Epsilon | None = None
+    limit: Money | None = None
     kinds: Kinds | None = None
-    approve_up_to: Epsilon | None = None
+    approve_up_to: Money | None = None
     expires_at: Moment | None = None
 
 

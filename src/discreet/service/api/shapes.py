@@ -20,12 +20,12 @@ Line: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$
 Title: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", min_length=1, max_length=200)]
 Note: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", max_length=400)]
 Text: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=4000)]
-Epsilon: TypeAlias = Annotated[
+Money: TypeAlias = Annotated[
     str,
-    StringConstraints(pattern=r"^[0-9]{1,6}([.][0-9]{1,9}|/[1-9][0-9]{0,8})?$", max_length=20),
-    Field(examples=["1", "0.1", "1/3"]),
+    StringConstraints(pattern=r"^(0|[1-9][0-9]{0,4})([.][0-9]{1,9})?$", max_length=20),
+    Field(examples=["10", "2.5"]),
 ]
-"""An exact amount of privacy loss: a decimal or a fraction."""
+"""A limit of an account: below 100,000, with at most nine decimals, which the accounts keep exactly."""
 Amount: TypeAlias = Annotated[str, Field(description="Privacy loss as an exact decimal number.", examples=["0.25"])]
 NamePath: TypeAlias = Annotated[Name, Path(description="The name.")]
 Number: TypeAlias = Annotated[int, Path(ge=1, le=2**31 - 1, description="The number.")]

@@ -17,6 +17,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote_plus
 
 import httpx
 from authlib.oauth2.base import OAuth2Error
@@ -65,16 +66,6 @@ class Identity:
     link: str | None
 
 
-class _Client(OAuth2Client):  # type: ignore[misc]
-    """Authlib's protocol on httpx: its own adapter is bound to one version of that library."""
-
-    def _http_post(
-        self, url: str, body: str | None = None, auth: Any = None, headers: Any = None, **_: Any
-    ) -> httpx.Response:
-        url, headers, body = auth.prepare("POST", url, dict(headers or {}), body)
-        return self.session.post(url, content=body, headers=headers)  # type: ignore[no-any-return]
-
-
 class SignIn:
     """The two steps of a sign-in. The provider's metadata are fetched once; its keys again when a key is unknown."""
 
@@ -105,7 +96,12 @@ class SignIn:
                 raise Problem(Problems.NOT_SIGNED_IN)
             with self._session() as session:
                 token = self._client(session).fetch_token(
-                    self._known(session)["token_endpoint"], code=code, code_verifier=verifier
+                    self._known(session)["token_endpoint"],
+                    code=code,
+                    code_verifier=verifier,
+                    auth=httpx.BasicAuth(
+                        quote_plus(self._provider.client_id), quote_plus(self._provider.client_secret)
+                    ),
                 )
                 claims = self._claims(session, token["id_token"], nonce)
         except (BadData, OAuth2Error, JoseError, httpx.HTTPError, KeyError, ValueError, TypeError):
@@ -113,8 +109,8 @@ class SignIn:
         shown = claims.get("preferred_username") or claims.get("name") or ""
         return Identity(f"{self._provider.issuer} {claims['sub']}", str(shown)[:100], link)
 
-    def _client(self, session: httpx.Client) -> _Client:
-        return _Client(
+    def _client(self, session: httpx.Client) -> OAuth2Client:
+        return OAuth2Client(
             session,
             client_id=self._provider.client_id,
             client_secret=self._provider.client_secret,

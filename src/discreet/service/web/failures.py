@@ -72,6 +72,8 @@ def _validation(error: RequestValidationError) -> Problem:
     found = error.errors()
     if any(each["type"] == "json_invalid" for each in found):
         return Problem(Problems.MALFORMED)
+    if any(each["type"] == "missing" and each["loc"] == ("header", "idempotency-key") for each in found):
+        return Problem(Problems.KEY_NEEDED)
     fields = [
         {"field": ".".join(str(part)[:LONGEST_FIELD] for part in each["loc"][:8]), "rule": str(each["type"])}
         for each in found[:MOST_ERRORS]
@@ -93,13 +95,19 @@ def wants_page(request: Request) -> bool:
     return not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", "")
 
 
-def install(app: FastAPI, render: Renderer | None = None) -> None:
-    """Let every exception of a handler end as a problem. `render` shows it as a page where a browser asked for one."""
+def install(app: FastAPI, allowed: Callable[[str], str], render: Renderer | None = None) -> None:
+    """Let every exception of a handler end as a problem.
+
+    `allowed` names the methods that a path takes, for the header Allow: the framework knows those of one route, and a
+    path may have several. `render` shows a problem as a page where a browser asked for one.
+    """
 
     async def answer(request: Request, error: Exception) -> Response:
         problem = problem_of(error)
         if problem.problem is Problems.INTERNAL:
             raise error  # to CatchAll, which logs where it happened
+        if problem.problem is Problems.METHOD:
+            problem.headers = {"Allow": allowed(request.url.path)}
         if render is not None and wants_page(request):
             return await render(request, problem)
         return as_json(problem)
