@@ -19,7 +19,7 @@ SERVING := .venv-serving
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[all,service]" --group dev
 	touch $(READY)
 
 demo: $(READY)
@@ -57,7 +57,7 @@ $(ENGINES)/.ready: pyproject.toml
 	touch $(ENGINES)/.ready
 
 test-service: $(SERVICE)/.ready
-	$(SERVICE)/bin/python -m pytest tests/privacy/accounts tests/service tests/client -m "service or not service"
+	$(SERVICE)/bin/python -m pytest tests/privacy/accounts tests/service $(wildcard tests/client)
 
 $(SERVICE)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(SERVICE)
