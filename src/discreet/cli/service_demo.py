@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import secrets
 import socket
 import tempfile
 import threading
@@ -134,10 +133,10 @@ def _people(engine: Any) -> People:
     from discreet.privacy.accounts import writing
     from discreet.service.people import add_person
     from discreet.service.security.caller import Scope
-    from discreet.service.security.secrets import hash_password
+    from discreet.service.security.secrets import hash_password, new_secret
     from discreet.service.security.sessions import make_token
 
-    passwords = {name: secrets.token_urlsafe(12) for name in ("ada", "grace", "alan")}
+    passwords = {name: new_secret()[:16] for name in ("ada", "grace", "alan")}
     hashes = {name: hash_password(password) for name, password in passwords.items()}
     with writing(engine) as connection:
         owner = add_person(connection, "ada", "Ada, owner", ("owner",), password_hash=hashes["ada"])
