@@ -1,6 +1,7 @@
 """The states of jobs and the money, against a plain model: any order of requests, decisions, workers and clocks."""
 
 import math
+import os
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
@@ -124,6 +125,9 @@ class Machine(RuleBasedStateMachine):
 
     @rule(who=st.integers(0, 1), price=st.sampled_from(PRICES), key=st.integers(0, 60))
     def submit(self, who, price, key):
+        self.asks(who, price, key)
+
+    def asks(self, who, price, key):
         content = {"kind": "train", "model": "one-rule", "epsilon": str(price)}
 
         def ask():
@@ -189,6 +193,10 @@ class Machine(RuleBasedStateMachine):
             self.move(job["who"], job["price"], reserved=-1)
         job["state"] = state
 
+    @rule(who=st.integers(0, 1), key=st.integers(100, 10**6))
+    def submit_little(self, who, key):
+        self.asks(who, PRICES[0], key)
+
     @rule()
     def start(self):
         waiting = sorted((job["decided"], name) for name, job in self.model.items() if job["state"] == "reserved")
@@ -209,10 +217,12 @@ class Machine(RuleBasedStateMachine):
             assert found.visible_at == Clock.at + timedelta(seconds=SLOT)
 
     @precondition(lambda self: any(job["state"] == "running" for job in self.model.values()))
-    @rule(data=st.data(), good=st.booleans())
-    def end(self, data, good):
+    @rule(data=st.data(), good=st.booleans(), too_late=st.booleans())
+    def end(self, data, good, too_late):
         names = sorted(name for name, job in self.model.items() if job["state"] == "running")
         job = self.model[data.draw(st.sampled_from(names))]
+        if too_late:
+            Clock.at = max(Clock.at, job["visible"])
         made = jobs.Made(b"{}", {}, "0" * 64) if good else None
         if job["outcome"] is not None:
             with pytest.raises(StateError):
@@ -292,7 +302,7 @@ class TestJobs:
             monkeypatch.setattr(module, "now", lambda: Clock.at)
         self.forget_people(clinic)
         Machine.engine = clinic.engine
-        few = 60 if clinic.engine.dialect.name == "sqlite" else 30
+        few = int(os.environ.get("DISCREET_SCHEDULES", "60" if clinic.engine.dialect.name == "sqlite" else "30"))
         quick = settings(
             max_examples=few, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
         )

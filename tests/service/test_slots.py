@@ -1,0 +1,101 @@
+"""What analysts see in time does not depend on the data."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.schema import Categorical, Schema
+from discreet.service import job_views, jobs, releases
+from discreet.service.slots import REGISTRATION, deadline, slot
+
+SCHEMA = Schema([Categorical("smoker", ["no", "yes"])], "ill", ["no", "yes"], records=100)
+COUNT = {"kind": "count", "epsilon": "1/10", "queries": [{}]}
+START = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that tests move."""
+    times = {"at": START}
+    for module in (jobs, job_views, releases):
+        monkeypatch.setattr(module, "now", lambda: times["at"])
+    return times
+
+
+def seen(clinic, job):
+    """All that an analyst can see of a job, but for what is random: its id and the release's."""
+    found = asdict(clinic.job(job))
+    number = len(clinic.read(releases.all_releases, clinic.ann))
+    release = clinic.read(releases.release_of_job, job, clinic.ann)
+    return {**found, "id": "", "release": bool(found["release"]), "releases": number, "there": release is not None}
+
+
+def story(clinic, clock, key, moments, outcome, at):
+    """What an analyst sees at each moment of a job whose outcome is stored at a time of its own."""
+    clock["at"] = START
+    job = clinic.ask(COUNT, key)
+    started = clinic.write(jobs.start, "w", ("count",), 10.0)
+    assert started.id == job
+    views, done = [], False
+    for moment in moments:
+        if outcome is not None and not done and moment >= at:
+            clock["at"] = START + timedelta(seconds=at)
+            clinic.write(jobs.end, started, "w", jobs.Made(b"{}", {}, "") if outcome == "released" else None, "Broken")
+            done = True
+        clock["at"] = START + timedelta(seconds=moment)
+        views.append(seen(clinic, job))
+    return views
+
+
+def test_what_is_seen_in_time_is_the_same_on_neighbouring_tables(clinic, clock):
+    """Neighbours may make a job quick or slow, fail at once or late, or kill the worker; before the slot's end, nothing
+    of it is seen, and afterwards one bit."""
+    clinic.pretend(SCHEMA)
+    clinic.grant(approve_up_to=1)
+    moments = [0, 0.5, 1, 5, 9.5, 9.999, 10, 11, 100]
+    before = [moment for moment in moments if moment < 10]
+    stories = {
+        (outcome, at): story(clinic, clock, f"{outcome}{at}", moments, outcome, at)
+        for outcome, at in (("failed", 0.5), ("failed", 9.5), (None, 0), ("released", 11))
+    }
+    first = next(iter(stories.values()))
+    assert all(each == first for each in stories.values())  # failed early, late, lost, or released too late
+    assert [view["state"] for view in first] == ["running"] * len(before) + ["failed"] * 3
+    for at in (0.5, 9.5):
+        good = story(clinic, clock, f"good{at}", moments, "released", at)
+        assert [view["state"] for view in good] == ["running"] * len(before) + ["released"] * 3
+        assert good[: len(before)] == first[: len(before)]
+
+
+def test_a_release_cannot_be_read_before_its_slot_is_over(clinic, clock):
+    clinic.pretend(SCHEMA)
+    clinic.grant(approve_up_to=1)
+    clinic.ask(COUNT, "early")
+    started = clinic.write(jobs.start, "w", ("count",), 10.0)
+    clinic.write(jobs.end, started, "w", jobs.Made(b"{}", {}, ""))
+    with clinic.engine.connect() as connection:
+        (stored,) = connection.exec_driver_sql("SELECT id FROM releases").scalars().all()
+    for person in (clinic.ann, clinic.owner):
+        assert clinic.read(releases.all_releases, person) == []
+        with pytest.raises(jobs.NotFoundError):
+            clinic.read(releases.content_of, stored, person)
+    clock["at"] += timedelta(seconds=10)
+    assert clinic.read(releases.content_of, stored, clinic.ann) == b"{}"
+
+
+@given(st.sampled_from(["train", "score", "count"]), st.integers(1, 10**7), st.floats(1, 60), st.integers(0, 50))
+def test_slots_are_multiples_of_the_least_and_grow_with_the_table(kind, records, least, queries):
+    request = {"model": "auto", "queries": [{}] * queries}
+    whole = slot(kind, SCHEMA, records, request, least).total_seconds()
+    assert abs(whole / least - round(whole / least)) < 1e-6
+    assert whole >= least - 1e-6  # times are whole microseconds
+    assert slot(kind, SCHEMA, 2 * records, request, least).total_seconds() >= whole
+    left = deadline(timedelta(seconds=whole)).total_seconds()
+    assert 0 < left < whole
+
+
+def test_drafts_and_snapshots_have_an_hour():
+    assert slot("draft", None, None, {}, 10.0) == slot("snapshot", SCHEMA, 5, {}, 10.0) == REGISTRATION
