@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet import advice, audit, datasets, evaluation, federated
+    from discreet.client import Client
     from discreet.errors import DiscreetError
     from discreet.evaluation import evaluate
     from discreet.models.auto.auto import Auto
@@ -33,6 +34,7 @@ __all__ = [
     "BeeFeatureSelector",
     "BeeRules",
     "Categorical",
+    "Client",
     "CountDatabase",
     "DecisionTree",
     "DiscreetError",
@@ -64,6 +66,7 @@ _HOMES = {
     "BeeFeatureSelector": "discreet.models.bees.bee_feature_selector",
     "BeeRules": "discreet.models.bees.bee_rules",
     "Categorical": "discreet.schema",
+    "Client": "discreet.client",
     "CountDatabase": "discreet.models.count_database",
     "DecisionTree": "discreet.models.trees.decision_tree",
     "DiscreetError": "discreet.errors",

@@ -10,7 +10,7 @@ from discreet.client.jobs import RemoteJob
 from discreet.client.transport import Transport
 
 if TYPE_CHECKING:
-    from discreet.released.answers import Answers
+    from discreet.released.answers import Answer
 
 
 class Client:
@@ -64,7 +64,7 @@ class Client:
         """What a request would cost, what would remain, and what to expect; nothing is charged."""
         return self.dataset(dataset, project=project).quote(request)
 
-    def count(self, dataset: str, *, project: str | None = None, **asked: Any) -> Answers:
+    def count(self, dataset: str, *, project: str | None = None, **asked: Any) -> Answer:
         """Counts; see `RemoteDataset.count`."""
         return self.dataset(dataset, project=project).count(**asked)
 

@@ -12,7 +12,7 @@ from discreet.client.transport import Transport
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from discreet.released.answers import Answers
+    from discreet.released.answers import Answer, Answers
     from discreet.schema import Schema
 
 
@@ -77,13 +77,15 @@ class RemoteDataset:
         queries: Sequence[Any],
         epsilon: object,
         *,
-        shares: Sequence[int] | None = None,
+        shares: Sequence[float] | None = None,
+        purpose: str = "counts",
         key: str | None = None,
         timeout: float | None = None,
     ) -> Answers:
         """Counts for several queries in one request: `CrossedCounts`, or plain data of that form.
 
-        Queries that exclude each other are charged the largest of their parts; all others divide epsilon.
+        Queries that exclude each other are charged the largest of their parts; all others divide epsilon. This is what
+        `OneRule.fit_from` and `NaiveBayes.fit_from` call; the service has a log of its own, and no use for `purpose`.
         """
         from discreet.released.answers import Answers
 
@@ -102,10 +104,10 @@ class RemoteDataset:
         epsilon: object,
         key: str | None = None,
         timeout: float | None = None,
-    ) -> Answers:
+    ) -> Answer:
         """How many records satisfy all conditions, in each cell of the columns grouped by."""
         divided = [{"column": each} if isinstance(each, str) else dict(each) for each in by]
-        return self.ask([{"where": list(where), "by": divided}], epsilon, key=key, timeout=timeout)
+        return self.ask([{"where": list(where), "by": divided}], epsilon, key=key, timeout=timeout)[0]
 
     def train(
         self,

@@ -68,7 +68,7 @@ def methods_of(path: str) -> str:
     """The methods that an address of the API takes, as in the header Allow."""
     inner = path.removeprefix(API)
     routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
-    found = {method for route in routes if route.path_regex.match(inner) for method in route.methods}
+    found = {method for route in routes if route.path_regex.match(inner) for method in route.methods or ()}
     return ", ".join(sorted(found)) or "GET"
 
 

@@ -28,7 +28,8 @@ from discreet.privacy.epsilon import as_release_epsilon
 from discreet.service.errors import RequestError
 from discreet.storage.envelope import content_hash
 
-MOST_QUERIES = 100
+MOST_QUERIES = 256
+"""As many as the door takes (doors/questions.py), so that a model of many columns is learned by one request."""
 MOST_PREDICATES = 16
 MOST_VALUES = 1000
 MOST_COLUMNS_BY = 4

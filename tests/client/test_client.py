@@ -1,0 +1,220 @@
+"""The client against a service with a real worker: the whole way of an analyst; what is repeated, and what is not."""
+
+import csv
+import itertools
+import threading
+import time
+import uuid
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from discreet import Client, NaiveBayes, OneRule
+from discreet.client import RefusedError
+from discreet.client import transport as transport_module
+from discreet.client.dataset import model_of
+from discreet.client.transport import ATTEMPTS, Transport
+from discreet.errors import BudgetError, ParameterError
+from discreet.service import jobs
+from discreet.service.source_file import SourceEntry, add_source
+from discreet.service.worker import Worker
+from support.service_world import Unlimited, world
+
+TOKEN = "dsc_" + "x" * 43
+
+
+def write_table(path, rows=600):
+    """A table whose target follows one column."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "sex", "smoker", "ill"])
+        for number in range(rows):
+            smoker = "yes" if number % 3 == 0 else "no"
+            writer.writerow([20 + number % 60, "FM"[number % 2], smoker, smoker])
+
+
+def until(wanted, seconds=60):
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not (found := wanted()):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    return found
+
+
+@contextmanager
+def working(service):
+    """A worker in a thread, on a connection of its own."""
+    worker = Worker(service.settings, service.engine)
+    thread = threading.Thread(target=worker.run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        worker.stop()
+        thread.join(60)
+
+
+def register(service, path):
+    """All that an owner does, by the API alone."""
+    with service.client("olga") as owner:
+        until(lambda: any(each["name"] == "table" for each in owner.get("/sources").json()))
+        body = {"name": "smokers", "title": "Smokers", "population": "clinic", "limit": "50", "source": "table"}
+        assert owner.post("/datasets", json={**body, "target": "ill"}).status_code == 201
+        address = "/datasets/smokers/versions/1"
+        draft = until(lambda: (found := owner.get(f"{address}/draft").json())["state"] == "drafted" and found)
+        schema = {**draft["draft"], "records": 600}
+        done = owner.post(f"{address}/confirm", json={"schema": schema, "confirmed": draft["to_confirm"]})
+        assert done.status_code == 200, done.text
+        until(lambda: owner.get("/datasets/smokers").json()["versions"][0]["state"] == "ready")
+        grant = {"project": "study", "person": "ana", "dataset": "smokers", "limit": "20", "approve_up_to": "5"}
+        assert owner.post("/grants", json=grant).status_code == 201
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("service")
+    write_table(folder / "table.csv")
+    with world(folder / "service", rates=Unlimited(), least_slot=2.0) as made:
+        with made.writing() as connection:  # the jobs that the world made for other tests are not for this worker
+            jobs.cancel(connection, made.facts["reserved_job"], made.people["ana"])
+        add_source(made.settings.worker_folder, SourceEntry("table", "file", str(folder / "table.csv")))
+        with working(made):
+            register(made, folder / "table.csv")
+            yield made
+
+
+@pytest.fixture
+def client(service):
+    with Client(service.url, token=service.tokens["ana"]) as made:
+        yield made
+
+
+def test_an_analyst_asks_for_everything(client):
+    assert [each["name"] for each in client.datasets()] == ["patients", "smokers"]
+    table = client.dataset("smokers")
+    assert table.schema.target == "ill"
+    assert set(table.dummy(5)) == {"age", "sex", "smoker", "ill"}
+    quoted = table.quote({"kind": "train", "model": "auto", "epsilon": "2"})
+    assert (quoted["price"], quoted["enough"]) == ("2", True)
+
+    answer = client.count("smokers", where=[{"column": "smoker", "equals": "yes"}], by=["ill"], epsilon=1)
+    assert abs(answer.total(ill="yes").value - 200) < 30
+    seen = []
+    job = table.train("one-rule", epsilon=2, wait=False)
+    model = model_of(job.wait(60, progress=lambda each: seen.append(each.state)))
+    assert seen[-1] == "released"
+    assert model.predict([{"age": 30, "sex": "F", "smoker": "yes"}]).tolist() == ["yes"]
+    assert client.predict(job.release, [{"age": 30, "sex": "F", "smoker": "no"}])[0]["prediction"] == "no"
+    score = client.score("smokers", job, epsilon=1)
+    assert score
+    spent = next(each for each in client.budget() if each["name"] == "ana/smokers")
+    assert spent["spent"] == "4"
+    assert [each.state for each in client.jobs(dataset="smokers")] == ["released"] * 3
+    assert len(client.releases()) >= 3
+
+
+@pytest.mark.parametrize("family", [OneRule, NaiveBayes])
+def test_a_model_is_learned_by_count_queries_over_http(client, family):
+    table = client.dataset("smokers")
+    model = family(table.schema, epsilon=2).fit_from(table)
+    records = [{"age": 30, "sex": "F", "smoker": answer} for answer in ("yes", "no")]
+    assert model.predict(records).tolist() == ["yes", "no"]
+    assert float(model.guarantee_.epsilon) == 2
+
+
+def test_a_budget_that_is_short_is_a_budget_error(client):
+    request = {"kind": "train", "model": "one-rule", "epsilon": "4.9"}
+    with pytest.raises(BudgetError, match="ask the owner") as caught:
+        [client.dataset("smokers").submit(request) for _ in range(6)]
+    assert caught.value.status == 409
+    for job in client.jobs(state="reserved", dataset="smokers"):
+        job.cancel()
+
+
+def test_refusals_have_a_remedy(client, service):
+    with pytest.raises(RefusedError, match="There is no such thing") as caught:
+        client.dataset("nowhere").facts  # noqa: B018 - reading it is the call
+    assert caught.value.problem == "/problems/not-found"
+    assert caught.value.remedy
+    with pytest.raises(RefusedError, match="do not fit"):
+        client.dataset("smokers").submit({"kind": "train", "model": "magic", "epsilon": "1"})
+    job = client.dataset("smokers").submit({"kind": "train", "model": "one-rule", "epsilon": "5.5"})
+    assert job.state == "requested"
+    with pytest.raises(RefusedError, match="requested after"):
+        job.wait(0.3)
+    with service.client("olga") as owner:
+        assert owner.post(f"/jobs/{job.id}/refuse", json={"note": "too much"}).status_code == 200
+    with pytest.raises(RefusedError, match=r"refused \(too much\); nothing was spent"):
+        job.wait(10)
+    with pytest.raises(RefusedError, match="released nothing"):
+        job.content()
+
+
+class Flaky(httpx.BaseTransport):
+    """Loses the first answers, after the service has acted on them."""
+
+    def __init__(self, url, lost):
+        self.inner, self.lost, self.sent = httpx.HTTPTransport(), lost, []
+
+    def handle_request(self, request):
+        self.sent.append((request.method, request.url.path, request.headers.get("Idempotency-Key")))
+        answer = self.inner.handle_request(request)
+        if len(self.sent) <= self.lost:
+            answer.read()
+            answer.close()
+            raise httpx.ReadTimeout("lost")
+        return answer
+
+    def close(self):
+        self.inner.close()
+
+
+def test_asking_again_after_a_lost_answer_asks_once(service, monkeypatch):
+    monkeypatch.setattr(transport_module, "FIRST_WAIT", 0.01)
+    flaky = Flaky(service.url, 2)
+    with Client(service.url, token=service.tokens["ana"], http=flaky) as client:
+        job = client.dataset("smokers").submit({"kind": "count", "epsilon": "6", "queries": [{}]})
+        keys = {key for _, _, key in flaky.sent}
+        assert len(flaky.sent) == 3
+        assert len(keys) == 1
+        again = client.dataset("smokers").submit({"kind": "count", "epsilon": "6", "queries": [{}]}, key=keys.pop())
+        assert again.id == job.id
+        job.cancel()
+
+
+def test_what_changes_something_without_a_key_is_sent_once(monkeypatch):
+    monkeypatch.setattr(transport_module, "FIRST_WAIT", 0.001)
+    count = itertools.count()
+
+    def broken(request):
+        next(count)
+        return httpx.Response(503, json={})
+
+    transport = Transport("http://127.0.0.1:1", TOKEN, http=httpx.MockTransport(broken))
+    with pytest.raises(RefusedError):
+        transport.post(f"/jobs/{uuid.uuid4()}/cancel", {})
+    assert next(count) == 1
+    with pytest.raises(RefusedError, match="503"):
+        transport.get("/me")
+    assert next(count) == 1 + 1 + ATTEMPTS
+    transport.close()
+
+
+def test_a_token_is_needed_and_not_sent_in_clear(monkeypatch):
+    monkeypatch.delenv("DISCREET_TOKEN", raising=False)
+    with pytest.raises(ParameterError, match="DISCREET_TOKEN"):
+        Client("https://discreet.example.org")
+    with pytest.raises(ParameterError, match="https"):
+        Client("http://discreet.example.org", TOKEN)
+    for wrong in ("discreet.example.org", "ftp://x", "https://me:pass@x", "https://"):
+        with pytest.raises(ParameterError, match="address of a service"):
+            Client(wrong, TOKEN)
+    monkeypatch.setenv("DISCREET_TOKEN", TOKEN)
+    for fine in ("https://discreet.example.org/", "http://localhost:8000", "http://[::1]:8000"):
+        with Client(fine) as client:
+            assert TOKEN not in repr(client)
+    monkeypatch.setattr(transport_module, "FIRST_WAIT", 0.001)
+    with Client("http://127.0.0.1:9") as client, pytest.raises(RefusedError, match="does not answer"):
+        client.me()
