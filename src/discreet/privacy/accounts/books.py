@@ -25,7 +25,8 @@ from sqlalchemy import Connection, Row, select, update
 from discreet.errors import BudgetError, ParameterError
 from discreet.privacy.accounts import chain
 from discreet.privacy.accounts.amounts import as_fraction, counted, limit_nano
-from discreet.privacy.accounts.tables import KINDS, accounts, numbering, reservations
+from discreet.privacy.accounts.statements import ENTER, FIND_RESERVATION, LOCK_ACCOUNTS, SETTLE, TAKE, named
+from discreet.privacy.accounts.tables import KINDS, accounts, numbering
 from discreet.privacy.epsilon import as_epsilon, shown_above
 from discreet.schema import Adjacency
 
@@ -72,11 +73,11 @@ class Books:
         most = limit_nano(limit)
         if (population is None) != (kind == "population"):
             raise ParameterError("a population stands by itself, and every other account belongs to a population")
+        end = None
         if population is None:
             under, number = as_book_adjacency(adjacency), _next_number(connection)
         else:
-            _the(connection, population, "population")
-            chain.lock(connection, population)
+            end = chain.lock(connection, population)
             under, number = _inherited(connection, population, dataset, project, adjacency), _next_number(connection)
         _check_free(connection, kind, name, population)
         home = population or number
@@ -93,45 +94,26 @@ class Books:
                 limit_nano=most,
             )
         )
-        if population is None:
-            chain.start(connection, number)
-        chain.append(
-            connection,
-            home,
-            kind="open",
-            name=name,
-            epsilon=str(as_fraction(most)),
-            adjacency=under.value,
-            nano=most,
-            accounts=_json(facts),
-            at=chain.now(),
-        )
+        told = {"kind": "open", "name": name, "epsilon": str(as_fraction(most)), "adjacency": under.value, "nano": most}
+        end = end or chain.start(connection, number)
+        ENTER.run(connection, end.continued(**told, accounts=_json(facts), at=chain.now()))
         return number
 
     def set_limit(self, connection: Connection, account: int, limit: object) -> None:
         """Change the limit of an account; never below what is reserved and spent."""
         most, row = limit_nano(limit), _the(connection, account)
-        chain.lock(connection, row.population_id)
+        end = chain.lock(connection, row.population_id)
         changed = connection.execute(
             update(accounts)
             .where(accounts.c.id == account, accounts.c.reserved_nano + accounts.c.spent_nano <= most)
             .values(limit_nano=most)
         )
-        if changed.rowcount != 1:
+        if end is None or changed.rowcount != 1:
             raise BudgetError(
                 f"limit={limit} is below what {called(row)} has spent and reserved; a limit can only be lowered to that"
             )
-        chain.append(
-            connection,
-            row.population_id,
-            kind="limit",
-            name=row.name,
-            epsilon=str(as_fraction(most)),
-            adjacency=row.adjacency,
-            nano=most,
-            accounts=_json([account]),
-            at=chain.now(),
-        )
+        told = {"name": row.name, "epsilon": str(as_fraction(most)), "adjacency": row.adjacency, "nano": most}
+        ENTER.run(connection, end.continued(kind="limit", **told, accounts=_json([account]), at=chain.now()))
 
     def reserve(
         self,
@@ -210,68 +192,39 @@ class Books:
         wanted = sorted(set(ids))
         if not wanted or len(wanted) != len(ids):
             raise ParameterError("need at least one account, and each only once")
-        population = _the(connection, wanted[0]).population_id
-        chain.lock(connection, population)
-        rows = connection.execute(
-            select(accounts).where(accounts.c.id.in_(wanted)).order_by(accounts.c.id).with_for_update()
-        ).all()
+        population = wanted[0]  # numbers grow: a population has a smaller one than all its accounts
+        end = chain.lock(connection, population)
+        if end is None:
+            raise ParameterError("a release is paid by its population as well; name its account too")
+        rows = connection.execute(LOCK_ACCOUNTS, {"ids": wanted, "reservation": reservation_id}).all()
         if len(rows) != len(wanted) or any(row.population_id != population for row in rows):
             raise ParameterError("all accounts of a release belong to one population; check their numbers")
-        if population not in wanted:
-            raise ParameterError("a release is paid by its population as well; name its account too")
         price = counted(exact, paid, Adjacency(rows[0].adjacency))
-        _check_new(connection, reservation_id)
+        if rows[0].is_made:
+            raise BudgetError("this reservation exists already; it can be made only once")
         _check_room(rows, price)
         facts = {"name": name, "epsilon": str(exact), "adjacency": paid and paid.value, "nano": price}
-        state = "reserved" if kind == "reserve" else "spent"
-        connection.execute(
-            reservations.insert().values(
-                id=reservation_id,
-                population_id=population,
-                **facts,
-                account_ids=_json(wanted),
-                state=state,
-                created_at=at,
-            )
-        )
-        column = accounts.c[f"{state}_nano"]
-        connection.execute(update(accounts).where(accounts.c.id.in_(wanted)).values({column: column + price}))
-        chain.append(
-            connection, population, kind=kind, reservation_id=reservation_id, **facts, accounts=_json(wanted), at=at
-        )
+        reserves, listed = kind == "reserve", _json(wanted)
+        own = {"id": reservation_id, "population_id": population, "account_ids": listed, "created_at": at}
+        own["state"] = "reserved" if reserves else "spent"
+        more = {"more_reserved": price if reserves else 0, "more_spent": 0 if reserves else price}
+        entry = end.continued(kind=kind, reservation_id=reservation_id, **facts, accounts=listed, at=at)
+        TAKE.run(connection, {**named("reservation_", {**own, **facts}), "ids": wanted, **more, **entry})
 
     def _settle(self, connection: Connection, reservation_id: str, kind: str) -> None:
-        asked = reservations.c.id == reservation_id
-        population = connection.execute(select(reservations.c.population_id).where(asked)).scalar()
-        if population is None:
+        asked = {"reservation": reservation_id}
+        end = chain.lock_of(connection, reservation_id)
+        if end is None:
             raise BudgetError("there is no such reservation; reserve first")
-        chain.lock(connection, population)
-        row = connection.execute(select(reservations).where(asked).with_for_update()).one()
+        row = connection.execute(FIND_RESERVATION, asked).one()
         if row.state != "reserved":
             raise BudgetError(f"this reservation is {row.state} already; it can be spent or returned only once")
-        spent = row.nano if kind == "spend" else 0
-        ids = json.loads(row.account_ids)
-        moved = connection.execute(
-            update(accounts)
-            .where(accounts.c.id.in_(ids), accounts.c.reserved_nano >= row.nano)
-            .values(reserved_nano=accounts.c.reserved_nano - row.nano, spent_nano=accounts.c.spent_nano + spent)
-        )
-        if moved.rowcount != len(ids):
-            raise BudgetError("the accounts are damaged: less is reserved than this reservation; verify the accounts")
-        state = "spent" if kind == "spend" else "returned"
-        connection.execute(update(reservations).where(asked).values(state=state))
-        chain.append(
-            connection,
-            population,
-            kind=kind,
-            reservation_id=row.id,
-            name=row.name,
-            epsilon=row.epsilon,
-            adjacency=row.adjacency,
-            nano=row.nano,
-            accounts=row.account_ids,
-            at=chain.now(),
-        )
+        spends = kind == "spend"
+        more = {"more_reserved": -row.nano, "more_spent": row.nano if spends else 0}
+        facts = {"name": row.name, "epsilon": row.epsilon, "adjacency": row.adjacency, "nano": row.nano}
+        entry = end.continued(kind=kind, reservation_id=row.id, **facts, accounts=row.account_ids, at=chain.now())
+        state = {"new_state": "spent" if spends else "returned", "ids": json.loads(row.account_ids)}
+        SETTLE.run(connection, {**asked, **state, **more, **entry})
 
 
 def check_name(name: object, least: int = 1) -> None:
@@ -342,11 +295,6 @@ def _check_room(rows: Sequence[Row[Any]], price: int) -> None:
                 f"{called(row)} has less than epsilon={shown_above(as_fraction(price))} left; use a smaller epsilon, "
                 "or ask its owner for a higher limit"
             )
-
-
-def _check_new(connection: Connection, reservation_id: str) -> None:
-    if connection.execute(select(reservations.c.id).where(reservations.c.id == reservation_id)).first() is not None:
-        raise BudgetError("this reservation exists already; it can be made only once")
 
 
 def _json(content: object) -> str:

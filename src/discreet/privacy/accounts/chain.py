@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
-from discreet.errors import FileError
-from discreet.privacy.accounts.tables import chains, entries
+from discreet.privacy.accounts.statements import LOCK_CHAIN, LOCK_CHAIN_OF, named
+from discreet.privacy.accounts.tables import chains
 
 START = "0" * 64
 """What the first entry of a chain is chained to."""
@@ -31,26 +32,35 @@ def entry_hash(entry: Mapping[str, Any], previous: str) -> str:
     return hashlib.sha256(previous.encode("ascii") + canonical.encode("ascii")).hexdigest()
 
 
-def start(connection: Connection, population: int) -> None:
+@dataclass(frozen=True)
+class Chain:
+    """The end of a population's chain, which is locked: until this transaction ends, others wait."""
+
+    population: int
+    count: int
+    head: str
+
+    def continued(self, **facts: Any) -> dict[str, Any]:
+        """What is written for one more entry at the end; the next movement locks the chain again."""
+        entry = {"population_id": self.population, "number": self.count + 1, "reservation_id": None, **facts}
+        new = entry_hash(entry, self.head)
+        moved = {"population": self.population, "new_count": self.count + 1, "new_head": new}
+        return {**named("entry_", {**entry, "previous": self.head, "hash": new}), **moved}
+
+
+def lock(connection: Connection, population: int) -> Chain | None:
+    """Wait until no other transaction moves amounts of this population; None if there is no such population."""
+    found = connection.execute(LOCK_CHAIN, {"population": population}).first()
+    return None if found is None else Chain(*found)
+
+
+def lock_of(connection: Connection, reservation: str) -> Chain | None:
+    """The same for the population of a reservation; None if there is no such reservation."""
+    found = connection.execute(LOCK_CHAIN_OF, {"reservation": reservation}).first()
+    return None if found is None else Chain(*found)
+
+
+def start(connection: Connection, population: int) -> Chain:
     """Begin the chain of a new population."""
     connection.execute(chains.insert().values(population_id=population, count=0, head=START))
-
-
-def lock(connection: Connection, population: int) -> None:
-    """Wait until no other transaction moves amounts of this population; until this one ends, others wait."""
-    found = connection.execute(
-        select(chains.c.count).where(chains.c.population_id == population).with_for_update()
-    ).first()
-    if found is None:
-        raise FileError("the accounts are damaged: a population has no chain; restore the database from a backup")
-
-
-def append(connection: Connection, population: int, **facts: Any) -> None:
-    """Add an entry at the end of a chain whose lock is held."""
-    count, head = connection.execute(
-        select(chains.c.count, chains.c.head).where(chains.c.population_id == population)
-    ).one()
-    entry = {"population_id": population, "number": count + 1, "reservation_id": None, **facts}
-    new = entry_hash(entry, head)
-    connection.execute(entries.insert().values(**entry, previous=head, hash=new))
-    connection.execute(chains.update().where(chains.c.population_id == population).values(count=count + 1, head=new))
+    return Chain(population, 0, START)

@@ -33,6 +33,8 @@ from discreet.storage.addresses import POSTGRES, Address
 
 PATIENCE = 30
 """Seconds that a writer waits for another process, or for a free connection, before it gives up."""
+WRITERS = 4
+"""Threads of a process that write to PostgreSQL at once: more would only wait for one another, out of order."""
 DRIVER = "postgresql+psycopg"
 _READS = "discreet_reads"
 _TURNS: weakref.WeakKeyDictionary[Engine, Turns] = weakref.WeakKeyDictionary()
@@ -43,18 +45,20 @@ _ABANDONED: list[Pool] = []
 class Turns:
     """A lock that is given in the order in which threads asked for it: nobody waits long while others go twice.
 
+    `places` threads can have it at once.
+
     Test  tests/privacy/accounts/test_database.py::test_writers_take_turns_in_the_order_they_came
     """
 
-    def __init__(self) -> None:
+    def __init__(self, places: int = 1) -> None:
         self._guard = threading.Lock()
         self._waiting: collections.deque[threading.Event] = collections.deque()
-        self._taken = False
+        self._free = places
 
     def __enter__(self) -> None:
         with self._guard:
-            if not self._taken:
-                self._taken = True
+            if self._free:
+                self._free -= 1
                 return
             turn = threading.Event()
             self._waiting.append(turn)
@@ -72,7 +76,7 @@ class Turns:
             if self._waiting:
                 self._waiting.popleft().set()
             else:
-                self._taken = False
+                self._free += 1
 
     def _leave(self, turn: threading.Event) -> None:
         """Stop waiting; if the turn has come meanwhile, pass it on."""
@@ -105,8 +109,12 @@ def engine_for(url: str) -> Engine:
         except ImportError:
             raise MissingExtra("postgres") from None
         event.listen(engine, "connect", _prepare_postgres)
-    _TURNS[engine] = Turns()
+    _TURNS[engine] = _turns(engine)
     return engine
+
+
+def _turns(engine: Engine) -> Turns:
+    return Turns(1 if engine.dialect.name == "sqlite" else WRITERS)
 
 
 def shown(engine: Engine) -> str:
@@ -119,10 +127,10 @@ def shown(engine: Engine) -> str:
 def writing(engine: Engine) -> Iterator[Connection]:
     """A connection in one transaction, which is committed at the end or, after an error, undone.
 
-    On SQLite the threads of a process write one after another, in the order in which they asked.
+    Threads of a process take turns, in the order in which they asked: on SQLite one at a time, on PostgreSQL a few.
+    Do not write inside `writing` with another connection: on SQLite it would wait for itself.
     """
-    turn = _TURNS[engine] if engine.dialect.name == "sqlite" else contextlib.nullcontext()
-    with turn, _plainly(engine), engine.connect() as connection, connection.begin():
+    with _TURNS[engine], _plainly(engine), engine.connect() as connection, connection.begin():
         yield connection
 
 
@@ -226,7 +234,7 @@ def _forget_after_fork() -> None:
     for engine in list(_TURNS):
         _ABANDONED.append(engine.pool)
         engine.dispose(close=False)
-        _TURNS[engine] = Turns()
+        _TURNS[engine] = _turns(engine)
 
 
 os.register_at_fork(after_in_child=_forget_after_fork)
