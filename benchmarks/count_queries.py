@@ -179,9 +179,12 @@ def main() -> None:
 
 HEADER = """# Learned by count queries
 
-Command: `python benchmarks/count_queries.py --data DIR{more}`. Accuracy of `OneRule` and `NaiveBayes(select=None)`, fitted
-directly and learned from a count-query database (`fit_from(CountDatabase(...))`), each at the whole ε, beside the
-thesis's figures without a choice of columns. Stratified 10-fold, {repeats}, {draws} draws of the noise for each fold; ± is the standard error over folds and draws. Public data: these scores are not themselves private.
+Command: `python benchmarks/count_queries.py --data DIR{more}`.
+
+Accuracy of `OneRule` and `NaiveBayes(select=None)`, fitted directly and learned from a count-query database
+(`fit_from(CountDatabase(...))`), each at the whole ε, beside the thesis's figures without a choice of columns.
+Stratified 10-fold, {repeats}, {draws} draws of the noise for each fold; ± is the standard error over folds and draws.
+Public data: these scores are not themselves private.
 
 "By queries" asks what a direct fit asks: the law of the model is the same (and with the same seed the model itself,
 tests/models/test_count_database.py). "By counts alone" is the thesis's way: naive Bayes asks the same tables; one-rule

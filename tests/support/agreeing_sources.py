@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from discreet import Categorical, Numeric, Schema
 from discreet.errors import SchemaError
+from discreet.queries.crossed import CrossedCounts
 from discreet.queries.tables import ClassCounts, Counts, Moments, SoftCounts, SplineCounts, Total
 from discreet.schema.columns import NUMBER, is_utf8, text_of
+from discreet.sources.crossed_counts import CountedTables
 from discreet.sources.fingerprints import Fingerprinted
 
 TEXTS = [
@@ -64,7 +66,26 @@ def answers(source, schema, **options):
     recounted = np.concatenate([exact.counts[each].ravel() for each in cells])
     np.testing.assert_array_equal(folded[: len(recounted)], recounted)
     rows = coded_rows(source, schema, cells, exact)
-    return {query: exact.answer(query, schema) for query in asked} | {"rows": rows, "fold": folded}
+    crossed = CountedTables.of(crossed_queries(schema), schema)
+    tables = source.fold(crossed.cells, schema, crossed)
+    return {query: exact.answer(query, schema) for query in asked} | {"rows": rows, "fold": folded, "crossed": tables}
+
+
+def crossed_queries(schema):
+    """Counts by predicates on some columns, crossed with the classes and other columns."""
+    found = [CrossedCounts.of(by=[schema.target])]
+    for place, column in enumerate(schema.columns[:4]):
+        if isinstance(column, Categorical):
+            some = {"column": column.name, "in": list(column.categories[::2])}
+            axis = {"column": column.name}
+        else:
+            some = {"column": column.name, "between": [column.lower, column.missing_value]}
+            axis = {"column": column.name, "bins": 3, "overlapping": place % 2 == 0}
+        found += [CrossedCounts.of([some], [schema.target]), CrossedCounts.of(by=[axis, schema.target])]
+        if place:
+            found.append(CrossedCounts.of([some], [axis, found[-3].by[0].to_plain()]))
+    label = {"column": schema.target, "equals": schema.classes[0]}
+    return list(dict.fromkeys([*found, CrossedCounts.of([label])]))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def half_width(scale: float, level: float = LEVEL) -> int:
     Test   tests/released/test_answers.py::test_half_widths_are_exact_quantiles
 
     >>> half_width(10.0), half_width(0.0)
-    (29, 0)
+    (30, 0)
     """
     if scale == 0:
         return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -124,6 +124,15 @@ def check_rows(source: Source, *, sums: bool = False, levels: bool = False) -> N
         getattr(source, "check_rows", lambda: None)()
 
 
+def check_crossed(source: Source) -> None:
+    """Raise ParameterError if the source cannot count records by predicates; before anything is charged."""
+    own: Callable[[], None] | None = getattr(source, "check_crossed", None)
+    if own is None:
+        check_rows(source, sums=True)
+    else:
+        own()
+
+
 def sums_only(source: Source) -> bool:
     """Whether records stay where they are, and only sums over them come back: `fold` will do, but `rows` will not."""
     return bool(getattr(source, "sums_only", False))
@@ -148,6 +157,7 @@ __all__ = [
     "Source",
     "Task",
     "as_records",
+    "check_crossed",
     "check_rows",
     "finish",
     "levels_only",

@@ -49,6 +49,25 @@ class CountedTable:
         """The cells of columns that it needs."""
         return [each for each, _ in (*self.passing, *self.axes) if each is not None]
 
+    def add(
+        self, codes: Coded, known: NDArray[np.bool_], total: Integers, numbers: NDArray[np.int64] | None = None
+    ) -> None:
+        """Add records to the counts, in place: those that pass and are `known` to have a class.
+
+        With `numbers`, each stands for so many records that are alike.
+        """
+        kept = known
+        for cells, spans in self.passing:
+            kept = kept & _passes(spans)[codes[cells]]
+        flat = np.zeros(len(known), dtype=np.intp)
+        for cells, size in self.axes:
+            flat *= size
+            flat += codes[cells]
+        if numbers is None:
+            total += np.bincount(flat[kept], minlength=self.size)
+        else:
+            np.add.at(total, flat[kept], numbers[kept])
+
 
 @dataclass(frozen=True)
 class CountedTables:
@@ -82,24 +101,13 @@ class CountedTables:
             known = codes[None] < self.classes
             place = 0
             for table in self.tables:
-                total[place : place + table.size] += _counted(table, codes, known)
+                table.add(codes, known, total[place : place + table.size])
                 place += table.size
         return total
 
     def split(self, counts: Integers) -> list[Integers]:
         """The counts of each table."""
         return np.split(counts, np.cumsum([each.size for each in self.tables])[:-1])
-
-
-def _counted(table: CountedTable, codes: Coded, known: NDArray[np.bool_]) -> Integers:
-    kept = known
-    for cells, spans in table.passing:
-        kept = kept & _passes(spans)[codes[cells]]
-    flat = np.zeros(len(known), dtype=np.intp)
-    for cells, size in table.axes:
-        flat *= size
-        flat += codes[cells]
-    return np.bincount(flat[kept], minlength=table.size)
 
 
 @lru_cache(maxsize=256)

@@ -16,8 +16,9 @@ from discreet.records.encoding import Cells, Codes, class_codes
 from discreet.records.tables import check_names
 from discreet.records.values import Columns
 from discreet.schema import Schema
-from discreet.sources import Task, postgres_sql
+from discreet.sources import Task, postgres_crossed, postgres_sql
 from discreet.sources.coding import CodedBlock, count_blocks, fold_rows, rows_of_blocks
+from discreet.sources.crossed_counts import CountedTables
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.postgres_levels import Levels
 from discreet.sources.postgres_session import Rows, Session, begun, check_idle, connected, driver, named
@@ -150,6 +151,10 @@ class PostgresSource:
             self.finish()
             raise ParameterError(UNSTEADY)
 
+    def check_crossed(self) -> None:
+        """Raise ParameterError if records cannot be counted by predicates: all tables must be about one state."""
+        self.check_levels()
+
     def check_rows(self) -> None:
         """Raise ParameterError unless rows may travel: asked before the charge by models that need more than counts."""
         if not self._stream:
@@ -177,10 +182,14 @@ class PostgresSource:
         return rows_of_blocks(self._blocks(cells, schema), cells)
 
     def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
-        """Add up block by block, if rows may travel; else only counts at the places of trees, in the database."""
+        """Add up block by block, if rows may travel; else only counts, in the database: of trees, or by predicates."""
         if not self._stream and isinstance(task, CountsAt):
             self.check_levels()
             return self._open().levels.counted(task, schema)
+        if not self._stream and isinstance(task, CountedTables):
+            self.check_levels()
+            opened = self._open()
+            return postgres_crossed.counted(opened.session, opened.relation, opened.kinds, task, schema)
         self.check_rows()
         return fold_rows(rows_of_blocks(self._blocks(cells, schema), cells), task)
 
