@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from discreet.doors.passage import Payer, passage
-from discreet.errors import ParameterError
+from discreet.errors import DiscreetError, FileError, ParameterError
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
@@ -18,6 +18,9 @@ from discreet.privacy.steps import Step, split_evenly
 from discreet.queries.tables import ColumnScore, FractionScore, MajorityScore
 from discreet.schema import Schema
 from discreet.sources import Source
+from discreet.storage.envelope import Envelope, as_text
+
+FILE = Envelope("discreet/choice", 1, "a choice of columns by discreet", "a count database")
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,22 @@ class Selection:
 
     columns: tuple[str, ...]
     receipt: Receipt
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, sealed: the columns and the receipt."""
+        return FILE.wrap({"columns": list(self.columns), "receipt": self.receipt.to_dict()})
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], name: str = "the choice") -> Selection:
+        """The inverse of `to_dict`; FileError if it was altered."""
+        FILE.check(content, name)
+        try:
+            columns, receipt = tuple(map(as_text, content["columns"])), Receipt.from_dict(content["receipt"])
+            if not receipt.charges:
+                raise ValueError("no charge")
+        except (DiscreetError, KeyError, TypeError, ValueError, AttributeError):
+            raise FileError(f"{name} was altered or damaged; get it again from its owner") from None
+        return cls(columns, receipt)
 
 
 @dataclass(frozen=True, repr=False)

@@ -121,8 +121,8 @@ class OneRule(PrivateClassifier):
             counted = ask_steps(database, second[chosen.columns[0]], schema, purpose)
             return NoisyStatistics(counted.tables, chosen.receipt + counted.receipt)
         noisy = ask_steps(database, tables, schema, purpose)
-        best, _ = _chosen(noisy)
-        return noisy + ask_steps(database, second[best.column], schema, purpose)
+        best, _ = max(zip(queries, noisy.tables, strict=True), key=lambda pair: _lead(pair[1][1]))
+        return noisy + ask_steps(database, second[best], schema, purpose)
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         query, table = _chosen(noisy)
@@ -228,6 +228,17 @@ def _agreement(table: NoisyTable) -> float:
     """About how many records the rule of a noisy table classifies right."""
     rule = np.argmax(_log_class_probabilities(table), axis=0)
     return float(np.asarray(table.values, dtype=np.float64)[rule, np.arange(len(rule))].sum())
+
+
+def _lead(table: NoisyTable) -> float:
+    """How much more records the rule of a noisy table gets right than a guess, with what noise adds taken off.
+
+    In each cell the largest count leads the average of the classes, which is free of the noise in the cell's total. The
+    square of that lead is too large by about the variance of its noise, so a table of many cells would win by noise.
+    """
+    counts = np.asarray(table.values, dtype=np.float64)
+    lead = counts.max(axis=0) - counts.mean(axis=0)
+    return float(np.sqrt(np.maximum(lead**2 - table.variance * (1 - 1 / len(counts)), 0.0)).sum())
 
 
 def _cell_probabilities(table: NoisyTable) -> Matrix:
