@@ -159,7 +159,7 @@ def _tell(settings: Any, engine: Any, people: People) -> None:
     with Client(settings.public_url, people.token) as client:
         table = client.dataset(TABLE)
         _ask_for_model(engine, people, table)
-        answers = table.count(by=[table.schema.target], epsilon="0.25", timeout=PATIENCE)[0]
+        answers = table.count(by=[table.schema.target], epsilon="0.25", timeout=PATIENCE)
         width = answers.half_width()
         rows = [
             (name, f"{value:,.0f}", f"± {width:.0f}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, case, select
 from starlette.responses import Response
 
 from discreet.privacy.accounts.tables import KINDS, accounts
@@ -16,6 +16,8 @@ from discreet.service.pages.views import money_of
 from discreet.service.pages.visits import Owner, Visit
 
 router = APIRouter(include_in_schema=False)
+SHOWN = 60
+"""Accounts on one page."""
 
 
 @router.get("/limits")
@@ -36,11 +38,16 @@ def set_limit(account: int, visit: Owner) -> Response:
 
 
 def _limits(visit: Visit, *, notice: Notice | None = None, status: int = 200) -> Response:
+    first = visit.place()
+    order = case({kind: place for place, kind in enumerate(KINDS)}, value=accounts.c.kind)
+    wanted = select(accounts).order_by(accounts.c.population_id, order, accounts.c.name)
     with visit.here.reading() as connection:
-        rows = connection.execute(select(accounts).order_by(accounts.c.name)).all()
+        rows = connection.execute(wanted.offset(first).limit(SHOWN + 1)).all()
         known = populations(connection)
+    older = f"/limits?from={first + SHOWN}" if len(rows) > SHOWN else None
     listed: list[dict[str, Any]] = []
     for population, name, adjacency in known:
-        own = sorted((row for row in rows if row.population_id == population), key=lambda row: KINDS.index(row.kind))
-        listed.append({"name": name, "adjacency": adjacency.value, "accounts": [money_of(row) for row in own]})
-    return visit.page("limits.html", notice=notice, status=status, populations=listed)
+        own = [money_of(row) for row in rows[:SHOWN] if row.population_id == population]
+        if own:
+            listed.append({"name": name, "adjacency": adjacency.value, "accounts": own})
+    return visit.page("limits.html", notice=notice, status=status, populations=listed, next_page=older)

@@ -20,6 +20,8 @@ from discreet.service.people import all_people
 from discreet.service.tables import project_accounts
 
 router = APIRouter(include_in_schema=False)
+SHOWN = 50
+"""Grants on one page."""
 FIELDS = ("person", "dataset", "limit", "project_limit", "rule", "expires")
 
 
@@ -144,7 +146,9 @@ def _project(visit: Visit, name: str, *, notice: Notice | None = None, status: i
         values = _people_and_tables(connection, visit, project.id)
     sent = visit.fields()
     form = {field: sent.get(field, "") for field in FIELDS}
-    shown = [views.grant_view(grant, held) for grant in _in_force_first(own)]
+    first = visit.place()
+    shown = [views.grant_view(grant, held) for grant in _in_force_first(own)[first : first + SHOWN]]
+    values["next_page"] = f"/projects/{name}?from={first + SHOWN}" if len(own) > first + SHOWN else None
     values |= {"project": project, "grants": shown, "accounts": [held[each] for each in homes]}
     return visit.page("project.html", notice=notice, status=status, form=form, kinds=views.KINDS, **values)
 

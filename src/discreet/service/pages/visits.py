@@ -77,6 +77,11 @@ class Visit:
         hidden = ("csrf", "password", "again", "old")
         return {name: each for name, each in self.form.items() if isinstance(each, str) and name not in hidden}
 
+    def place(self) -> int:
+        """From which entry on a long list is shown, as the address says (`?from=50`)."""
+        asked = self.request.query_params.get("from", "0")
+        return int(asked) if asked.isdigit() and len(asked) < 10 else 0
+
     def page(self, template: str, *, notice: Notice | None = None, status: int = 200, **values: Any) -> Response:
         """A page for this person."""
         waiting = 0
