@@ -1,21 +1,29 @@
 // Two conveniences; every page works without them.
-// 1. <div data-live="/path" data-every="5">: is fetched again while it says so, and read out by aria-live.
+// 1. <div id data-live="/path" data-every="5">: is fetched again while it says so, and read out by aria-live;
+//    but not while somebody types in it.
 // 2. <form data-quote="id">: a change asks for a new price, shown in the element with that id.
 "use strict";
 
-async function replace(element, address, options) {
-  const answer = await fetch(address, { credentials: "same-origin", headers: { "X-Fragment": element.id }, ...options });
+function isBusy(element) {
+  const fields = [...element.querySelectorAll("input, textarea")];
+  const typed = fields.some((field) => field.value !== field.defaultValue || field.checked !== field.defaultChecked);
+  return typed || element.contains(document.activeElement) || element.querySelector("details[open]") !== null;
+}
+
+async function replace(element, address) {
+  const answer = await fetch(address, { credentials: "same-origin" });
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const fresh = page.getElementById(element.id);
-  if (fresh) element.replaceWith(document.importNode(fresh, true));
-  else if (!options.method) location.assign(address); // the page has become another one
+  const old = document.getElementById(element.id);
+  if (fresh && old) old.replaceWith(document.importNode(fresh, true));
+  else location.assign(address); // the page has become another one
 }
 
 function watch(element) {
   const seconds = Math.max(2, Number(element.dataset.every) || 5);
   setTimeout(async () => {
-    if (!document.hidden) await replace(element, element.dataset.live, {}).catch(() => {});
+    if (!document.hidden && !isBusy(element)) await replace(element, element.dataset.live).catch(() => {});
     const next = document.getElementById(element.id);
     if (next && next.dataset.live) watch(next);
   }, seconds * 1000);
@@ -23,14 +31,19 @@ function watch(element) {
 
 function keepQuoted(form) {
   let timer = 0;
+  let last = 0;
   form.addEventListener("input", () => {
     clearTimeout(timer);
-    const panel = document.getElementById(form.dataset.quote);
-    panel.classList.add("stale");
-    timer = setTimeout(() => {
+    document.getElementById(form.dataset.quote).classList.add("stale");
+    timer = setTimeout(async () => {
+      const number = ++last;
       const body = new URLSearchParams(new FormData(form));
       body.set("then", "quote");
-      replace(document.getElementById(form.dataset.quote), form.action, { method: "POST", body }).catch(() => {});
+      const answer = await fetch(form.action, { method: "POST", body, credentials: "same-origin" }).catch(() => null);
+      if (!answer || !answer.ok || number !== last) return; // a later change has asked again
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const fresh = page.getElementById(form.dataset.quote);
+      if (fresh && number === last) document.getElementById(form.dataset.quote).replaceWith(document.importNode(fresh, true));
     }, 400);
   });
 }
