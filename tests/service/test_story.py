@@ -102,7 +102,7 @@ def test_a_model_is_asked_for_approved_shown_and_used(owner, analyst):
     owner.press("Approve and reserve ε 1")
     owner.says("Approved.")
     analyst.open(address)
-    analyst.page.get_by_role("link", name="See the answer").wait_for(timeout=60_000)
+    analyst.page.get_by_role("link", name="See the answer").wait_for(timeout=120_000)
     analyst.shot("job")
     analyst.page.get_by_role("link", name="See the answer").click()
     analyst.says("What it promises")
@@ -128,7 +128,7 @@ def test_counts_within_the_rule_need_no_person(analyst):
     analyst.shot("ask-count")
     analyst.press("Ask for it")
     asked(analyst)
-    analyst.page.get_by_role("link", name="See the answer").wait_for(timeout=60_000)
+    analyst.page.get_by_role("link", name="See the answer").wait_for(timeout=120_000)
     analyst.page.get_by_role("link", name="See the answer").click()
     analyst.page.locator("svg.chart").wait_for()
     analyst.shot("release-count")
@@ -201,7 +201,7 @@ def test_without_scripts_on_a_phone(browser, service, analyst):
     phone.shot("phone-ask")
     phone.press("Ask for it")
     asked(phone)
-    for _ in range(60):
+    for _ in range(120):
         phone.page.wait_for_timeout(1000)
         phone.page.get_by_role("link", name="Requests").click()
         phone.page.get_by_role("row").nth(1).get_by_role("link").click()

@@ -19,7 +19,7 @@ from discreet.cli import serving
 from discreet.cli.outputs import say, tabulate
 from discreet.errors import BudgetError, DiscreetError, ParameterError
 
-TABLE, PROJECT, SOURCE, SLOT = "breast-cancer", "oncology", "table-of-the-clinic", 2.0
+TABLE, PROJECT, SOURCE, SLOT = "breast-cancer", "oncology", "table-of-the-clinic", 4.0
 PATIENCE = 120.0
 """Seconds to wait for one step before the demo gives up."""
 T = TypeVar("T")
