@@ -8,7 +8,6 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-import discreet
 from discreet.errors import ParameterError
 from discreet.privacy.accounts.database import engine_for
 from discreet.service.api import accounts, datasets, jobs, oidc, people, projects, releases, running, signing_in
@@ -42,7 +41,7 @@ def create_app(settings: Settings, *, log: Any = None, rates: Rates | None = Non
     here = Context(settings, engine, log or logger(), sign_in_of(settings), rates or Rates())
     app = FastAPI(
         title="discreet",
-        version=discreet.__version__,
+        version=VERSION,
         description="Classifiers, scores and counts that can be published. Refusals are problems of RFC 9457.",
         openapi_url=f"{API}/openapi.json",
         docs_url=None,
