@@ -23,6 +23,8 @@ from discreet.service.web.headers import SecurityHeaders, SizeLimit
 from discreet.service.web.logs import API, Lines, logger
 from discreet.service.web.rates import Rates
 
+VERSION = "1"
+"""Of the API, which stays while the package goes on: what is added to it breaks no client."""
 ROUTERS: tuple[APIRouter, ...] = (
     signing_in.router,
     people.router,
