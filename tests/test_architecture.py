@@ -229,6 +229,7 @@ def run(code):
 
 OPTIONAL = {
     "adbc_driver_postgresql",
+    "alembic",
     "cryptography",
     "duckdb",
     "flwr",
@@ -240,6 +241,7 @@ OPTIONAL = {
     "pyarrow",
     "pyspark",
     "opendp",
+    "sqlalchemy",
 }
 
 
@@ -298,7 +300,7 @@ def test_every_error_of_ours_is_a_discreet_error():
                 assert known, f"{module} raises {raised}"
 
 
-@pytest.mark.parametrize("extra", ["duckdb", "federated", "flower", "parquet", "plot", "postgres", "spark"])
+@pytest.mark.parametrize("extra", ["accounts", "duckdb", "federated", "flower", "parquet", "plot", "postgres", "spark"])
 def test_a_missing_extra_is_an_import_error_that_says_what_to_install(extra):
     error = MissingExtra(extra)
     assert isinstance(error, ImportError)

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(discreet.__path__, "discreet.")
-    if not module.name.endswith("__main__")
+    if not module.name.endswith(("__main__", "migrations.env"))  # env is run by Alembic, and by nothing else
 ]
 
 

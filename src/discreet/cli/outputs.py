@@ -144,17 +144,20 @@ def check_out(out: Path, *inputs: Path | AccountAddress | None, force: bool = Tr
         path = given.file if isinstance(given, AccountAddress) else given
         if path is not None and os.path.realpath(out) == os.path.realpath(path):
             raise FileError(f"{out} would overwrite an input of this command; choose another name")
-    if out.is_file() and _is_ledger(out):
-        raise FileError(f"{out} is a ledger or a database, which is never overwritten; choose another name")
+    kept = _kept_kind(out) if out.is_file() else None
+    if kept is not None:
+        raise FileError(f"{out} is {kept}, which is never overwritten; choose another name")
     if out.exists() and not force:
         raise FileError(f"{out} exists; choose another name, or give --force to overwrite it")
 
 
-def _is_ledger(path: Path) -> bool:
-    """Whether a file begins like a ledger of any version, or like a database, which may hold accounts."""
+def _kept_kind(path: Path) -> str | None:
+    """What a file is that must not be lost: a ledger of any version, or a database, which may hold accounts."""
     try:
         with path.open("rb") as file:
             start = file.read(100)
-            return b"discreet/ledger" in start or start.startswith(b"SQLite format 3")
     except OSError:
-        return False
+        return None
+    if b"discreet/ledger" in start:
+        return "a ledger"
+    return "a database" if start.startswith(b"SQLite format 3") else None

@@ -65,7 +65,7 @@ def named(prefix: str, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _new_row(table: Table, prefix: str) -> Insert:
-    return insert(table).values({column.name: bindparam(prefix + column.name) for column in table.columns})
+    return insert(table).values(**{column.name: bindparam(prefix + column.name) for column in table.columns})
 
 
 _ENTER = (
