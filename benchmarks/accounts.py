@@ -7,7 +7,8 @@ SIGKILL at a random statement, about once in `--kill` statements, and is started
 asked, so that the accounts run out. Then: what was spent and reserved against the limits, what was told to be released
 against what was spent, and the chain, computed again.
 Speed: 32 threads of one process, and 4 threads in each of 8 processes, reserve on four accounts for some seconds; all
-on one population, so that nothing runs in parallel. PostgreSQL is started here, with fsync.
+on one population, so that nothing runs in parallel. The baseline locks and updates the same four rows and adds one,
+with neither turns nor a chain. PostgreSQL is started here, with fsync. Other load on the machine slows all of them.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ import tempfile
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
-from sqlalchemy import event, func, select
+from sqlalchemy import Engine, event, func, select
 
 from discreet.errors import BudgetError
 from discreet.privacy.accounts import Books, engine_for, migrate, reading, writing
@@ -137,7 +139,29 @@ def judge(url: str, path: Path) -> dict[str, object]:
     }
 
 
-def reserve_for(url: str, ids: list[int], threads: int, seconds: float) -> list[float]:
+def reserve(engine: Engine, ids: list[int]) -> None:
+    """As the books do it."""
+    with writing(engine) as connection:
+        BOOKS.reserve(connection, ids, UNIT, "add-remove", "a model", str(uuid.uuid4()))
+
+
+def reserve_naively(engine: Engine, ids: list[int]) -> None:
+    """The baseline: one account after another, and a row."""
+    with engine.begin() as connection:
+        for each in ids:
+            asked = select(accounts.c.limit_nano, accounts.c.spent_nano).where(accounts.c.id == each)
+            limit, spent = connection.execute(asked.with_for_update()).one()
+            assert spent + 1000 <= limit
+            more = accounts.c.reserved_nano + 1000
+            connection.execute(accounts.update().where(accounts.c.id == each).values(reserved_nano=more))
+        facts = {"id": str(uuid.uuid4()), "population_id": ids[0], "name": "a model", "epsilon": UNIT, "nano": 1000}
+        row = {**facts, "account_ids": "[1,2,3,4]", "state": "reserved", "created_at": "now"}
+        connection.execute(reservations.insert().values(**row))
+
+
+def reserve_for(
+    url: str, ids: list[int], threads: int, seconds: float, way: Callable[[Engine, list[int]], None]
+) -> list[float]:
     """How long each reservation took, from asking to commit."""
     engine, took, barrier = engine_for(url), [], threading.Barrier(threads)
 
@@ -147,8 +171,7 @@ def reserve_for(url: str, ids: list[int], threads: int, seconds: float) -> list[
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             begun = time.monotonic()
-            with writing(engine) as connection:
-                BOOKS.reserve(connection, ids, UNIT, "add-remove", "a model", str(uuid.uuid4()))
+            way(engine, ids)
             mine.append(time.monotonic() - begun)
         took.extend(mine)
 
@@ -161,14 +184,16 @@ def reserve_for(url: str, ids: list[int], threads: int, seconds: float) -> list[
     return took
 
 
-def speed(url: str, processes: int, threads: int, seconds: float, folder: str) -> dict[str, float]:
+def speed(
+    url: str, processes: int, threads: int, seconds: float, folder: str, way: Callable[[Engine, list[int]], None]
+) -> dict[str, float]:
     """Reservations per second, and how long the slowest of a hundred took."""
     ids = prepare(url, str(10**5))
     children = []
     for place in range(processes):
         child = os.fork()
         if child == 0:
-            took = reserve_for(url, ids, threads, seconds)
+            took = reserve_for(url, ids, threads, seconds, way)
             (Path(folder) / f"took{place}").write_text("\n".join(map(str, took)))
             os._exit(0)
         children.append(child)
@@ -178,6 +203,9 @@ def speed(url: str, processes: int, threads: int, seconds: float, folder: str) -
     took = sorted(float(line) for text in texts for line in text.split())
     rank = {name: took[min(len(took) - 1, int(share * len(took)))] for name, share in (("p50", 0.5), ("p99", 0.99))}
     return {"rate": len(took) / seconds, **rank, "worst": took[-1]}
+
+
+CONTESTANTS = (("", 1, 32, reserve), (", baseline", 1, 32, reserve_naively), ("", 8, 4, reserve))
 
 
 @contextlib.contextmanager
@@ -247,9 +275,10 @@ def main() -> None:
     with databases(given.databases) as (folder, new):
         for kind in given.databases:
             if given.seconds:
-                for processes, threads in ((1, 32), (8, 4)):
-                    fast[kind, processes, threads] = speed(new(kind), processes, threads, given.seconds, folder)
-                    print(kind, processes, threads, fast[kind, processes, threads], flush=True)
+                for name, processes, threads, way in CONTESTANTS:
+                    key = f"{kind}{name}", processes, threads
+                    fast[key] = speed(new(kind), processes, threads, given.seconds, folder, way)
+                    print(*key, fast[key], flush=True)
             if given.reservations:
                 killed[kind] = killing(new(kind), given.reservations, given.processes, given.kill, folder)
                 print(kind, killed[kind], flush=True)

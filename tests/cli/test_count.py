@@ -51,7 +51,7 @@ def test_counts_to_publish(here):
     refused("--ledger", "l.jsonl", words=["left in ledger"])
     whole = run()
     assert "All records" in whole.stdout
-    assert "These counts are 1-differentially private" in " ".join(whole.stdout.split())
+    assert "These answers are 1-differentially private" in " ".join(whole.stdout.split())
 
 
 @pytest.mark.parametrize(

@@ -25,13 +25,13 @@ from discreet import (
     Schema,
     load,
 )
-from discreet.doors.choice import Selection
 from discreet.errors import BudgetError, FileError, ParameterError
 from discreet.models.count_database import _weights
 from discreet.models.saving import to_dict
 from discreet.privacy.steps import split_by_weight
 from discreet.queries.crossed import CrossedCounts
 from discreet.queries.tables import MajorityScore
+from discreet.released.answers import Answers
 from discreet.sources.memory import MemorySource
 from discreet.storage.envelope import content_hash
 from support.neighbours import ADJACENCIES, neighbours
@@ -223,14 +223,14 @@ def test_a_model_file_holds_no_seed_and_no_database() -> None:
 def test_a_choice_is_plain_data_and_is_refused_if_altered() -> None:
     asked = database(schema(), seed=1)
     chosen = asked.choose([MajorityScore("age", 8), MajorityScore("sex")], 1, "1/2")
-    content = json.loads(json.dumps(chosen.to_dict()))
-    assert Selection.from_dict(content) == chosen
     assert asked.ledger.entries == [("choice", Fraction(1, 2))]
-    for entry, value in (("columns", ["sex", "age"]), ("columns", 3), ("receipt", {})):
-        damaged = {**content, entry: value}
+    for columns in (chosen.columns, ()):  # none, if a fraction to beat won
+        content = json.loads(json.dumps(Answers((), chosen.receipt, schema(), columns).to_dict()))
+        assert Answers.from_dict(content).chosen == columns
+    for change in ({"chosen": 3}, {"chosen": ["elsewhere"]}, {"receipt": {}}, {"answers": [3]}):
+        damaged = {**content, **change}
         with pytest.raises(FileError, match="altered"):
-            Selection.from_dict(damaged)
+            Answers.from_dict(damaged)
         damaged.pop("hash")
-        if entry != "columns" or value == 3:
-            with pytest.raises(FileError, match="altered"):
-                Selection.from_dict({**damaged, "hash": content_hash(damaged)})
+        with pytest.raises(FileError, match="altered"):
+            Answers.from_dict({**damaged, "hash": content_hash(damaged)})

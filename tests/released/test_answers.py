@@ -95,7 +95,7 @@ def test_a_file_gives_the_answers_back(tmp_path):
     content = json.loads((tmp_path / "a.json").read_text())
     assert content["answers"][0]["counted"] == ["sex = F"]
     assert content["guarantee"]["seeded"]
-    assert "These counts are 2-differentially private" in asked(seed=None).guarantee.statement()
+    assert "These answers are 2-differentially private" in asked(seed=None).guarantee.statement()
     with pytest.raises(KeyError):
         answers[CrossedCounts.of(by=["ill"])]
 

@@ -12,6 +12,7 @@ from discreet.client.transport import Transport
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
+    from discreet.doors.choice import Selection
     from discreet.released.answers import Answer, Answers
     from discreet.schema import Schema
 
@@ -95,6 +96,29 @@ class RemoteDataset:
             request["shares"] = list(shares)
         job = self.submit(request, key=key).wait(timeout)
         return Answers.from_dict(job.content())
+
+    def choose(
+        self,
+        candidates: Sequence[Any],
+        wanted: int,
+        epsilon: object,
+        *,
+        purpose: str = "choice",
+        key: str | None = None,
+        timeout: float | None = None,
+    ) -> Selection:
+        """Which columns alone classify the most records, chosen privately: what `fit_from` of models asks first.
+
+        A candidate is a `MajorityScore` or `FractionScore`, or plain data such as {"column": "age", "bins": 8}.
+        """
+        from discreet.doors.choice import Selection
+        from discreet.queries.candidates import candidate_to_plain
+        from discreet.released.answers import Answers
+
+        plain = [each if isinstance(each, dict) else candidate_to_plain(each) for each in candidates]
+        request = {"kind": "count", "epsilon": str(epsilon), "choose": {"candidates": plain, "wanted": wanted}}
+        answers = Answers.from_dict(self.submit(request, key=key).wait(timeout).content())
+        return Selection(answers.chosen or (), answers.receipt)
 
     def count(
         self,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
 from discreet.doors.passage import Payer, passage
-from discreet.errors import DiscreetError, FileError, ParameterError
+from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
@@ -18,9 +18,6 @@ from discreet.privacy.steps import Step, split_evenly
 from discreet.queries.tables import ColumnScore, FractionScore, MajorityScore
 from discreet.schema import Schema
 from discreet.sources import Source
-from discreet.storage.envelope import Envelope, as_text
-
-FILE = Envelope("discreet/choice", 1, "a choice of columns by discreet", "a count database")
 
 
 @dataclass(frozen=True)
@@ -32,22 +29,6 @@ class Selection:
 
     columns: tuple[str, ...]
     receipt: Receipt
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, sealed: the columns and the receipt."""
-        return FILE.wrap({"columns": list(self.columns), "receipt": self.receipt.to_dict()})
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any], name: str = "the choice") -> Selection:
-        """The inverse of `to_dict`; FileError if it was altered."""
-        FILE.check(content, name)
-        try:
-            columns, receipt = tuple(map(as_text, content["columns"])), Receipt.from_dict(content["receipt"])
-            if not receipt.charges:
-                raise ValueError("no charge")
-        except (DiscreetError, KeyError, TypeError, ValueError, AttributeError):
-            raise FileError(f"{name} was altered or damaged; get it again from its owner") from None
-        return cls(columns, receipt)
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,18 +69,8 @@ def select(
                earlier choices alone. The losses of the rounds add up.
     Order      that of the passage.
     """
-    if not 1 <= wanted <= len(candidates):
-        raise ParameterError(f"wanted={wanted}; need an integer from 1 to {len(candidates)}, the number of candidates")
     candidates = tuple(candidates)
-    for each in candidates:
-        if type(each) not in get_args(ColumnScore):  # a subclass could state any distance
-            raise ParameterError(
-                f"{type(each).__name__} is not a score of a column; need MajorityScore or FractionScore"
-            )
-    steps = []
-    for taken, share in enumerate(split_evenly(epsilon, wanted)):
-        asked = Round(tuple(candidates), taken)
-        steps.append(Step(asked, PermuteAndFlip.calibrated(share, asked.distance(schema)), share))
+    steps = planned_choice(schema, candidates, wanted, epsilon)
     reading, receipt = passage(source, schema, steps, ledger, rng, purpose)
     exact = reading.count([each.cells(schema) for each in candidates])
     left = list(candidates)
@@ -109,3 +80,22 @@ def select(
         chosen.append(left.pop(step.mechanism.choose(scores, rng)))
     columns = tuple(each.column for each in chosen if isinstance(each, MajorityScore))
     return Selection(columns, receipt)
+
+
+def planned_choice(
+    schema: Schema, candidates: Sequence[ColumnScore], wanted: int, epsilon: Epsilon
+) -> list[Step[Round, PermuteAndFlip]]:
+    """The steps of a choice; ParameterError if it cannot be made. Nothing is read or charged."""
+    candidates = tuple(candidates)
+    if not 1 <= wanted <= len(candidates):
+        raise ParameterError(f"wanted={wanted}; need an integer from 1 to {len(candidates)}, the number of candidates")
+    for each in candidates:
+        if type(each) not in get_args(ColumnScore):  # a subclass could state any distance
+            raise ParameterError(
+                f"{type(each).__name__} is not a score of a column; need MajorityScore or FractionScore"
+            )
+    steps = []
+    for taken, share in enumerate(split_evenly(epsilon, wanted)):
+        asked = Round(candidates, taken)
+        steps.append(Step(asked, PermuteAndFlip.calibrated(share, asked.distance(schema)), share))
+    return steps

@@ -22,21 +22,21 @@ from discreet.queries.predicates import listed
 from discreet.released.intervals import LEVEL, half_width, half_width_of_sum
 from discreet.schema import Schema
 from discreet.schema.columns import is_integer
-from discreet.storage.envelope import Envelope
+from discreet.storage.envelope import Envelope, as_text
 
 FILE = Envelope("discreet/answers", 1, "answers to count questions of discreet", "`discreet count` or Answers.save")
 
 
 class CountGuarantee(Guarantee):
-    """The guarantee of published counts, and of everything that is computed from them."""
+    """The guarantee of published answers, and of everything that is computed from them."""
 
     def statement(self) -> str:
         """One paragraph for a person who decides whether to publish."""
         if not self.holds:
             return f"No privacy is guaranteed: {'; '.join(self.reasons)}."
         text = (
-            f"These counts are {shown_above(self.epsilon)}-differentially private (delta = 0) for {self.unit}: if "
-            f"{NEIGHBOURS[self.adjacency]}, the probability of any published counts changes by a factor of at most "
+            f"These answers are {shown_above(self.epsilon)}-differentially private (delta = 0) for {self.unit}: if "
+            f"{NEIGHBOURS[self.adjacency]}, the probability of any published answers changes by a factor of at most "
             f"{factor(self.epsilon)}."
         )
         return f"{text} {self.source}".rstrip()
@@ -120,11 +120,15 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The answers of one request, with their receipt. They can be published, and what is computed from them too."""
+    """The answers of one request, with their receipt. They can be published, and what is computed from them too.
+
+    `chosen` are the columns that were chosen, if the request asked for a choice in place of counts.
+    """
 
     answers: tuple[Answer, ...]
     receipt: Receipt
     schema: Schema
+    chosen: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -148,6 +152,7 @@ class Answers:
         return FILE.wrap(
             {
                 "answers": [self._plain(each) for each in self.answers],
+                **({} if self.chosen is None else {"chosen": list(self.chosen)}),
                 "guarantee": self.guarantee.to_dict(),
                 "receipt": self.receipt.to_dict(),
                 "schema": self.schema.to_dict(),
@@ -173,10 +178,13 @@ class Answers:
         FILE.check(content, name)
         try:
             schema, receipt = Schema.from_dict(content["schema"]), Receipt.from_dict(content["receipt"])
-            answers = cls(tuple(_answer(each, schema) for each in content["answers"]), receipt, schema)
+            chosen = tuple(map(as_text, content["chosen"])) if "chosen" in content else None
+            answers = cls(tuple(_answer(each, schema) for each in content["answers"]), receipt, schema, chosen)
             _ = answers.guarantee
-            if not receipt.charges or not answers.answers:
-                raise ValueError
+            if not receipt.charges or bool(answers.answers) == (chosen is not None):
+                raise ValueError("neither answers nor a choice")
+            if not {*(chosen or ())} <= {*schema.names}:
+                raise ValueError("a column that was chosen is not in the schema")
         except (DiscreetError, KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise FileError(f"{name} were altered or damaged; get them again from their owner") from None
         return answers

@@ -20,7 +20,7 @@ from typing import Any
 from discreet.errors import BudgetError
 from discreet.privacy.ledger import Ledger
 from discreet.schema import Schema
-from discreet.service.fitting import estimator_for, questions_of
+from discreet.service.fitting import candidates_of, estimator_for, questions_of
 from discreet.service.requests import CountRequest, ScoreRequest, TrainRequest, epsilon_of, read_request
 from discreet.sources import Source
 from discreet.sources.file import open_file
@@ -94,11 +94,18 @@ def _released(
 
 
 def _counts(request: CountRequest, schema: Schema, source: Source, ledger: Ledger) -> tuple[Any, dict[str, Any]]:
+    from discreet.doors.choice import select
     from discreet.doors.questions import ask
     from discreet.privacy.randomness import as_rng
+    from discreet.released.answers import Answers
 
     epsilon, shares = epsilon_of(request), request.shares
-    answers = ask(source, schema, questions_of(request), epsilon, ledger, as_rng(None), "counts", shares=shares)
+    if request.choose is not None:
+        candidates, wanted = candidates_of(request, schema), request.choose.wanted
+        chosen = select(source, schema, candidates, wanted, epsilon, ledger, as_rng(None), "choice")
+        answers = Answers((), chosen.receipt, schema, chosen.columns)
+    else:
+        answers = ask(source, schema, questions_of(request), epsilon, ledger, as_rng(None), "counts", shares=shares)
     content = answers.to_dict()
     charges = [charge.to_dict() for charge in answers.receipt.charges]
     return content, {"guarantee": content["guarantee"], "queries": len(answers), "charges": charges}

@@ -73,13 +73,39 @@ def planned_counts(request: CountRequest, schema: Schema) -> list[tuple[float, i
     """For each query the scale of its noise, what one record adds in all, and its number of cells; all public."""
     from discreet.doors.questions import expected, priced
 
-    asked, epsilon = questions_of(request), epsilon_of(request)
+    epsilon = epsilon_of(request)
+    if request.choose is not None:
+        check_choice(request, schema)
+        return []
+    asked = questions_of(request)
     try:
         priced(schema, asked, epsilon, request.shares)
         told = expected(schema, asked, epsilon, request.shares)
         return [(*each, math.prod(query.shape(schema))) for each, query in zip(told, asked, strict=True)]
     except DiscreetError as error:
         raise RequestError(f"queries: {str(error)[:300]}") from None
+
+
+def candidates_of(request: CountRequest, schema: Schema) -> list[Any]:
+    """The candidates of a choice, in the library's words; RequestError if one does not fit the schema."""
+    from discreet.queries.candidates import candidate_from_plain
+
+    try:
+        return [candidate_from_plain(each, schema) for each in plain(request)["choose"]["candidates"]]
+    except DiscreetError as error:
+        raise RequestError(f"choose: {str(error)[:300]}") from None
+
+
+def check_choice(request: CountRequest, schema: Schema) -> None:
+    """Raise RequestError unless columns can be chosen so."""
+    from discreet.doors.choice import planned_choice
+
+    assert request.choose is not None, "a choice is asked for"
+    candidates = candidates_of(request, schema)
+    try:
+        planned_choice(schema, candidates, request.choose.wanted, epsilon_of(request))
+    except DiscreetError as error:
+        raise RequestError(f"choose: {str(error)[:300]}") from None
 
 
 def check_same_columns(model: Any, schema: Schema) -> None:

@@ -35,6 +35,8 @@ MOST_VALUES = 1000
 MOST_COLUMNS_BY = 4
 MOST_CELLS = 65_536
 """The most cells of one query, over all columns that it is grouped by."""
+MOST_CANDIDATES = 4096
+"""The most columns that a choice is among."""
 MOST_PARAMETERS = 32
 
 MODEL_KINDS = ("auto", "naive-bayes", "one-rule", "decision-tree", "random-forest", "svm")
@@ -117,18 +119,38 @@ class CountQuery(Strict):
     by: Annotated[list[GroupBy], Field(max_length=MOST_COLUMNS_BY)] = []
 
 
+class Candidate(Strict):
+    """A column that may be chosen (numbers in bins, classes weighted), or a fraction of the records to beat."""
+
+    column: Short | None = None
+    bins: Annotated[StrictInt, Field(ge=2, le=MOST_CELLS)] | None = None
+    weights: Annotated[list[Annotated[StrictInt, Field(ge=1, le=10**6)]], Field(max_length=MOST_CELLS)] | None = None
+    right: Annotated[StrictInt, Field(ge=0, le=10**6)] | None = None
+    of: Annotated[StrictInt, Field(ge=1, le=10**6)] | None = None
+
+
+class Choose(Strict):
+    """Which columns alone classify the most records, and nothing else about them: what one-rule asks first."""
+
+    candidates: Annotated[list[Candidate], Field(min_length=1, max_length=MOST_CANDIDATES)]
+    wanted: Annotated[StrictInt, Field(ge=1, le=MOST_CANDIDATES)] = 1
+
+
 class CountRequest(Strict):
-    """Counts; `shares` divides epsilon among the queries (equally if null)."""
+    """Counts, or a choice of columns by counts; `shares` divides epsilon among the queries (equally if null)."""
 
     kind: Literal["count"]
     epsilon: ExactEpsilon
-    queries: Annotated[list[CountQuery], Field(min_length=1, max_length=MOST_QUERIES)]
+    queries: Annotated[list[CountQuery], Field(max_length=MOST_QUERIES)] = []
+    choose: Choose | None = None
     shares: Annotated[list[Annotated[Number, Field(ge=1e-6, le=10**6)]], Field(max_length=MOST_QUERIES)] | None = None
 
     @model_validator(mode="after")
     def _a_share_each(self) -> Self:
         if self.shares is not None and len(self.shares) != len(self.queries):
             raise ValueError("shares: need one weight per query, or null")
+        if bool(self.queries) == (self.choose is not None):
+            raise ValueError("queries: need at least one query, or choose and no query")
         return self
 
 
