@@ -2,6 +2,8 @@
 # make test   all tests                                        make bench  benchmarks (needs DISCREET_DATA)
 # make coverage   lines and branches of the fast tests: what no test runs
 # make test-flower   federated training carried by Flower, in an environment of its own
+# make service-demo   a service with public data, on which the whole story runs by itself: look at it in a browser
+# make test-service   accounts, service, client and pages (in a browser, if there is one), in an environment of its own
 # make test-engines   training in databases and clusters, which are started here, and compiled counting: an environment of its own
 PYTHON ?= python3
 VENV := .venv
@@ -9,13 +11,15 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FLOWER := .venv-flower
 ENGINES := .venv-engines
+SERVICE := .venv-service
+SERVING := .venv-serving
 
-.PHONY: demo test test-fast coverage test-flower test-engines check bench clean
+.PHONY: demo test test-fast coverage test-flower test-engines test-service service-demo check bench clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[all,service]" --group dev
 	touch $(READY)
 
 demo: $(READY)
@@ -52,6 +56,23 @@ $(ENGINES)/.ready: pyproject.toml
 	$(ENGINES)/bin/python -m pip install --quiet --editable ".[postgres,spark,duckdb,fast]" pytest hypothesis
 	touch $(ENGINES)/.ready
 
+test-service: $(SERVICE)/.ready
+	$(SERVICE)/bin/python -m pytest tests/privacy/accounts tests/service $(wildcard tests/client)
+
+$(SERVICE)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(SERVICE)
+	$(SERVICE)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(SERVICE)/bin/python -m pip install --quiet --editable ".[service,postgres,plot]" --group service
+	touch $(SERVICE)/.ready
+
+service-demo: $(SERVING)/.ready
+	$(SERVING)/bin/discreet service demo $(DEMO)
+
+$(SERVING)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(SERVING)
+	$(SERVING)/bin/python -m pip install --quiet --editable ".[service,plot]"
+	touch $(SERVING)/.ready
+
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -63,4 +84,4 @@ bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf $(VENV) $(FLOWER) $(ENGINES) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage discreet-demo
+	rm -rf $(VENV) $(FLOWER) $(ENGINES) $(SERVICE) $(SERVING) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage discreet-demo

@@ -34,6 +34,7 @@ from discreet.cli import (
     score,
     serve,
     service,
+    service_demo,
     train,
     worker,
 )
@@ -174,11 +175,12 @@ _WORKER = _add_group("worker", "Run the jobs of a service, and say where data ar
 _add_group("sources", "Tables that owners can register.", worker.add, worker.listing, within=_WORKER)
 _add_group(
     "service",
-    "Look after a service: tables, backup, a link for an owner.",
+    "Look after a service: tables, backup, a link for an owner, a demo.",
     service.migrate,
     service.backup,
     service.restore,
     service.owner_link,
+    service_demo.demo,
 )
 
 

@@ -8,11 +8,12 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-import discreet
 from discreet.errors import ParameterError
 from discreet.privacy.accounts.database import engine_for
 from discreet.service.api import accounts, datasets, jobs, oidc, people, projects, releases, running, signing_in
 from discreet.service.api.shapes import ProblemBody
+from discreet.service.pages import add_pages
+from discreet.service.pages.visits import show_problem
 from discreet.service.security.oidc import Provider, SignIn
 from discreet.service.settings import Settings
 from discreet.service.web.addresses import AddressLimit
@@ -22,6 +23,8 @@ from discreet.service.web.headers import SecurityHeaders, SizeLimit
 from discreet.service.web.logs import API, Lines, logger
 from discreet.service.web.rates import Rates
 
+VERSION = "1"
+"""Of the API, which stays while the package goes on: what is added to it breaks no client."""
 ROUTERS: tuple[APIRouter, ...] = (
     signing_in.router,
     people.router,
@@ -40,7 +43,7 @@ def create_app(settings: Settings, *, log: Any = None, rates: Rates | None = Non
     here = Context(settings, engine, log or logger(), sign_in_of(settings), rates or Rates())
     app = FastAPI(
         title="discreet",
-        version=discreet.__version__,
+        version=VERSION,
         description="Classifiers, scores and counts that can be published. Refusals are problems of RFC 9457.",
         openapi_url=f"{API}/openapi.json",
         docs_url=None,
@@ -51,7 +54,8 @@ def create_app(settings: Settings, *, log: Any = None, rates: Rates | None = Non
     for router in ROUTERS:
         app.include_router(router, prefix=API)
     app.include_router(oidc.router)
-    install(app, methods_of)
+    add_pages(app)
+    install(app, methods_of, show_problem)
     app.add_middleware(SizeLimit)
     app.add_middleware(AddressLimit, rates=here.rates)
     app.add_middleware(CatchAll, log=here.log)
@@ -62,11 +66,13 @@ def create_app(settings: Settings, *, log: Any = None, rates: Rates | None = Non
 
 
 def methods_of(path: str) -> str:
-    """The methods that an address of the API takes, as in the header Allow."""
+    """The methods that an address of the API takes, as in the header Allow; "" for other addresses."""
+    if not path.startswith(API + "/"):
+        return ""
     inner = path.removeprefix(API)
     routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
     found = {method for route in routes if route.path_regex.match(inner) for method in route.methods or ()}
-    return ", ".join(sorted(found)) or "GET"
+    return ", ".join(sorted(found))
 
 
 def sign_in_of(settings: Settings) -> SignIn | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -131,17 +133,25 @@ def version_by_id(connection: Connection, version_id: int) -> Version:
 
 def ready_version(connection: Connection, dataset_id: int, number: int | None = None) -> Version:
     """The newest ready version, or that with a number; NotFoundError if there is none."""
-    found = versions_of(connection, dataset_id, for_owner=False)
-    wanted = [version for version in found if number in (None, version.number)]
-    if not wanted:
+    wanted = select(versions).where(versions.c.dataset_id == dataset_id, versions.c.state == "ready")
+    if number is not None:
+        wanted = wanted.where(versions.c.number == number)
+    row = connection.execute(wanted.order_by(versions.c.number.desc()).limit(1)).first()
+    if row is None:
         raise NotFoundError("there is no such version, or it is not ready")
-    return wanted[0]
+    return _version(row)
 
 
 def _version(row: Any) -> Version:
-    schema = None if row.schema is None else Schema.from_dict(row.schema)
+    schema = None if row.schema is None else _read(row.schema_hash, json.dumps(row.schema))
     facts = row.id, row.dataset_id, row.number, row.state, row.source_name, row.target, tuple(row.ignore)
     return Version(*facts, schema, row.schema_hash, row.records_declared, row.created_at)
+
+
+@functools.lru_cache(maxsize=256)
+def _read(schema_hash: str, text: str) -> Schema:
+    """The schema of a version; reading one of hundreds of columns takes a while, and it never changes."""
+    return Schema.from_dict(json.loads(text))
 
 
 def draft_of(connection: Connection, version_id: int) -> dict[str, Any] | None:

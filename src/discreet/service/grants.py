@@ -8,6 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, select
 
+from discreet.privacy.accounts.tables import accounts
+from discreet.schema import Adjacency
 from discreet.service.clock import now
 from discreet.service.errors import NotAllowedError, NotFoundError
 from discreet.service.tables import datasets, grants, people, project_accounts, projects
@@ -28,6 +30,7 @@ class Grant:
     project_account: int
     dataset_account: int
     population_account: int
+    population_adjacency: Adjacency
     kinds: tuple[str, ...]
     approve_up_to_nano: int
     created_at: datetime
@@ -58,10 +61,12 @@ def _grants() -> Select[Any]:
             datasets.c.dataset_account,
             datasets.c.population_account,
             project_accounts.c.account.label("project_account"),
+            accounts.c.adjacency.label("population_adjacency"),
         )
         .join(projects, projects.c.id == grants.c.project_id)
         .join(people, people.c.id == grants.c.person_id)
         .join(datasets, datasets.c.id == grants.c.dataset_id)
+        .join(accounts, accounts.c.id == datasets.c.population_account)
         .join(
             project_accounts,
             (project_accounts.c.project_id == grants.c.project_id)
@@ -84,6 +89,7 @@ def _grant(row: Any) -> Grant:
         project_account=row.project_account,
         dataset_account=row.dataset_account,
         population_account=row.population_account,
+        population_adjacency=Adjacency(row.population_adjacency),
         kinds=tuple(row.kinds),
         approve_up_to_nano=row.approve_up_to_nano,
         created_at=row.created_at,
@@ -115,7 +121,8 @@ def all_grants(connection: Connection) -> list[Grant]:
 def active_grant(connection: Connection, person_id: int, dataset_id: int, project: str | None = None) -> Grant:
     """The grant that a request of this person is charged to; NotAllowedError if there is none, or several."""
     at = now()
-    held = [each for each in grants_of(connection, person_id) if each.dataset_id == dataset_id and each.is_active(at)]
+    own = (grants.c.person_id == person_id) & (grants.c.dataset_id == dataset_id) & grants.c.revoked_at.is_(None)
+    held = [grant for row in connection.execute(_grants().where(own)) if (grant := _grant(row)).is_active(at)]
     if project is not None:
         held = [each for each in held if each.project == project]
     if not held:

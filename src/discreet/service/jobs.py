@@ -21,15 +21,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from discreet.privacy.accounts import Books
 from discreet.privacy.accounts.amounts import counted
+from discreet.schema import Adjacency
 from discreet.service import log
 from discreet.service.catalogue import (
     Version,
-    adjacency_of,
     dataset_by_id,
     dataset_named,
     ready_version,
@@ -72,6 +72,16 @@ class Made:
     content_hash: str
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A request that fits: the row to enter and the grant that pays, or the job that has the same key."""
+
+    values: dict[str, Any]
+    grant: Grant | None
+    stored: str | None
+    adjacency: Adjacency | None = None
+
+
 def seen_state(row: Any, at: datetime) -> str:
     """The state that anyone is shown: `running` until the slot is over, whatever is stored (slots.py)."""
     if row.state == "running" and row.visible_at is not None and row.visible_at <= at:
@@ -93,49 +103,66 @@ def submit(
     """Ask for a model, a score or counts; returns the job's id, and whether it is new.
 
     The same key with the same request gives the stored job, whatever became of it; with another one, KeyReusedError.
-    If the rule of the grant approves the price, it is reserved at once; else a person decides.
+    If the rule of the grant approves the price, it is reserved at once; else a person decides. `prepare` and `enter` in
+    one: a server with many clients calls the former without the lock of a writer.
     """
+    options: dict[str, Any] = {"project": project, "version": version, "request_days": request_days}
+    return enter(connection, prepare(connection, person, dataset, content, key, **options))
+
+
+def prepare(
+    connection: Connection,
+    person: Person,
+    dataset: str,
+    content: Any,
+    key: str,
+    *,
+    project: str | None = None,
+    version: int | None = None,
+    request_days: float = 14.0,
+) -> Prepared:
+    """Check all of a request but money; writes nothing. A right that ends before the job starts stops it there."""
     if not isinstance(key, str) or not 1 <= len(key) <= 120 or not key.isascii() or not key.isprintable():
         raise RequestError("Idempotency-Key: need 1 to 120 printable ASCII characters")
     request = read_request(content)
     asked = request_hash(request, dataset, project, version)
-    stored = _stored(connection, person, key)
+    stored = _stored(connection, person.id, key)
     if stored is not None:
-        return _same(stored, asked), False
+        return Prepared({}, None, _same(stored, asked))
     found = dataset_named(connection, dataset, person)
     grant = active_grant(connection, person.id, found.id, project)
     if request.kind not in grant.kinds:
         raise NotAllowedError(f"your grant does not allow {request.kind}; it allows: {', '.join(grant.kinds)}")
     ready = ready_version(connection, found.id, version)
-    check_fit(connection, request, ready.public_schema, person)
-    epsilon, at = epsilon_of(request), now()
-    price = counted(epsilon, ready.public_schema.adjacency, adjacency_of(connection, grant.population_account))
+    schema = ready.public_schema
+    check_fit(connection, request, schema, person)
     _check_waiting(connection, person)
-    values: dict[str, Any] = {
-        "id": str(uuid.uuid4()),
-        "kind": request.kind,
-        "person_id": person.id,
-        "grant_id": grant.id,
-        "version_id": ready.id,
-        "request": plain(request),
-        "request_hash": asked,
-        "idempotency_key": key,
-        "epsilon": str(epsilon),
-        "nano": price,
-        "created_at": at,
-        "expires_at": at + timedelta(days=request_days),
-    }
+    epsilon, at = epsilon_of(request), now()
+    money = {"epsilon": str(epsilon), "nano": counted(epsilon, schema.adjacency, grant.population_adjacency)}
+    ids = {"id": str(uuid.uuid4()), "person_id": person.id, "grant_id": grant.id, "version_id": ready.id}
+    facts = {"kind": request.kind, "request": plain(request), "request_hash": asked, "idempotency_key": key}
+    times = {"created_at": at, "expires_at": at + timedelta(days=request_days)}
+    return Prepared({**ids, **facts, **money, **times}, grant, None, schema.adjacency)
+
+
+def enter(connection: Connection, prepared: Prepared) -> tuple[str, bool]:
+    """Enter a request that was prepared; BudgetError if the rule approves it and an account is short."""
+    values, grant = prepared.values, prepared.grant
+    if prepared.stored is not None or grant is None:
+        return str(prepared.stored), False
     try:
         with connection.begin_nested():
             connection.execute(insert(jobs).values(state="requested", note="", **values))
     except IntegrityError:  # the same key, at the same time
-        stored = _stored(connection, person, key)
+        stored = _stored(connection, values["person_id"], values["idempotency_key"])
         if stored is None:
             raise
-        return _same(stored, asked), False
-    log.write(connection, person.id, "job.requested", values["id"], {"kind": request.kind, "epsilon": str(epsilon)})
-    if price <= grant.approve_up_to_nano:
-        _reserve(connection, _locked(connection, values["id"]), grant, None, "approved by the rule of the grant")
+        return _same(stored, values["request_hash"]), False
+    asked = {"kind": values["kind"], "epsilon": values["epsilon"]}
+    log.write(connection, values["person_id"], "job.requested", values["id"], asked)
+    if values["nano"] <= grant.approve_up_to_nano:
+        reserved = values["id"], values["kind"], values["epsilon"], prepared.adjacency
+        _reserve(connection, *reserved, grant, None, "approved by the rule of the grant")
     return values["id"], True
 
 
@@ -153,8 +180,8 @@ def submit_internal(connection: Connection, kind: str, version: Version, person:
     return job
 
 
-def _stored(connection: Connection, person: Person, key: str) -> Any:
-    wanted = select(jobs.c.id, jobs.c.request_hash).where(jobs.c.person_id == person.id, jobs.c.idempotency_key == key)
+def _stored(connection: Connection, person_id: int, key: str) -> Any:
+    wanted = select(jobs.c.id, jobs.c.request_hash).where(jobs.c.person_id == person_id, jobs.c.idempotency_key == key)
     return connection.execute(wanted).first()
 
 
@@ -165,8 +192,8 @@ def _same(stored: Any, asked: str) -> str:
 
 
 def _check_waiting(connection: Connection, person: Person) -> None:
-    wanted = select(jobs.c.id).where(jobs.c.person_id == person.id, jobs.c.state == "requested").limit(MOST_WAITING)
-    if len(connection.execute(wanted).all()) >= MOST_WAITING:
+    wanted = select(func.count()).select_from(jobs).where(jobs.c.person_id == person.id, jobs.c.state == "requested")
+    if connection.execute(wanted).scalar_one() >= MOST_WAITING:
         raise StateError(f"you have {MOST_WAITING} requests that wait for a decision; cancel some")
 
 
@@ -178,12 +205,20 @@ def _locked(connection: Connection, job_id: str) -> Any:
     return row
 
 
-def _reserve(connection: Connection, row: Any, grant: Grant, by: Person | None, note: str) -> None:
-    schema = version_by_id(connection, row.version_id).public_schema
-    BOOKS.reserve(connection, grant.accounts, row.epsilon, schema.adjacency, f"{row.kind} {row.id}", row.id)
+def _reserve(
+    connection: Connection,
+    job_id: str,
+    kind: str,
+    epsilon: str,
+    adjacency: Adjacency | None,
+    grant: Grant,
+    by: Person | None,
+    note: str,
+) -> None:
+    BOOKS.reserve(connection, grant.accounts, epsilon, adjacency, f"{kind} {job_id}", job_id)
     decided = {"decided_by": None if by is None else by.id, "decided_at": now(), "note": note[:400]}
-    connection.execute(update(jobs).where(jobs.c.id == row.id).values(state="reserved", **decided))
-    log.write(connection, None if by is None else by.id, "job.approved", row.id, {"epsilon": row.epsilon})
+    connection.execute(update(jobs).where(jobs.c.id == job_id).values(state="reserved", **decided))
+    log.write(connection, None if by is None else by.id, "job.approved", job_id, {"epsilon": epsilon})
 
 
 def approve(connection: Connection, job_id: str, by: Person, note: str = "") -> None:
@@ -196,7 +231,8 @@ def approve(connection: Connection, job_id: str, by: Person, note: str = "") -> 
         raise StateError("the grant of this request has ended; refuse it")
     if row.expires_at <= now():
         raise StateError("this request has expired")
-    _reserve(connection, row, grant, by, note)
+    adjacency = version_by_id(connection, row.version_id).public_schema.adjacency
+    _reserve(connection, row.id, row.kind, row.epsilon, adjacency, grant, by, note)
 
 
 def refuse(connection: Connection, job_id: str, by: Person, note: str = "") -> None:

@@ -16,7 +16,7 @@ from discreet.privacy.accounts import Books, as_fraction
 from discreet.privacy.accounts.amounts import counted
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.schema import Schema
-from discreet.service.catalogue import Version, adjacency_of, dataset_named, ready_version
+from discreet.service.catalogue import Version, dataset_named, ready_version
 from discreet.service.errors import NotAllowedError
 from discreet.service.fitting import check_fit, planned_counts
 from discreet.service.grants import Grant, active_grant
@@ -71,7 +71,7 @@ def quote(
     schema = ready.public_schema
     check_fit(connection, request, schema, person)
     epsilon = epsilon_of(request)
-    price = counted(epsilon, schema.adjacency, adjacency_of(connection, grant.population_account))
+    price = counted(epsilon, schema.adjacency, grant.population_adjacency)
     return Quote(
         epsilon=str(epsilon),
         nano=price,

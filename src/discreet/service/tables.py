@@ -241,7 +241,7 @@ releases = Table(
     Column("content", LargeBinary, nullable=False),
     Column("content_hash", HASH, nullable=False),
     Column("card", JSON, nullable=False),
-    Column("visible_at", Moment, nullable=False),
+    Column("visible_at", Moment, nullable=False, index=True),
 )
 
 log = Table(

@@ -301,6 +301,7 @@ def _releases() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_releases")),
         sa.UniqueConstraint("job_id", name=op.f("uq_releases_job_id")),
     )
+    op.create_index(op.f("ix_releases_visible_at"), "releases", ["visible_at"], unique=False)
 
 
 def _protect_on_sqlite() -> None:
