@@ -66,11 +66,13 @@ def create_app(settings: Settings, *, log: Any = None, rates: Rates | None = Non
 
 
 def methods_of(path: str) -> str:
-    """The methods that an address of the API takes, as in the header Allow."""
+    """The methods that an address of the API takes, as in the header Allow; "" for other addresses."""
+    if not path.startswith(API + "/"):
+        return ""
     inner = path.removeprefix(API)
     routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
     found = {method for route in routes if route.path_regex.match(inner) for method in route.methods or ()}
-    return ", ".join(sorted(found)) or "GET"
+    return ", ".join(sorted(found))
 
 
 def sign_in_of(settings: Settings) -> SignIn | None:

@@ -141,8 +141,8 @@ def ask(
     idempotency_key: Annotated[Key, Header(description="A new one for a new request, such as a UUID.")],
 ) -> JobShown:
     """Ask for a model, a score or counts. The same key gives the same job, and costs nothing again."""
-    with here.writing() as connection:
-        job, is_new = jobs.submit(
+    with here.reading() as connection:
+        prepared = jobs.prepare(
             connection,
             caller.person,
             sent.dataset,
@@ -152,6 +152,9 @@ def ask(
             version=sent.version,
             request_days=here.settings.request_days,
         )
+    with here.writing() as connection:
+        job, is_new = jobs.enter(connection, prepared)
+    with here.reading() as connection:
         found = job_views.get_job(connection, job, caller.person)
     response.status_code = 201 if is_new else 200
     return _shown(found)

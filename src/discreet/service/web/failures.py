@@ -107,7 +107,7 @@ def install(app: FastAPI, allowed: Callable[[str], str], render: Renderer | None
         if problem.problem is Problems.INTERNAL:
             raise error  # to CatchAll, which logs where it happened
         if problem.problem is Problems.METHOD:
-            problem.headers = {"Allow": allowed(request.url.path)}
+            problem.headers["Allow"] = allowed(request.url.path) or problem.headers.get("Allow", "GET")
         if render is not None and wants_page(request):
             return await render(request, problem)
         return as_json(problem)
