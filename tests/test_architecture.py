@@ -140,10 +140,11 @@ def test_only_the_passage_reads_the_data():
 
 
 def test_values_are_read_for_their_owner_alone():
-    """`Records.values` goes round the passage: for `predict`, and to mark records, which happens inside a door."""
+    """`Records.values` goes round the passage: for `predict`, to mark records, which happens inside a door, and where a
+    worker of the service drafts a schema for the owner and writes the snapshot that doors read later."""
     reading = {name for name, tree in TREES.items() for call, _ in calls(tree, "values") if call.args}
     outside = {name for name in reading if room(name) not in ("sources", "research")}
-    assert outside == {"cli.predict", "evaluation.accuracy"}
+    assert outside == {"cli.predict", "evaluation.accuracy", "service.drafts", "service.snapshots"}
 
 
 def test_only_the_passage_charges_and_only_doors_perturb():
@@ -179,8 +180,9 @@ def test_rows_of_trees_stay_inside_their_door():
 
 
 def test_randomness_has_one_home():
+    """Noise, that is; keys of cookies, tokens and requests are drawn where they are made."""
     for name, tree in TREES.items():
-        if name == "privacy.randomness":
+        if name == "privacy.randomness" or room(name) in ("service", "client"):
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr == "random":
@@ -290,6 +292,9 @@ def test_every_error_of_ours_is_a_discreet_error():
     own = {name for name, value in vars(importlib.import_module("discreet.errors")).items() if isinstance(value, type)}
     for name in own:
         assert issubclass(getattr(importlib.import_module("discreet.errors"), name), DiscreetError)
+    for home in ("discreet.service.errors", "discreet.service.problems", "discreet.client.refusals"):
+        found = ast.walk(TREES[home.removeprefix("discreet.")])
+        own |= {node.name for node in found if isinstance(node, ast.ClassDef)}
     for module, tree in TREES.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and isinstance(node.exc.func, ast.Name):

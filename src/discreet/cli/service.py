@@ -75,7 +75,7 @@ def owner_link(
 
     \b
     Example:
-      discreet service owner-link
+      discreet service owner-link --public-url https://privacy.example.org
     """
     settings = serving.settings_of(folder, database, public_url=public_url.rstrip("/"))
     from discreet.cli.serve import owner_link as made

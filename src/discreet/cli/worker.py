@@ -82,7 +82,7 @@ def listing(folder: serving.Folder = serving.DEFAULT_FOLDER, as_json: options.Js
 
     \b
     Example:
-      discreet worker sources list
+      discreet worker sources list --folder /srv/discreet
     """
     settings = serving.settings_of(folder, None)
     from discreet.service.source_file import described, read_sources

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-from discreet.errors import MissingExtra
-
-try:
-    import httpx  # noqa: F401
-except ImportError:
-    raise MissingExtra("client") from None
-
 from discreet.client.client import Client
 from discreet.client.dataset import RemoteDataset
 from discreet.client.jobs import RemoteJob

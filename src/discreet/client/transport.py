@@ -11,13 +11,14 @@ import json
 import os
 import random
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import httpx
-
 from discreet.client.refusals import RefusedError, refusal
-from discreet.errors import ParameterError
+from discreet.errors import MissingExtra, ParameterError
+
+if TYPE_CHECKING:
+    import httpx
 
 API = "/api/v1"
 TOKEN = "DISCREET_TOKEN"
@@ -55,6 +56,11 @@ class Transport:
             raise ParameterError(f"token: need one of yours from the service's page, here or in {TOKEN}")
         self.url = checked_address(url, insecure=insecure)
         headers = {"Authorization": f"Bearer {secret}", "Accept": "application/json"}
+        try:
+            import httpx
+        except ImportError:
+            raise MissingExtra("client") from None
+        self._lost = httpx.HTTPError
         self._http = httpx.Client(
             base_url=self.url + API, headers=headers, timeout=timeout, follow_redirects=False, transport=http
         )
@@ -95,7 +101,7 @@ class Transport:
             last = attempt == (ATTEMPTS - 1 if repeat else 0)
             try:
                 answer = self._http.request(method, path, params=wanted, json=content, headers=headers)
-            except httpx.HTTPError as error:
+            except self._lost as error:
                 if last:
                     text = f"{self.url} does not answer ({type(error).__name__}); check the address, or try again later"
                     raise RefusedError(text) from None
