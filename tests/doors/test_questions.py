@@ -169,10 +169,10 @@ def test_disjoint_questions_cost_the_largest() -> None:
 
 
 MUTANTS = {
-    "disjointness is believed": ("if not are_disjoint(", "if False and not are_disjoint("),
+    "disjointness is believed": ("if not exclude_each_other(", "if False and not exclude_each_other("),
     "only neighbours in the list are compared": (
-        "in combinations(self.alternatives, 2):",
-        "in zip(self.alternatives, self.alternatives[1:]):",
+        "in combinations(passing, 2):",
+        "in zip(passing, passing[1:]):",
     ),
     "replacing is charged as adding": (
         "if schema.adjacency is Adjacency.ADD_REMOVE:\n            return largest",
@@ -187,7 +187,7 @@ MUTANTS = {
     "moves are charged at half": ("Fraction(step.query.unit(schema), step.distance(schema))", "Fraction(1, 2)"),
     "the largest is forgotten": ("return max(largest, total(moved[:2]))", "return total(moved[:2])"),
     "everything is charged": ("return max(largest, total(moved[:2]))", "return total(moved)"),
-    "steps are not checked": ("            step.check(schema)\n        for first, second", "        for first, second"),
+    "steps are not checked": ("            step.check(schema)\n        passing", "        passing"),
 }
 
 
@@ -235,7 +235,7 @@ def test_the_passage_does_not_believe_that_predicates_are_disjoint() -> None:
 
 def test_a_door_that_takes_all_for_disjoint_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mutant of the door: it groups questions that overlap, and the passage refuses to charge the maximum."""
-    monkeypatch.setattr(door, "are_disjoint", lambda *_: True)
+    monkeypatch.setattr(door, "exclude_each_other", lambda *_: True)
     ledger = Ledger(10)
     with pytest.raises(ParameterError, match="a record can pass"):
         ask(MemorySource([BASE]), schema(), [A, ALL], Fraction(1), ledger, as_rng(0))
@@ -294,6 +294,16 @@ def test_everything_is_charged_before_anything_is_read_and_read_once() -> None:
             ],
             {},
             f"at most {MOST_COUNTED}",
+        ),
+        (
+            [
+                CrossedCounts.of(
+                    where("near", "in", [round(-1 + 0.01 * each + 0.0001 * more, 4) for each in range(199)])
+                )
+                for more in range(90)
+            ],
+            {},
+            "separate ranges",
         ),
         ([A, B], {"shares": [1.0]}, "one for each"),
         ([A, B], {"shares": [1.0, 0.0]}, "not a weight"),

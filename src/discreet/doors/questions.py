@@ -15,7 +15,7 @@ from discreet.privacy.randomness import Randomness
 from discreet.privacy.receipt import Charge
 from discreet.privacy.steps import Apart, Step, split_by_weight
 from discreet.queries.crossed import CrossedCounts
-from discreet.queries.predicates import are_disjoint
+from discreet.queries.predicates import exclude_each_other
 from discreet.queries.tables import ClassCounts
 from discreet.released.answers import Answers, answered
 from discreet.schema import Adjacency, Schema
@@ -24,6 +24,8 @@ from discreet.sources.crossed_counts import CountedTables
 
 MOST_QUESTIONS = 256
 """The most questions of one request: which of them exclude each other is found pair by pair."""
+MOST_RANGES = 1 << 14
+"""The most ranges of codes that all predicates of a request pass: bounds the time of comparing them pair by pair."""
 MOST_COUNTED = 1 << 18
 """The most cells that one request is counted in, all tables together: two megabytes, in each block of each worker."""
 MOST_WEIGHT = 1_000_000
@@ -123,6 +125,12 @@ def _check(schema: Schema, questions: Sequence[CrossedCounts]) -> None:
         each.check(schema)
     if len({*questions}) < len(questions):
         raise ParameterError("a question is asked twice; ask it once, with a larger share")
+    ranges = sum(len(spans) for each in questions for spans in each.where.spans(schema).values())
+    if ranges > MOST_RANGES:
+        raise ParameterError(
+            f"the predicates of all questions pass {ranges} separate ranges of values; need at most {MOST_RANGES}: use "
+            "intervals, or ask fewer at a time"
+        )
     counted = sum(each.counted(schema) for each in questions)
     if counted > MOST_COUNTED:
         raise ParameterError(
@@ -143,10 +151,11 @@ def _weights(questions: Sequence[CrossedCounts], shares: Sequence[float] | None)
 
 def _grouped(schema: Schema, questions: Sequence[CrossedCounts]) -> list[list[int]]:
     """Groups of questions that exclude each other: each joins the first group where it excludes all others."""
+    passing = [each.where.spans(schema) for each in questions]
     groups: list[list[int]] = []
-    for place, question in enumerate(questions):
+    for place, own in enumerate(passing):
         for group in groups:
-            if all(are_disjoint(question.where, questions[other].where, schema) for other in group):
+            if all(exclude_each_other(own, passing[other]) for other in group):
                 group.append(place)
                 break
         else:

@@ -20,7 +20,7 @@ from discreet.privacy.mechanisms import MECHANISMS, Mechanism
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.receipt import Charge
 from discreet.queries.crossed import CrossedCounts
-from discreet.queries.predicates import are_disjoint, listed
+from discreet.queries.predicates import exclude_each_other, listed
 from discreet.queries.tables import TableQuery
 from discreet.schema import Adjacency, Schema
 
@@ -163,10 +163,11 @@ class Apart:
             if type(step) is not Step or type(step.query) is not CrossedCounts:  # a subclass could name any cells
                 raise ParameterError(f"{step!r} does not count by predicates; need a step that asks CrossedCounts")
             step.check(schema)
-        for first, second in combinations(self.alternatives, 2):
-            if not are_disjoint(first.query.where, second.query.where, schema):
+        passing = [(step.query, step.query.where.spans(schema)) for step in self.alternatives]
+        for (first, ours), (second, theirs) in combinations(passing, 2):
+            if not exclude_each_other(ours, theirs):
                 raise ParameterError(
-                    f"a record can pass the predicates of both {first.query!r} and {second.query!r}; need predicates "
+                    f"a record can pass the predicates of both {first!r} and {second!r}; need predicates "
                     "that exclude each other, or pay for each"
                 )
 

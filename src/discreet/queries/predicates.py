@@ -287,7 +287,11 @@ def are_disjoint(first: Where, second: Where, schema: Schema) -> bool:
            that both name has a common code, a record with such codes passes both.
     Test   tests/queries/test_predicates.py::test_disjointness_is_what_all_records_say (exhaustive)
     """
-    ours, theirs = first.spans(schema), second.spans(schema)
+    return exclude_each_other(first.spans(schema), second.spans(schema))
+
+
+def exclude_each_other(ours: Mapping[str, Spans], theirs: Mapping[str, Spans]) -> bool:
+    """Whether two conjunctions, as codes that pass by column, have a column without a common code (`are_disjoint`)."""
     return any(not common(spans, theirs[name]) for name, spans in ours.items() if name in theirs)
 
 
