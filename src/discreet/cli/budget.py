@@ -14,7 +14,7 @@ from discreet.errors import FileError, ParameterError
 from discreet.privacy.epsilon import shown_above, shown_below
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.ledger.account import Account
-from discreet.privacy.ledger.address import EXAMPLE, AccountAddress
+from discreet.privacy.ledger.address import EXAMPLE, AccountAddress, need_accounts
 from discreet.privacy.ledger.file import LedgerFile
 
 Heads = Annotated[
@@ -45,6 +45,7 @@ def show(place: options.LedgerPlace, as_json: options.Json = False) -> None:
 
 
 def _show_accounts(address: AccountAddress, as_json: bool) -> None:
+    need_accounts()
     from discreet.cli import budget_accounts
 
     rows = budget_accounts.list_accounts(address)
@@ -94,6 +95,7 @@ def limit(
       discreet budget limit sqlite:///accounts.db#clinic/visits/heart 2
     """
     if isinstance(place, AccountAddress):
+        need_accounts()
         from discreet.cli import budget_accounts
 
         is_new = budget_accounts.set_limit(place, limit, adjacency)
@@ -121,11 +123,13 @@ def verify(place: options.LedgerPlace, head: Heads = None, as_json: options.Json
       discreet budget verify postgresql://db.example/money
     """
     if isinstance(place, AccountAddress):
+        need_accounts()
         from discreet.cli import budget_accounts
 
         budget_accounts.report(place, budget_accounts.verified(place, head or []), as_json)
         return
     if _is_export(place):
+        need_accounts()
         from discreet.cli import budget_accounts
         from discreet.privacy.accounts.export import verify_export
 
@@ -177,6 +181,7 @@ def import_(
     """
     if not isinstance(place, AccountAddress):
         raise ParameterError(f"{place} is no address of accounts; need {EXAMPLE}")
+    need_accounts()
     from discreet.privacy.ledger.importing import import_file
 
     imported = import_file(path, place)
@@ -206,6 +211,7 @@ def export(
     """
     if not isinstance(place, AccountAddress):
         raise ParameterError(f"{place} is a file already; copy it, and verify the copy: discreet budget verify")
+    need_accounts()
     from discreet.cli import budget_accounts
 
     check_out(out, place, force=force)

@@ -1,6 +1,8 @@
 """The command line on accounts: every command that pays, and `discreet budget`; no password anywhere."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -166,3 +168,32 @@ def test_a_database_that_is_not_there_is_not_made(here):
     refused(run("budget", "show", "sqlite:///none.db", status=2), "there is no database none.db")
     refused(run("budget", "show", "sqlite:///none.db#clinic", status=2))
     assert not Path("none.db").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["budget", "show", "sqlite:///a.db"],
+        ["budget", "limit", "sqlite:///a.db#a", "1"],
+        ["budget", "verify", "sqlite:///a.db"],
+        ["budget", "import", "l.jsonl", "sqlite:///a.db#a"],
+        ["budget", "export", "sqlite:///a.db", "--out", "e.jsonl"],
+        [
+            "train",
+            "data.csv",
+            "--schema",
+            "s.json",
+            "--epsilon",
+            "1",
+            "--out",
+            "m.json",
+            "--ledger",
+            "sqlite:///a.db#a",
+        ],
+    ],
+)
+def test_missing_packages_are_one_line(here, arguments):
+    code = "import sys; sys.modules['sqlalchemy'] = None; from discreet.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: this needs an optional package: pip install 'discreet[accounts]'\n"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from discreet.errors import BudgetError, FileError, ParameterError
 from discreet.privacy.epsilon import Epsilon, as_epsilon, shown_above, shown_below, total
 from discreet.privacy.ledger.account import Account, Entry, as_adjacency
-from discreet.privacy.ledger.address import EXAMPLE, AccountAddress
+from discreet.privacy.ledger.address import EXAMPLE, AccountAddress, need_accounts
 from discreet.privacy.ledger.adoption import adopt
 from discreet.privacy.ledger.file import LedgerFile, now
 from discreet.privacy.receipt import Charge
@@ -262,6 +262,7 @@ class _Memory:
 
 def _accounts(url: str | AccountAddress) -> LedgerAccounts:
     """The accounts at an address; their packages are loaded here."""
+    need_accounts()
     from discreet.privacy.ledger.database import LedgerAccounts
 
     if not isinstance(url, str | AccountAddress):

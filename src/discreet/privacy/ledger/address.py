@@ -57,6 +57,11 @@ class AccountAddress:
         return f"AccountAddress({str(self)!r})"
 
 
+def need_accounts() -> None:
+    """Raise MissingExtra unless the packages of accounts are installed; call it before what imports them."""
+    import discreet.privacy.accounts  # noqa: F401
+
+
 def as_ledger_place(text: str) -> Path | AccountAddress:
     """Where a ledger is: a file, or accounts in a database."""
     return AccountAddress.parsed(text) if as_address(text) else Path(text)
