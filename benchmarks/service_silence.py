@@ -107,12 +107,12 @@ def job(client: httpx.Client) -> Features:
     return {**features, "took": took, "released": float(facts["state"] == "released"), "described": len(str(facts))}
 
 
-def attack(pairs: list[list[Service]], requests: int, seed: int) -> Seen:
-    """Ask all services in random order, a job now and then."""
-    seen, draw = Seen(), random.Random(seed)
+def attack(pairs: list[list[Service]], requests: int, minutes: float, seed: int) -> Seen:
+    """Ask all services in random order, a job now and then, until there are enough answers or the time is over."""
+    seen, draw, end = Seen(), random.Random(seed), time.monotonic() + 60 * minutes
     with contextlib.ExitStack() as stack:
         clients = [[stack.enter_context(each.client(each.analysts[0])) for each in pair] for pair in pairs]
-        while len(seen) < requests:
+        while len(seen) < requests and time.monotonic() < end:
             order = [(pair, table) for pair in range(len(pairs)) for table in (0, 1)]
             draw.shuffle(order)
             kind = draw.choice(KINDS) if draw.random() < 0.985 else "job"
@@ -147,6 +147,7 @@ def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=10_000)
+    parser.add_argument("--minutes", type=float, default=60, help="stop after this time, with what there is")
     parser.add_argument("--pairs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
@@ -160,7 +161,7 @@ def main() -> None:
             ]
             for pair in range(given.pairs)
         ]
-        seen = attack(pairs, given.requests, given.seed)
+        seen = attack(pairs, given.requests, given.minutes, given.seed)
     print(f"{len(seen)} requests, {given.pairs} pairs of services, neighbouring tables\n")
     print("| call | requests | AUC |\n|---|---|---|")
     for kind, rows in sorted(seen.rows.items()):

@@ -260,3 +260,21 @@ def test_counts_are_drawn_unless_there_are_too_many():
     assert drawn.count('class="error"') == 18
     assert "<-1>" not in drawn
     assert drawings.counts("Counts", bars * 10) is None
+
+
+def test_whoever_leaves_a_project_loses_its_grants(service):
+    olga = Window(service, "olga")
+    olga.visit("POST", "/projects/study/members", {"person": "{bob}"})
+    grant = {"person": "{bob}", "dataset": "1", "limit": "1", "rule": "0", "kinds": "count"}
+    assert olga.visit("POST", "/projects/study/grants", grant).status_code == 303
+    assert "Show the price" in Window(service, "bob").visit("GET", "/ask/patients/count").text
+    assert olga.visit("POST", "/projects/study/members", {"person": "{bob}", "change": "remove"}).status_code == 303
+    assert "You have no grant for this table" in Window(service, "bob").visit("GET", "/ask/patients/count").text
+
+
+def test_long_lists_are_shown_in_parts(service):
+    olga = Window(service, "olga")
+    assert olga.visit("GET", "/limits?from=1000000").status_code == 200
+    assert olga.visit("GET", "/limits?from=x").status_code == 200
+    assert olga.visit("GET", "/projects/study?from=999999999").status_code == 200
+    assert olga.visit("GET", "/ledger?before=1&population=77").status_code == 200

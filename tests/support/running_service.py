@@ -43,7 +43,7 @@ def write_table(path):
 
 
 @contextmanager
-def running_service(folder, port, *, least_slot=6.0, log=None):
+def running_service(folder, port, *, least_slot=12.0, log=None):
     """A service with a source "clinic-file" and no person yet."""
     folder = Path(folder)
     settings = Settings.of(folder / "service", public_url=f"http://127.0.0.1:{port}", least_slot=least_slot)

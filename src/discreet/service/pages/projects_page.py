@@ -67,12 +67,15 @@ def show_project(name: str, visit: Owner) -> Response:
 
 
 @router.post("/projects/{name}/members")
-def add_member(name: str, visit: Owner) -> Response:
-    """Add an analyst."""
+def change_members(name: str, visit: Owner) -> Response:
+    """Add an analyst, or let one go, which revokes their grants in this project."""
 
     def act(connection: Connection) -> str:
-        project = projects.project_named(connection, name)
-        projects.add_member(connection, project.id, _number(visit.text("person", 12)), by=visit.person)
+        project, person = projects.project_named(connection, name), _number(visit.text("person", 12))
+        if visit.text("change", 12) == "remove":
+            projects.remove_member(connection, project.id, person, by=visit.person)
+            return f"/projects/{name}?said=changed"
+        projects.add_member(connection, project.id, person, by=visit.person)
         return f"/projects/{name}?said=member"
 
     return visit.change(act, lambda **shown: _project(visit, name, **shown))
