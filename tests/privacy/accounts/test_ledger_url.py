@@ -1,10 +1,13 @@
 """Ledgers that stand on accounts: charged before data are read, never refunded, shared, not to be copied."""
 
+import contextlib
 import copy
 import os
 import pickle
 import shutil
 import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import pytest
@@ -15,6 +18,7 @@ from discreet.errors import BudgetError, FileError, ParameterError
 from discreet.privacy.accounts import reading, writing
 from discreet.privacy.accounts.verification import verify
 from discreet.privacy.ledger.address import AccountAddress
+from discreet.privacy.ledger.database import OpenAccounts
 from discreet.privacy.receipt import Charge
 from support.account_databases import BOOKS, clinic, standing
 
@@ -70,8 +74,40 @@ def test_a_name_can_be_paid_once(url):
     pay(Ledger(url=url), 1, name="an answer", once=True)
     with pytest.raises(BudgetError, match="only once"):
         pay(Ledger(url=url), 1, name="an answer", once=True)
-    pay(Ledger(url=url.replace("/visits", "")), 1, name="another", once=True)
-    pay(Ledger(url=url), 1, name="another", once=True)  # the data set has not paid for it
+    pay(Ledger(url=url), 1, name="a model")
+    pay(Ledger(url=url), 1, name="a model")
+
+
+@pytest.mark.parametrize("first", ["", "/visits", "/visits/heart"])
+@pytest.mark.parametrize("second", ["", "/visits", "/visits/heart"])
+def test_a_name_is_paid_once_whichever_accounts_pay(address, four, first, second):
+    """Two answers of one name would have one mask: their difference would be seen without it."""
+    pay(Ledger(url=f"{address}#clinic{first}"), 1, name="an answer", once=True)
+    with pytest.raises(BudgetError, match="only once"):
+        pay(Ledger(url=f"{address}#clinic{second}"), 1, name="an answer", once=True)
+
+
+def test_a_name_is_paid_once_by_two_at_a_time(url, monkeypatch):
+    """Both look for the name before either of them enters it, if nothing keeps them apart."""
+    look, both = OpenAccounts.has, threading.Barrier(2)
+
+    def has(self, name):
+        found = look(self, name)
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both.wait(1)
+        return found
+
+    def attempt(ledger):
+        try:
+            pay(ledger, 1, name="an answer", once=True)
+        except BudgetError:
+            return "refused"
+        return "paid"
+
+    monkeypatch.setattr(OpenAccounts, "has", has)
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(pool.map(attempt, [Ledger(url=url), Ledger(url=url)]))
+    assert sorted(outcomes) == ["paid", "refused"]
 
 
 def test_a_charge_is_committed_before_data_are_read(url, engine, four, schema, records):
