@@ -1,11 +1,16 @@
 """Second derivatives by sums of integers are those of the objective in floating point."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from discreet import Categorical, Numeric, Schema
 from discreet.privacy.mechanisms import curvature
-from discreet.privacy.mechanisms.curvature import Bend, ClassBend, Curvature
+from discreet.privacy.mechanisms.curvature import Curvature
+from discreet.privacy.mechanisms.minimiser import ExactGradient, OverAll
+from discreet.privacy.mechanisms.multiclass_minimiser import ExactMulticlassGradient
+from discreet.privacy.mechanisms.multiclass_minimiser import OverAll as OverClasses
 from discreet.privacy.mechanisms.multiclass_problem import MulticlassObjective
 from discreet.privacy.mechanisms.problem import Objective, Problem
 from discreet.queries.hyperplanes import Hyperplanes
@@ -25,18 +30,15 @@ def problem(classes):
 
 def solver(records, classes, w, rows=ROWS, closely=True):
     """The solver at w, and what was asked."""
-    by_coordinate = w.reshape(classes, -1).T
-    offsets = records.offsets
-    tables = [
-        feature.table(by_coordinate[start:stop])
-        for feature, start, stop in zip(records.features, offsets, offsets[1:], strict=False)
-    ]
     bent = Curvature(records.features, classes, 1 / TAU if classes > 1 else 1 / (2 * HUBER), MU)
     vectors = bent.vectors(rows, closely)
+    b = [Fraction(0)] * len(w)
     if classes == 1:
-        asked = Bend(vectors, tuple(table[:, 0] for table in tables), float(w[-1]), HUBER)
+        exact = ExactGradient(OverAll(records, HUBER, MU), b, 40)
+        asked = exact.bend(exact.point(w), vectors)
     else:
-        asked = ClassBend(vectors, tuple(tables), by_coordinate[-1], TAU, bent.pairs)
+        exact = ExactMulticlassGradient(OverClasses(records, classes, TAU, MU), b, 40)
+        asked = exact.bend(exact.point(w), vectors, bent.pairs)
     return bent.solver(records, asked), asked
 
 

@@ -15,14 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.privacy.mechanisms.exact_sums import in_blocks
-from discreet.privacy.mechanisms.multiclass_problem import MARGIN, projected
 from discreet.privacy.mechanisms.problem import Records
+from discreet.privacy.mechanisms.slopes import active_of, scores_of, with_margin
 from discreet.queries.arrays import Integers
 from discreet.queries.hyperplanes import Feature
-from discreet.queries.mixing import mixed
+from discreet.queries.mixing import fixed_factors, scattered
 
 Vector = NDArray[np.float64]
 Solver = Callable[[Vector], Vector]
+Pairs = tuple[tuple[int, int], ...]
 Weighed = tuple[NDArray[np.intp], Integers] | None
 """Some records of a block, and what each of them counts; None for all of them, one each."""
 
@@ -64,6 +65,11 @@ class Vectors:
         return cls(tuple(places), tuple(weights), offset + 1, diagonal, zeros)
 
     @property
+    def factors(self) -> list[int]:
+        """What the side and the codes of a record are multiplied by, for its number."""
+        return fixed_factors(1 + len(self.places))
+
+    @property
     def size(self) -> int:
         """Number of sums for one table of products."""
         return self.width if self.diagonal else self.width**2
@@ -73,8 +79,8 @@ class Vectors:
     ) -> Iterator[tuple[list[NDArray[np.intp]], NDArray[Any]]]:
         """The records that are counted, in blocks."""
         if self.zeros:
-            words = mixed([sides.astype(np.uint16), *codes])
-            chosen = np.flatnonzero(words & np.uint64((1 << self.zeros) - 1) == 0)
+            numbers = scattered([sides.astype(np.uint16), *codes], self.factors)
+            chosen = np.flatnonzero(numbers & ((1 << self.zeros) - 1) == 0)
             codes, sides = [code[chosen] for code in codes], sides[chosen]
         return in_blocks(codes, sides, max(256, min(BLOCK, ENTRIES // self.width)))
 
@@ -106,12 +112,15 @@ def units(features: Sequence[Feature], bits: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Bend:
-    """The sum of x x^T over the records on the rounded part of the hinge, at a weight vector."""
+    """The sum of x x^T over the records on the rounded part of the hinge, at a fixed-point vector: |1 - y w.x| <= h."""
 
     vectors: Vectors
-    tables: tuple[Vector, ...]
-    constant: float
-    huber: float
+    tables: tuple[NDArray[Any], ...]
+    """What each cell adds to w.x."""
+    constant: int
+    one: int
+    huber: int
+    """1 and h, in fixed point."""
 
     @property
     def size(self) -> int:
@@ -121,11 +130,10 @@ class Bend:
     def __call__(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> Integers:
         """The sums of some records."""
         total = np.zeros(self.size, dtype=np.int64)
-        for block, own in self.vectors.counted(codes, sides):
-            margins = np.full(len(own), self.constant)
-            for table, code in zip(self.tables, block, strict=True):
-                margins += table.take(code)
-            rows = np.flatnonzero(np.abs(1 - margins * own) <= self.huber)
+        for block, signs in self.vectors.counted(codes, sides):
+            margins = scores_of(self.tables, self.constant, block, len(signs))
+            margins *= signs.astype(margins.dtype)
+            rows = np.flatnonzero(abs(self.one - margins) <= self.huber)
             some = [code[rows] for code in block]
             self.vectors.add_products(total, some, len(rows), [None])
         return total
@@ -139,11 +147,13 @@ class ClassBend:
     """
 
     vectors: Vectors
-    tables: tuple[Vector, ...]
+    tables: tuple[NDArray[Any], ...]
     """What each cell adds to the scores: cells by classes."""
-    constant: Vector
-    tau: float
-    pairs: tuple[tuple[int, int], ...]
+    constant: NDArray[Any]
+    margin: int
+    unit: int
+    """T, as in ClassSlopes."""
+    pairs: Pairs
 
     @property
     def size(self) -> int:
@@ -153,8 +163,10 @@ class ClassBend:
     def __call__(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> Integers:
         """The sums of some records."""
         total = np.zeros(self.size, dtype=np.int64)
-        for block, own in self.vectors.counted(codes, sides):
-            active = self._active(block, own.astype(np.intp))
+        for block, signs in self.vectors.counted(codes, sides):
+            own = np.arange(len(signs)), signs.astype(np.intp)
+            scores = with_margin(scores_of(self.tables, self.constant, block, len(signs)), own, self.margin)
+            active = active_of(scores, self.unit).T
             rows = np.flatnonzero(active.sum(axis=0) > 1)
             active, some = active[:, rows], [code[rows] for code in block]
             parts = PARTS // np.maximum(active.sum(axis=0), 1)
@@ -164,14 +176,6 @@ class ClassBend:
                 tables.append((both, (PARTS if one == other else 0) - parts[both]))
             self.vectors.add_products(total, some, len(rows), tables)
         return total
-
-    def _active(self, block: Sequence[NDArray[np.intp]], own: NDArray[np.intp]) -> NDArray[np.bool_]:
-        scores = np.repeat(self.constant[None, :], len(own), axis=0)
-        for table, code in zip(self.tables, block, strict=True):
-            scores += table.take(code, axis=0)
-        scores += MARGIN
-        scores[np.arange(len(own)), own] -= MARGIN
-        return projected(scores.T / self.tau) > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +203,7 @@ class Curvature:
         return COORDINATE if self.classes == 1 else CLASS_COORDINATE
 
     @property
-    def pairs(self) -> tuple[tuple[int, int], ...]:
+    def pairs(self) -> Pairs:
         """The pairs of classes whose products are added up."""
         every = tuple((one, other) for one in range(self.classes) for other in range(one, self.classes))
         return every if self.fits(len(every)) else tuple((one, one) for one in range(self.classes))
