@@ -16,10 +16,10 @@ from discreet.records.encoding import Cells, Codes, class_codes
 from discreet.records.tables import check_names
 from discreet.records.values import Columns
 from discreet.schema import Schema
-from discreet.sources import Task, postgres_sql
+from discreet.sources import Task, postgres_levels, postgres_sql
 from discreet.sources.coding import CodedBlock, count_blocks, fold_rows, rows_of_blocks
 from discreet.sources.exact import ExactRows, ExactStatistics
-from discreet.sources.postgres_levels import Levels
+from discreet.sources.postgres_coded import CodedTable
 from discreet.sources.postgres_session import Rows, Session, begun, check_idle, connected, driver, named
 from discreet.sources.postgres_steady import STEADY
 from discreet.sources.postgres_stream import Stream, coded_blocks, structure_of, value_blocks
@@ -55,9 +55,9 @@ class Opened:
         return [row[0] for rows in self.session.fetch(STEADY.format(oid=self.number)) for row in rows] == [True]
 
     @cached_property
-    def levels(self) -> Levels:
-        """The counts at the places of trees."""
-        return Levels(self.session, self.relation, self.kinds)
+    def coded(self) -> CodedTable:
+        """The codes of the records, for what is added up in the database."""
+        return CodedTable(self.session, self.relation, self.kinds)
 
     def close(self) -> None:
         """End the snapshot."""
@@ -180,7 +180,7 @@ class PostgresSource:
         """Add up block by block, if rows may travel; else only counts at the places of trees, in the database."""
         if not self._stream and isinstance(task, CountsAt):
             self.check_levels()
-            return self._open().levels.counted(task, schema)
+            return postgres_levels.counted(self._open().coded, task, schema)
         self.check_rows()
         return fold_rows(rows_of_blocks(self._blocks(cells, schema), cells), task)
 
