@@ -1,6 +1,5 @@
 """Trees are grown inside PostgreSQL: level by level only counts come back, and the model is that of memory."""
 
-import decimal
 import math
 import threading
 import time
@@ -23,59 +22,19 @@ from discreet.privacy.randomness import as_rng
 from discreet.queries.trees import Split, candidates, complete_tree
 from discreet.records.encoding import Cells
 from discreet.sources import postgres_levels
-from discreet.sources.memory import MemorySource
 from discreet.sources.postgres import PostgresSource
 from discreet.sources.postgres_session import LOST
 from discreet.sources.tree_counts import CountsAt, Grouped
-from support.agreement import CATEGORIES, CLASSES, NUMBERS, TEXTS, fill_table, objects
+from support.agreement import CATEGORIES, CLASSES, NUMBERS, TEXTS, fill_table
 from support.estimators import PRIVATE
 from support.postgres_server import server
 from support.replay import replay, visible
+from support.untidy import TYPED, in_memory, mixed_schema, types, untidy
 
 pytestmark = pytest.mark.engines
 psycopg = pytest.importorskip("psycopg")
 
 TREES = {name: kind for name, kind in PRIVATE.items() if name.startswith("decision-tree")}
-DECIMALS = [None, *map(decimal.Decimal, ["1", "1.0", "1.00", "2.50", "0.3", "-1", "NaN", "Infinity", "1e400", "0.00"])]
-TYPED = {
-    "text": ("text", TEXTS),
-    "word": ("text", TEXTS[::-1]),
-    "double": ("float8", NUMBERS),
-    "float": ("float8", NUMBERS[::-1]),
-    "flag": ("bool", [True, False, None]),
-    "large": ("int8", [-1, 0, 1, 3, 2**53 + 1, None]),
-    "number": ("numeric", DECIMALS),
-    "bytes": ("bytea", [b"a", None]),
-    "label": ("text", [*CLASSES, "a", None, "1.0", " it's ", "?"]),
-}
-
-
-def untidy(rows, seed=0):
-    rng = np.random.default_rng(seed)
-    return {name: [values[k] for k in rng.integers(len(values), size=rows)] for name, (_, values) in TYPED.items()}
-
-
-def types():
-    return {name: kind for name, (kind, _) in TYPED.items()}
-
-
-def mixed_schema():
-    """Each column as a number or as categories, whatever its type."""
-    columns = [
-        Categorical("text", CATEGORIES, unlisted=True),
-        Numeric("word", -1, 3, grid=7),
-        Numeric("double", -1, 3),
-        Categorical("float", CATEGORIES),
-        Categorical("flag", [0, 1]),
-        Numeric("large", -1, 3, grid=50, fill=3),
-        Categorical("number", CATEGORIES, missing=2.5),
-        Categorical("bytes", ["a"]),
-    ]
-    return Schema(columns, "label", CLASSES)
-
-
-def in_memory(columns, schema):
-    return MemorySource({name: objects(columns[name]) for name in schema.all_names})
 
 
 def drawn(schema, depth, seed):

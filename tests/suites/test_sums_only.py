@@ -181,20 +181,3 @@ def test_workers_that_add_up_need_numpy_alone():
     shown = "print(*{'scipy', 'sklearn', 'narwhals', 'pyarrow', 'pandas'} & {*sys.modules})"
     found = subprocess.run([sys.executable, "-c", imported + shown], capture_output=True, text=True, check=True)
     assert found.stdout.split() == []
-
-
-def test_auto_picks_a_tree_where_the_engine_gives_counts_only():
-    """The engine is a public fact; elsewhere the same schema and ε give a linear model."""
-
-    class LevelsOnly(SumsOnly):
-        levels_only = True
-
-    generator = np.random.default_rng(0)
-    columns = {f"x{i}": generator.normal(size=3000) for i in range(5)} | {"y": generator.integers(0, 2, 3000)}
-    schema = Schema([Numeric(f"x{i}", -3, 3) for i in range(5)], "y", [0, 1], records=3000)
-    source, ledger = LevelsOnly(columns), Ledger(1)
-    model = Auto(schema, epsilon=1, random_state=0).fit_from(source, ledger=ledger)
-    assert (model.picked_.model, ledger.spent) == ("decision-tree", 1)
-    assert "only counts leave" in model.explain()
-    assert set(source.tasks) == {"CountsAt"}
-    assert Auto(schema, epsilon=1, random_state=0).fit_from(SumsOnly(columns)).picked_.model == "svm"

@@ -167,8 +167,6 @@ class PrivateClassifier(Classifier):
     """Whether counts are all that the model asks for, so that every source will do."""
     by_sums: ClassVar[bool] = False
     """Whether sums over records are all that it asks for, so that no record has to travel."""
-    by_levels: ClassVar[bool] = False
-    """Whether all of these sums are counts at the places of a tree, which can be added up in SQL."""
     earlier: ClassVar[dict[str, Any]] = {}
     """Parameters that files of earlier versions do not have, with the values that those versions meant."""
 
@@ -199,7 +197,7 @@ class PrivateClassifier(Classifier):
         account.check(epsilon, schema.adjacency)
         spending, purpose = Spending(account), f"{self.kind} for {schema.target}"
         if not self.by_counts:
-            check_rows(source, sums=self.by_sums, levels=self.by_levels)
+            check_rows(source, sums=self.by_sums)
         try:
             answers = self._learn(source, schema, epsilon, spending, as_rng(self.random_state), purpose)
         finally:

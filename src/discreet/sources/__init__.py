@@ -111,15 +111,13 @@ def try_task(source: Source, task: Task) -> None:
     getattr(source, "try_task", lambda _: None)(task)
 
 
-def check_rows(source: Source, *, sums: bool = False, levels: bool = False) -> None:
+def check_rows(source: Source, *, sums: bool = False) -> None:
     """Raise ParameterError if the source gives counts only; for learners that need more, before anything is charged.
 
-    `sums`: whether the learner can do with sums over records, by `fold`; `levels`: whether all of these are counts at
-    the places of a tree (sources/tree_counts.py), the only task that some engines know.
+    `sums`: whether the learner can do with sums over records, by `fold`, in several passes.
     """
-    enough = levels if levels_only(source) else sums
-    if enough and sums_only(source):
-        getattr(source, "check_levels", lambda: None)()
+    if sums and sums_only(source):
+        getattr(source, "check_sums", lambda: None)()
     else:
         getattr(source, "check_rows", lambda: None)()
 
@@ -127,11 +125,6 @@ def check_rows(source: Source, *, sums: bool = False, levels: bool = False) -> N
 def sums_only(source: Source) -> bool:
     """Whether records stay where they are, and only sums over them come back: `fold` will do, but `rows` will not."""
     return bool(getattr(source, "sums_only", False))
-
-
-def levels_only(source: Source) -> bool:
-    """Whether counts at the places of a tree are the only sums that the source gives."""
-    return bool(getattr(source, "levels_only", False))
 
 
 def state_of(source: Source) -> object | None:
@@ -150,7 +143,6 @@ __all__ = [
     "as_records",
     "check_rows",
     "finish",
-    "levels_only",
     "state_of",
     "sums_only",
     "try_task",

@@ -103,7 +103,11 @@ def test_an_answer_is_divided_into_its_parts():
     parts = divided(np.arange(12), 2, [1, 2, 3])
     assert [part.tolist() for part in parts] == [[[0], [1]], [[2, 3], [4, 5]], [[6, 7, 8], [9, 10, 11]]]
     slopes = Slopes((np.zeros(5, dtype=np.int64),), 0, 2**40, 2**41)
-    assert slopes.size == 1 + slopes.layout.limbs * 6 == len(slopes([np.zeros(3, dtype=np.uint16)], np.ones(3, dtype=np.int8)))
+    assert (
+        slopes.size
+        == 1 + slopes.layout.limbs * 6
+        == len(slopes([np.zeros(3, dtype=np.uint16)], np.ones(3, dtype=np.int8)))
+    )
 
 
 @pytest.mark.parametrize("few", [True, False])

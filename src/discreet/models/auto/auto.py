@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.passage import Spending
-from discreet.models.auto.pick import BY_COUNTS, MANY_RECORDS, Pick, pick, recognised
+from discreet.models.auto.pick import MANY_RECORDS, Pick, pick, recognised
 from discreet.models.classifier import PrivateClassifier
 from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
@@ -20,7 +20,7 @@ from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
-from discreet.sources import Source, levels_only
+from discreet.sources import Source
 
 Matrix = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ class Auto(PrivateClassifier):
     """The ε-differentially private model that is expected to be the most accurate; picked without looking at the data.
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: which model is picked, and with which
-    parameters, follows from the schema, ε, the engine and the number of records, which the schema declares or a share
+    parameters, follows from the schema, ε and the number of records, which the schema declares or a share
     of ε buys (`known_records`); the picked model is ε-DP at what is left of ε (proof there); the shares sum to ε.
 
     Parameters
@@ -57,7 +57,6 @@ class Auto(PrivateClassifier):
 
     kind: ClassVar[str] = "auto"
     by_sums: ClassVar[bool] = True
-    by_levels: ClassVar[bool] = True
 
     def __init__(self, schema: Schema | str, *, epsilon: Any = 1.0, random_state: Any = None) -> None:
         self.schema = schema
@@ -76,7 +75,7 @@ class Auto(PrivateClassifier):
         known = RecordCount(schema.records or 1, epsilon)
         if epsilon != math.inf:
             known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
-        picked = BY_COUNTS if levels_only(source) else pick(schema, known.rest, known.records)
+        picked = pick(schema, known.rest, known.records)
         self._picking = picked
         model = picked.made(schema, known.rest)
         named = f"{self.kind} ({picked.model}) for {schema.target}"

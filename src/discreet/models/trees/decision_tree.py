@@ -75,7 +75,6 @@ class DecisionTree(PrivateClassifier):
 
     kind: ClassVar[str] = "decision-tree"
     by_sums: ClassVar[bool] = True
-    by_levels: ClassVar[bool] = True
 
     def __init__(
         self,

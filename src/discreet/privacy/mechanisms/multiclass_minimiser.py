@@ -141,7 +141,9 @@ class ExactMulticlassGradient:
         for feature, group in reversed(list(zip(features, groups, strict=True))):
             gathered.append(np.stack([gathered_limbs(feature, group[:, place]) for place in range(classes)], axis=1))
             units = [feature.unit] * feature.size + units
-        by_coordinate = np.concatenate([*reversed(gathered), np.array(joined(everyone[:, :, 0]), dtype=object)[None, :]])
+        by_coordinate = np.concatenate(
+            [*reversed(gathered), np.array(joined(everyone[:, :, 0]), dtype=object)[None, :]]
+        )
         return self._finished(by_coordinate.T.ravel().tolist(), units * classes, point), self._error(int(answer[0]))
 
     def tables(self, point: Sequence[int]) -> tuple[tuple[NDArray[Any], ...], NDArray[Any]]:

@@ -121,7 +121,7 @@ class ClassSlopes:
         for block, signs in in_blocks(codes, sides, max(256, min(BLOCK, ENTRIES // layout.classes))):
             own = np.arange(len(signs)), signs.astype(np.intp)
             scores = with_margin(scores_of(self.tables, self.constant, block, len(signs)), own, self.margin)
-            descending, above, counts = supported(scores, self.unit)
+            _, above, counts = supported(scores, self.unit)
             theta = np.take_along_axis(above, counts - 1, axis=1) // counts
             slopes = np.maximum(scores - theta, 0)
             slopes[own] -= self.unit
