@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ set_config('join_collapse_limit', '1', true),
 CASE WHEN pg_size_bytes(current_setting('work_mem')) < 67108864 THEN set_config('work_mem', '64MB', true) END"""
 """What a transaction is told before the first sums. Groups are hashed, for estimates of their number are guesses, in
 memory; to compile a deep tree would take longer than to run it; what is looked up is joined as written."""
+
+TOGETHER = 16
+"""Groupings of one statement, each of which may need its work_mem; GROUPING takes at most 31."""
 
 Encode = Callable[[NDArray[Any]], Codes]
 
@@ -66,6 +70,7 @@ class CodedTable:
     relation: str
     kinds: Mapping[str, str]
     known: dict[tuple[str, Cells | None], Lookup] = field(default_factory=dict)
+    met: dict[tuple[str, Cells], NDArray[np.intp]] = field(default_factory=dict)
 
     def fetch(self, text: str, values: Sequence[Any]) -> Iterator[Rows]:
         """The rows of a statement, some at a time; FileError, always the same, if anything fails."""
@@ -94,6 +99,23 @@ class CodedTable:
         read = f"SELECT {', '.join(inner)} FROM {self.relation}".replace("%", "%%")
         text = f"SELECT {', '.join(outer)} FROM ({read}) AS rows {' '.join(joins)} OFFSET 0"
         return Selected(text, names, values)
+
+    def occupied(self, cells: Iterable[Cells], schema: Schema) -> dict[Cells, NDArray[np.intp]]:
+        """The codes that occur in each of some cells, in order; among all records, with or without a class."""
+        cells = list(dict.fromkeys(cells))
+        remaining = iter([each for each in cells if (schema.hash, each) not in self.met])
+        while some := list(islice(remaining, TOGETHER)):
+            coded = self.select(some, schema)
+            names = [coded.names[each] for each in some]
+            every, sets = ", ".join(names), ", ".join(f"({name})" for name in names)
+            text = f"SELECT GROUPING({every}), coalesce({every}) FROM ({coded.text}) AS coded"
+            found = [
+                row for rows in self.fetch(f"{text} GROUP BY GROUPING SETS ({sets})", coded.values) for row in rows
+            ]
+            for number, each in enumerate(some):
+                left_out = 2 ** len(some) - 1 - 2 ** (len(some) - 1 - number)
+                self.met[schema.hash, each] = np.array(sorted(code for out, code in found if out == left_out), np.intp)
+        return {each: self.met[schema.hash, each] for each in cells}
 
     def _looked_up(self, cells: Sequence[Cells], schema: Schema) -> dict[Cells | None, Lookup]:
         """The lookups of the cells that are not coded in SQL, and that of the classes (None)."""

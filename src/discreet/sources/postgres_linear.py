@@ -37,7 +37,7 @@ SUMS = 1500
 SPOTS = 16
 """Coordinates of several columns are grouped together while they have at most this many places, for products; and
 weights of a column's cells are not summed, if they are no more than this many besides its places."""
-BRANCHES = 64
+BRANCHES = 256
 """Groupings of products in one statement, of records that are coded once for all of them."""
 
 KNOWN = (Slopes, ClassSlopes, Bend, ClassBend)
@@ -51,26 +51,27 @@ def added(table: CodedTable, task: OverFeatures, schema: Schema) -> Integers:
         return _slopes(table, task, sums, schema)
     assert isinstance(sums, Bend | ClassBend), "one of those that are known"
     cells = celled(table, task, schema, sums.vectors)
-    return _squares(table, cells, sums) if sums.vectors.diagonal else _products(table, cells, sums)
+    short: Bend | ClassBend = cells.short(sums)
+    return _squares(table, cells, short) if sums.vectors.diagonal else _products(table, cells, short)
 
 
 def _slopes(table: CodedTable, task: OverFeatures, sums: Slopes | ClassSlopes, schema: Schema) -> Integers:
     """The number of records, the sums of all slopes, and those by cell of each group."""
     cells, layout = celled(table, task, schema, None), sums.layout
-    text, limbs = slopes_of(cells, sums)
+    text, limbs = slopes_of(cells, cells.short(sums))
     answer = np.zeros(layout.size, dtype=np.int64)
     everyone, *groups = layout.divided(answer)
     flat = [group.reshape(len(limbs), -1) for group in (everyone, *groups)]
     for first in range(0, len(limbs), SUMS):
         some = limbs[first : first + SUMS]
-        for pack, keys, numbers in _grouped(table, text, cells.values, layout.cells, some):
+        for pack, keys, numbers in _grouped(table, text, cells.values, [len(used) for used in cells.used], some):
             count, values = numbers[:, 0], numbers[:, 1:].T
             if pack.first:
                 answer[0] += 0 if first else count.sum()
                 flat[0][first : first + SUMS, 0] += values.sum(axis=1)
             for place, code in pack.codes(keys):
                 for row, value in enumerate(values, first):
-                    np.add.at(flat[1 + place][row], code, value)
+                    np.add.at(flat[1 + place][row], cells.used[place][code], value)
     return answer
 
 

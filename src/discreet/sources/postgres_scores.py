@@ -18,8 +18,8 @@ Test       tests/engines/test_postgres_linear.py::test_slopes_agree, ::test_bend
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,12 @@ from discreet.privacy.mechanisms.slopes import ClassSlopes, Slopes
 from discreet.queries.hyperplanes import Feature
 from discreet.queries.mixing import PRIME
 from discreet.queries.trees import Tree
+from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.sources.feature_sums import OverFeatures
 from discreet.sources.postgres_coded import CodedTable, leaf_of, listed
+
+S = TypeVar("S", bound=Slopes | ClassSlopes | Bend | ClassBend)
 
 UNROLLED = 16
 """Up to so many classes, all pairs of scores are compared; the scores of more are sorted."""
@@ -40,16 +43,30 @@ UNROLLED = 16
 
 @dataclass(frozen=True)
 class Celled:
-    """A SELECT of the cell of each group (g0, g1, ...) and of the side or class (y), and its parameters."""
+    """A SELECT of the cell of each group (g0, g1, ...) and of the side or class (y), and its parameters.
+
+    Cells are numbered among those that occur in the table (`used`), so that texts and groups are few.
+    """
 
     text: str
     values: list[Any]
-    groups: int
+    used: tuple[NDArray[np.intp], ...]
 
     @property
     def cells(self) -> str:
         """The names of the cells, as a list with a comma behind it."""
-        return "".join(f"g{place}, " for place in range(self.groups))
+        return "".join(f"g{place}, " for place in range(len(self.used)))
+
+    def short(self, sums: S) -> S:
+        """The same sums, for the cells that occur."""
+        tables = tuple(table[used] for table, used in zip(sums.tables, self.used, strict=True))
+        if isinstance(sums, Slopes | ClassSlopes):
+            return replace(sums, tables=tables)
+        places, weights = (
+            tuple(each[used] for each, used in zip(every, self.used, strict=True))
+            for every in (sums.vectors.places, sums.vectors.weights)
+        )
+        return replace(sums, tables=tables, vectors=replace(sums.vectors, places=places, weights=weights))
 
 
 def celled(table: CodedTable, task: OverFeatures, schema: Schema, vectors: Vectors | None) -> Celled:
@@ -69,7 +86,18 @@ def celled(table: CodedTable, task: OverFeatures, schema: Schema, vectors: Vecto
         terms = " + ".join(f"{code}::int8 * {factor}" for code, factor in zip(codes, vectors.factors, strict=True))
         mask = (1 << vectors.zeros) - 1
         text = f"SELECT * FROM ({text}) AS celled WHERE mod({terms}, {PRIME}) & {mask} = 0 OFFSET 0"
-    return Celled(text, coded.values, len(task.features))
+    every = table.occupied([each.cells for each in task.features if isinstance(each.cells, Cells)], schema)
+    used, ranks = [], []
+    for place, feature in enumerate(task.features):
+        if isinstance(feature.cells, Tree):
+            used.append(np.arange(feature.cells.leaves))
+            ranks.append(f"g{place}")
+        else:
+            used.append(every[feature.cells])
+            rank = np.searchsorted(used[-1], np.arange(used[-1].max(initial=0) + 1))
+            ranks.append(f"{listed(rank.tolist(), f'g{place}')} AS g{place}")
+    text = f"SELECT {', '.join([*ranks, 'y'])} FROM ({text}) AS celled OFFSET 0"
+    return Celled(text, coded.values, tuple(used))
 
 
 class Numbers:
