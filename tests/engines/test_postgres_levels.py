@@ -29,12 +29,14 @@ from support.agreement import CATEGORIES, CLASSES, NUMBERS, TEXTS, fill_table
 from support.estimators import PRIVATE
 from support.postgres_server import server
 from support.replay import replay, visible
-from support.untidy import TYPED, in_memory, mixed_schema, types, untidy
+from support.sums_only import SumsOnly
+from support.untidy import TYPED, in_arrays, in_memory, mixed_schema, types, untidy
 
 pytestmark = pytest.mark.engines
 psycopg = pytest.importorskip("psycopg")
 
 TREES = {name: kind for name, kind in PRIVATE.items() if name.startswith("decision-tree")}
+FORESTS = {name: kind for name, kind in PRIVATE.items() if name.startswith("random-forest")}
 
 
 def drawn(schema, depth, seed):
@@ -169,6 +171,18 @@ def test_trees_are_those_of_memory(database, postgres, monkeypatch, name, at_onc
     expected = TREES[name](schema, epsilon=5, random_state=3).fit_from(in_memory(columns, schema))
     monkeypatch.setattr(tree_folds, "AT_ONCE", at_once)
     model = TREES[name](schema, epsilon=5, random_state=3).fit_from(PostgresSource(postgres, table="clinic.t"))
+    assert to_dict(model) == to_dict(expected)
+
+
+@pytest.mark.parametrize("records", [200, 10**6])
+@pytest.mark.parametrize("name", FORESTS)
+def test_forests_are_those_of_sums_in_memory(database, postgres, name, records):
+    columns, schema = untidy(300, 1), mixed_schema(records=records)
+    fill_table(database, "t", types(), columns)
+    model, expected = (
+        FORESTS[name](schema, epsilon=5, random_state=3).fit_from(each)
+        for each in (PostgresSource(postgres, table="clinic.t"), SumsOnly(in_arrays(columns, schema)))
+    )
     assert to_dict(model) == to_dict(expected)
 
 

@@ -19,7 +19,6 @@ from discreet import (
     NaiveBayes,
     Numeric,
     OneRule,
-    RandomForest,
     Schema,
 )
 from discreet.errors import DataError, DiscreetError, FileError, ParameterError
@@ -72,12 +71,7 @@ def test_models_are_those_of_memory(database, postgres, patients, kind):
             assert to_dict(model) == to_dict(kind(SCHEMA, epsilon=1, random_state=0).fit_from(SumsOnly(patients)))
 
 
-@pytest.mark.parametrize("kind", [RandomForest])
-def test_models_that_need_rows_are_refused_before_the_charge(database, postgres, patients, kind):
-    ledger = Ledger(1)
-    with pytest.raises(ParameterError, match=r"allow it by --stream"):
-        kind(SCHEMA, epsilon=1).fit_from(in_table(database, postgres), ledger=ledger)
-    assert ledger.spent == 0
+def test_rows_do_not_leave_unless_they_may(database, postgres, patients):
     with pytest.raises(ParameterError, match="stream"):
         in_table(database, postgres).rows([Cells("age", 3)], SCHEMA)
 

@@ -45,8 +45,8 @@ PRIME = 2**31 - 1
 def scattered(columns: Sequence[NDArray[Any]], factors: Sequence[int]) -> NDArray[np.int64]:
     """A number below PRIME for each record: its codes times the factors of their columns, added up modulo PRIME.
 
-    With factors that are drawn at random, two different records have any two numbers equally often. Fields of SQL can
-    compute it as well: codes below 2**16, times factors below 2**31, of at most 2**16 columns, stay below 2**63.
+    With factors that are drawn at random, two different records have any two numbers equally often. SQL can compute it
+    as well: codes below 2**16, times factors below 2**31, of fewer than 2**16 columns, stay below 2**63.
     """
     total = np.zeros(len(columns[0]), dtype=np.int64)
     for codes, factor in zip(columns, factors, strict=True):

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.queries.mixing import PRIME
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.sources.postgres_coded import CodedTable, leaf_of, listed
-from discreet.sources.tree_counts import CountsAt, Grouped
+from discreet.sources.tree_counts import CountsAt, Grouped, Hand
 
 PACKED = 1 << 10
 """Columns are grouped together while they have at most this many groups, ..."""
@@ -71,9 +72,11 @@ def _packs(task: CountsAt) -> list[Pack]:
 
 def _statement(table: CodedTable, task: CountsAt, packs: Sequence[Pack], schema: Schema) -> tuple[str, list[Any]]:
     """The SELECT and its parameters; a row is (which keys are left out, key, number of records)."""
-    coded = table.select([*task.tree.cells, *(each.cells for each in task.columns)], schema)
+    dealt = () if task.hand is None else task.hand.cells
+    coded = table.select([*task.tree.cells, *(each.cells for each in task.columns), *dealt], schema)
     place = leaf_of(task.tree, coded.names, [_place(task, number) for number in task.numbers])
-    placed = f"SELECT *, {place} AS p FROM ({coded.text}) AS coded WHERE y < {task.classes} OFFSET 0"
+    held = f"y < {task.classes}{_held(task.hand, coded.names)}"
+    placed = f"SELECT *, {place} AS p FROM ({coded.text}) AS coded WHERE {held} OFFSET 0"
     keys = ", ".join(f"{_key(task, pack, coded.names)} AS k{number}" for number, pack in enumerate(packs))
     keyed = f"SELECT {keys} FROM ({placed}) AS placed WHERE p >= 0 OFFSET 0"
     every = ", ".join(f"k{number}" for number in range(len(packs)))
@@ -85,6 +88,15 @@ def _statement(table: CodedTable, task: CountsAt, packs: Sequence[Pack], schema:
 def _place(task: CountsAt, number: int) -> int:
     """The place of a leaf among those that are counted; -1 for all other places."""
     return number - task.first if 0 <= number - task.first < task.places else -1
+
+
+def _held(hand: Hand | None, names: Mapping[Cells, str]) -> str:
+    """The condition that a record is in a hand, in SQL; nothing if there is none."""
+    if hand is None:
+        return ""
+    terms = zip(["1", "y", *(names[each] for each in hand.cells)], hand.factors, strict=True)
+    number = " + ".join(f"{code}::int8 * {factor}" for code, factor in terms)
+    return f" AND mod(mod({number}, {PRIME}), {hand.hands}) = {hand.number}"
 
 
 def _key(task: CountsAt, pack: Pack, names: Mapping[Cells, str]) -> str:
