@@ -30,6 +30,8 @@ from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import Randomness, as_rng
+from discreet.queries.added_scores import AddedScores
+from discreet.queries.trees import Tree
 from discreet.records.encoding import Cells, Codes, class_codes
 from discreet.records.tables import as_vector
 from discreet.released.statistics import Answers, NoisyStatistics
@@ -45,6 +47,18 @@ class ScoreRecords(Protocol):
 
     def __call__(self, X: Any) -> Iterator[Matrix]:
         """Yield the score of each class (in the order of `classes_`) for each record, one block of rows at a time."""
+        ...
+
+
+Added = tuple[Matrix, tuple[tuple[Cells | Tree, Matrix], ...], float]
+"""Constants, groups and divisor of `AddedScores`, with the classes in the order of `classes_`."""
+
+
+class TellScores(Protocol):
+    """The type of `_added`."""
+
+    def __call__(self) -> Added:
+        """The model as sums, in the order in which `_scores` adds them."""
         ...
 
 
@@ -160,7 +174,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 class PrivateClassifier(Classifier):
     """A model made of noisy statistics alone. A family provides `kind`, `_learn`, `_build`,
-    `_scores` and `asked_cells`."""
+    `_scores`, `_added` and `asked_cells`."""
 
     by_record: ClassVar[bool] = True
     by_counts: ClassVar[bool] = False
@@ -174,8 +188,15 @@ class PrivateClassifier(Classifier):
     random_state: Any
 
     asked_cells: TellCells
+    _added: TellScores
     _learn: AskData
     _build: BuildModel
+
+    def added_scores(self) -> AddedScores:
+        """The model as sums, for engines that add up scores where the records are."""
+        constants, groups, divisor = self._added()
+        positions = class_codes(self.classes_, self.schema_).tolist()
+        return AddedScores(constants, groups, divisor, tuple(positions))
 
     def fit(self, X: Any, y: Any = None, *, ledger: Ledger | None = None) -> Self:
         """Learn from X (a data frame, a list of dicts or a 2-D array) and the labels y.

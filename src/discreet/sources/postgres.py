@@ -16,7 +16,7 @@ from discreet.records.encoding import Cells, Codes, class_codes
 from discreet.records.tables import check_names
 from discreet.records.values import Columns
 from discreet.schema import Schema
-from discreet.sources import Task, postgres_levels, postgres_linear, postgres_sql
+from discreet.sources import Task, postgres_levels, postgres_linear, postgres_marks, postgres_sql
 from discreet.sources.coding import CodedBlock, count_blocks, fold_rows, rows_of_blocks
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.feature_sums import OverFeatures
@@ -25,6 +25,7 @@ from discreet.sources.postgres_session import Rows, Session, begun, check_idle, 
 from discreet.sources.postgres_steady import STEADY
 from discreet.sources.postgres_stream import Stream, coded_blocks, structure_of, value_blocks
 from discreet.sources.postgres_values import values_of
+from discreet.sources.predictions import Marking
 from discreet.sources.tree_counts import CountsAt
 
 Tables = dict[Cells, NDArray[np.int64]]
@@ -152,6 +153,11 @@ class PostgresSource:
         if not self._stream:
             raise ParameterError(STRICT)
 
+    def try_task(self, task: Task) -> None:
+        """Raise ParameterError if a model cannot be evaluated in the database; asked before the charge."""
+        if not self._stream and isinstance(task, Marking):
+            postgres_marks.check(task)
+
     def columns(self) -> list[str]:
         """Names of the columns."""
         return list(self._open().kinds)
@@ -174,13 +180,16 @@ class PostgresSource:
         return rows_of_blocks(self._blocks(cells, schema), cells)
 
     def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
-        """Add up block by block, if rows may travel; else in the database, what trees and linear models ask for."""
+        """Add up block by block, if rows may travel; else in the database, what is known there."""
         if not self._stream and isinstance(task, CountsAt):
             self.check_sums()
             return postgres_levels.counted(self._open().coded, task, schema)
         if not self._stream and isinstance(task, OverFeatures) and isinstance(task.sums, postgres_linear.KNOWN):
             self.check_sums()
             return postgres_linear.added(self._open().coded, task, schema)
+        if not self._stream and isinstance(task, Marking):
+            self.check_sums()
+            return postgres_marks.marked(self._open().coded, task, schema)
         self.check_rows()
         return fold_rows(rows_of_blocks(self._blocks(cells, schema), cells), task)
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.passage import Spending
 from discreet.models.auto.pick import MANY_RECORDS, Pick, pick, recognised
-from discreet.models.classifier import PrivateClassifier
+from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.ledger import Ledger
@@ -108,6 +108,10 @@ class Auto(PrivateClassifier):
         """The cells of a record whose codes decide what is predicted for it."""
         asked: tuple[Cells, ...] = self.model_.asked_cells()
         return asked
+
+    def _added(self) -> Added:
+        added: Added = self.model_._added()
+        return added
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         scores: Iterator[Matrix] = self.model_._scores(X)

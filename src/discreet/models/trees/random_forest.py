@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.doors.passage import Spending
 from discreet.doors.tree_plans import Plan
 from discreet.errors import ParameterError
-from discreet.models.classifier import PrivateClassifier
+from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.parameter_checks import check_integer
 from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
 from discreet.models.trees.learning import plan_and_grow
-from discreet.models.trees.leaves import GrownTree, asked_cells, grown, log_probabilities
+from discreet.models.trees.leaves import GrownTree, added, asked_cells, grown, log_probabilities
 from discreet.models.trees.parameters import check_tree_parameters
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
@@ -160,6 +160,9 @@ class RandomForest(PrivateClassifier):
     def asked_cells(self) -> tuple[Cells, ...]:
         """The cells of a record whose codes decide what is predicted for it."""
         return asked_cells(self._grown)
+
+    def _added(self) -> Added:
+        return added(self._grown)
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return log_probabilities(self._grown, X, self.schema_)
