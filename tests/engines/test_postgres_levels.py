@@ -25,7 +25,7 @@ from discreet.sources import postgres_levels
 from discreet.sources.postgres import PostgresSource
 from discreet.sources.postgres_session import LOST
 from discreet.sources.tree_counts import CountsAt, Grouped
-from support.agreement import CATEGORIES, CLASSES, NUMBERS, TEXTS, fill_table
+from support.agreement import CATEGORIES, CLASSES, NUMBERS, WORDS, fill_table
 from support.estimators import PRIVATE
 from support.postgres_server import server
 from support.replay import replay, visible
@@ -87,7 +87,7 @@ def test_levels_of_few_rows_agree(database, postgres, rows):
         assert_levels(source, columns, mixed_schema(), seeds=range(3))
 
 
-texts = st.one_of(st.sampled_from(TEXTS), st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=6))
+texts = st.one_of(st.sampled_from(WORDS), st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=6))
 floats = st.one_of(st.sampled_from(NUMBERS), st.floats(), st.floats(-1, 3), st.none())
 
 
@@ -122,7 +122,7 @@ def test_any_column_name_agrees(database, postgres, name):
 
 def test_texts_compare_byte_by_byte(database, postgres):
     database.execute("CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level1', deterministic = false)")
-    columns = {"c": TEXTS, "x": TEXTS, "y": TEXTS[::-1]}
+    columns = {"c": WORDS, "x": WORDS, "y": WORDS[::-1]}
     fill_table(database, "t", dict.fromkeys(columns, "text"), columns)
     for name in columns:
         database.execute(f"ALTER TABLE t ALTER {name} TYPE text COLLATE blind")

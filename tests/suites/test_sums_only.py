@@ -190,3 +190,14 @@ def test_workers_that_add_up_need_numpy_alone():
     shown = "print(*{'scipy', 'sklearn', 'narwhals', 'pyarrow', 'pandas'} & {*sys.modules})"
     found = subprocess.run([sys.executable, "-c", imported + shown], capture_output=True, text=True, check=True)
     assert found.stdout.split() == []
+
+
+@pytest.mark.parametrize("classes", CLASSES)
+@pytest.mark.parametrize("rows", [300, 30_000])
+def test_equal_records_of_one_class_take_few_passes(classes, rows):
+    """All of them pass a corner of the objective at once, which misleads Newton's step."""
+    columns = {name: np.repeat(values[:1], rows) for name, values in draw_records(ROWS, 3).items()}
+    columns["outcome"] = np.repeat(np.array(["ill"], dtype=object), rows)
+    source = SumsOnly(columns)
+    LinearSVM(public(classes, records=rows), epsilon=1, random_state=5).fit_from(source)
+    assert source.passes < 100

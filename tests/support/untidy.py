@@ -6,12 +6,12 @@ import numpy as np
 
 from discreet import Categorical, Numeric, Schema
 from discreet.sources.memory import MemorySource
-from support.agreement import CATEGORIES, CLASSES, NUMBERS, TEXTS, objects
+from support.agreement import CATEGORIES, CLASSES, NUMBERS, WORDS, objects
 
 DECIMALS = [None, *map(decimal.Decimal, ["1", "1.0", "1.00", "2.50", "0.3", "-1", "NaN", "Infinity", "1e400", "0.00"])]
 TYPED = {
-    "text": ("text", TEXTS),
-    "word": ("text", TEXTS[::-1]),
+    "text": ("text", WORDS),
+    "word": ("text", WORDS[::-1]),
     "double": ("float8", NUMBERS),
     "float": ("float8", NUMBERS[::-1]),
     "flag": ("bool", [True, False, None]),

@@ -105,3 +105,20 @@ def test_many_products_are_those_of_some_records(monkeypatch):
     assert asked.vectors.zeros == 3
     _, closely = solver(records, 1, w, rows=64 * len(w) * 8)
     assert closely.vectors.zeros == 0
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+@pytest.mark.parametrize("kinds", [1, 7])
+def test_equal_records_are_multiplied_once_and_counted_each(classes, kinds, monkeypatch):
+    records = problem(classes)
+    few = records.picked(np.arange(ROWS) % kinds)
+    w = np.zeros(classes * (records.offsets[-1] + 1))
+    w[-1] = few.sides[0] if classes == 1 else 0  # the first record is in the corner
+    _, asked = solver(records, classes, w)
+    expected = asked(few.codes, few.sides)
+    assert expected.any()
+    monkeypatch.setattr(curvature, "WIDE", 1)
+    assert [len(own) for _, own, _ in asked.vectors.counted(few.codes, few.sides)] == [kinds]
+    assert (asked(few.codes, few.sides) == expected).all()
+    monkeypatch.setattr(curvature, "scattered", lambda columns, factors: np.zeros(len(columns[0]), dtype=np.int64))
+    assert (asked(few.codes, few.sides) == expected).all(), "records with equal numbers need not be equal"

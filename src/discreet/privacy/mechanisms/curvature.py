@@ -24,8 +24,8 @@ from discreet.queries.mixing import fixed_factors, scattered
 Vector = NDArray[np.float64]
 Solver = Callable[[Vector], Vector]
 Pairs = tuple[tuple[int, int], ...]
-Weighed = tuple[NDArray[np.intp], Integers] | None
-"""Some records of a block, and what each of them counts; None for all of them, one each."""
+Weighed = tuple[NDArray[np.intp], Integers]
+"""Some records of a block, in their order, and what each of them counts."""
 
 BLOCK = 1 << 15
 """The most records that are multiplied together: products of two coordinates below 2**14, or below 2**10 times
@@ -36,6 +36,8 @@ COORDINATE, CLASS_COORDINATE = 14, 10
 """Bits of a coordinate, for one hyperplane and for those of several classes: sums over 2**31 records fit 64 bits."""
 MOST = 1 << 22
 """The most sums of a pass, 32 MB: with more coordinates, classes are looked at by themselves, then coordinates."""
+WIDE = 64
+"""From so many coordinates on, equal records of a block are multiplied once (speed)."""
 QUICK = 1 << 32
 """With more products than this, a part of the records is looked at (speed)."""
 PARTS = 840
@@ -76,13 +78,31 @@ class Vectors:
 
     def counted(
         self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]
-    ) -> Iterator[tuple[list[NDArray[np.intp]], NDArray[Any]]]:
-        """The records that are counted, in blocks."""
+    ) -> Iterator[tuple[list[NDArray[np.intp]], NDArray[Any], Integers]]:
+        """The records that are counted, in blocks, and how many each stands for: equal ones may be one."""
         if self.zeros:
-            numbers = scattered([sides.astype(np.uint16), *codes], self.factors)
+            numbers = self._numbers(codes, sides)
             chosen = np.flatnonzero(numbers & ((1 << self.zeros) - 1) == 0)
             codes, sides = [code[chosen] for code in codes], sides[chosen]
-        return in_blocks(codes, sides, max(256, min(BLOCK, ENTRIES // self.width)))
+        for block, own in in_blocks(codes, sides, max(256, min(BLOCK, ENTRIES // self.width))):
+            first, counts = self._distinct(block, own)
+            yield [code[first] for code in block], own[first], counts
+
+    def _numbers(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> NDArray[np.int64]:
+        return scattered([sides.astype(np.uint16), *codes], self.factors)
+
+    def _distinct(
+        self, codes: Sequence[NDArray[np.intp]], sides: NDArray[Any]
+    ) -> tuple[NDArray[np.intp] | slice, Integers]:
+        """One of each kind of equal records, and how many there are of it, where that saves much; else all."""
+        every = slice(None), np.ones(len(sides), dtype=np.int64)
+        if self.width < WIDE or self.diagonal:
+            return every
+        _, first, kind, counts = np.unique(
+            self._numbers(codes, sides), return_index=True, return_inverse=True, return_counts=True
+        )
+        same = 2 * len(first) <= len(sides) and all((each == each[first][kind]).all() for each in (*codes, sides))
+        return (first, counts) if same else every
 
     def add_products(
         self, total: Integers, codes: Sequence[NDArray[np.intp]], records: int, tables: Sequence[Weighed]
@@ -96,11 +116,9 @@ class Vectors:
         dense[:, -1] = 1.0
         by_table = total.reshape(len(tables), -1)
         for number, weighed_rows in enumerate(tables):
-            some = weighed = dense
-            if weighed_rows is not None:
-                rows, counts = weighed_rows
-                some = dense[rows]
-                weighed = some * counts[:, None]
+            rows, counts = weighed_rows
+            some = dense if len(rows) == records else dense[rows]
+            weighed = some if (counts == 1).all() else some * counts[:, None]
             products = (some * weighed).sum(axis=0) if self.diagonal else (some.T @ weighed).ravel()
             by_table[number] += products.astype(np.int64)
 
@@ -130,12 +148,12 @@ class Bend:
     def __call__(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> Integers:
         """The sums of some records."""
         total = np.zeros(self.size, dtype=np.int64)
-        for block, signs in self.vectors.counted(codes, sides):
+        for block, signs, counts in self.vectors.counted(codes, sides):
             margins = scores_of(self.tables, self.constant, block, len(signs))
             margins *= signs.astype(margins.dtype)
             rows = np.flatnonzero(abs(self.one - margins) <= self.huber)
             some = [code[rows] for code in block]
-            self.vectors.add_products(total, some, len(rows), [None])
+            self.vectors.add_products(total, some, len(rows), [(np.arange(len(rows)), counts[rows])])
         return total
 
 
@@ -163,7 +181,7 @@ class ClassBend:
     def __call__(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> Integers:
         """The sums of some records."""
         total = np.zeros(self.size, dtype=np.int64)
-        for block, signs in self.vectors.counted(codes, sides):
+        for block, signs, counts in self.vectors.counted(codes, sides):
             own = np.arange(len(signs)), signs.astype(np.intp)
             scores = with_margin(scores_of(self.tables, self.constant, block, len(signs)), own, self.margin)
             active = active_of(scores, self.unit).T
@@ -173,7 +191,7 @@ class ClassBend:
             tables: list[Weighed] = []
             for one, other in self.pairs:
                 both = np.flatnonzero(active[one] & active[other])
-                tables.append((both, (PARTS if one == other else 0) - parts[both]))
+                tables.append((both, ((PARTS if one == other else 0) - parts[both]) * counts[rows][both]))
             self.vectors.add_products(total, some, len(rows), tables)
         return total
 
