@@ -7,7 +7,7 @@ Proof      each record has the integers of the tasks (postgres_scores.py). Limbs
            that its cell tells. Records are grouped by the places of two groups of coordinates, and the products of
            their weights, of which each fits 32 bits (COORDINATE, CLASS_COORDINATE, PARTS), are summed there. Where
            cells of one place have one weight, it is multiplied afterwards.
-Test       tests/engines/test_postgres_linear.py::test_slopes_agree, ::test_bends_agree
+Test       tests/engines/test_postgres_linear.py::test_slopes_and_bends_agree, ::test_integers_of_any_size_agree
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Proof      Cells are codes (postgres_coded.py), or leaves of a tree. Scores are 
            the terms of smaller u are 0; equal scores have equal sums. It is at most K times the difference of two
            scores, below 2**63 as K times the largest score is below 2**62. With many classes they are sorted here too.
            Division is rounded down: a - mod(mod(a, n) + n, n) is a multiple of n, for n > 0.
-Test       tests/engines/test_postgres_linear.py::test_slopes_agree, ::test_bends_agree
+Test       tests/engines/test_postgres_linear.py::test_slopes_and_bends_agree, ::test_integers_of_any_size_agree
 """
 
 from __future__ import annotations
