@@ -227,6 +227,17 @@ def test_what_is_not_steady_is_refused_before_the_charge(database, postgres):
     assert ledger.spent == 0
 
 
+def test_more_columns_and_classes_than_sql_can_score_are_refused_before_the_charge(database, postgres, monkeypatch):
+    fill_table(database, "t", types(), untidy(20))
+    monkeypatch.setattr(postgres_linear, "SCORES", 12)
+    ledger = Ledger(1)
+    for kind in (LinearSVM, Auto):
+        with pytest.raises(ParameterError, match="up to 12 columns and classes"):
+            kind(mixed_schema(), epsilon=1).fit_from(PostgresSource(postgres, table="clinic.t"), ledger=ledger)
+    assert ledger.spent == 0
+    LinearSVM(mixed_schema(["a", 1]), epsilon=1).fit_from(PostgresSource(postgres, table="clinic.t"), ledger=ledger)
+
+
 def test_a_pass_that_fails_says_nothing_of_its_cause(database, postgres):
     """A view that divides by zero for some record, once its sums are asked for."""
     fill_table(database, "t", types(), untidy(50))

@@ -181,6 +181,8 @@ class PrivateClassifier(Classifier):
     """Whether counts are all that the model asks for, so that every source will do."""
     by_sums: ClassVar[bool] = False
     """Whether sums over records are all that it asks for, so that no record has to travel."""
+    by_scores: ClassVar[bool] = False
+    """Whether the records have scores of all classes in these sums: of linear models."""
     earlier: ClassVar[dict[str, Any]] = {}
     """Parameters that files of earlier versions do not have, with the values that those versions meant."""
 
@@ -218,7 +220,8 @@ class PrivateClassifier(Classifier):
         account.check(epsilon, schema.adjacency)
         spending, purpose = Spending(account), f"{self.kind} for {schema.target}"
         if not self.by_counts:
-            check_rows(source, sums=self.by_sums)
+            scores = len(schema.columns) + len(schema.classes) if self.by_scores else 0
+            check_rows(source, sums=self.by_sums, scores=scores)
         try:
             answers = self._learn(source, schema, epsilon, spending, as_rng(self.random_state), purpose)
         finally:

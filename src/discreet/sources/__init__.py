@@ -111,13 +111,14 @@ def try_task(source: Source, task: Task) -> None:
     getattr(source, "try_task", lambda _: None)(task)
 
 
-def check_rows(source: Source, *, sums: bool = False) -> None:
+def check_rows(source: Source, *, sums: bool = False, scores: int = 0) -> None:
     """Raise ParameterError if the source gives counts only; for learners that need more, before anything is charged.
 
-    `sums`: whether the learner can do with sums over records, by `fold`, in several passes.
+    `sums`: whether the learner can do with sums over records, by `fold`, in several passes; `scores`: how many columns
+    and classes take part in scores of records.
     """
     if sums and sums_only(source):
-        getattr(source, "check_sums", lambda: None)()
+        getattr(source, "check_sums", lambda _: None)(scores)
     else:
         getattr(source, "check_rows", lambda: None)()
 

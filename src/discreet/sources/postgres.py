@@ -38,6 +38,10 @@ UNSTEADY = (
     "this reads the table several times, and its view or foreign table may give other records each time; read a table "
     "or a materialised view, allow rows to travel by --stream (stream=True), or train naive-bayes or one-rule"
 )
+WIDE = (
+    "PostgreSQL scores records in up to {most} columns and classes, and this table has more; choose columns, let rows "
+    "travel by --stream (stream=True), or train a tree"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,8 +146,12 @@ class PostgresSource:
         """The snapshot, if rows do not travel and the table is the same whenever it is read (postgres_steady.py)."""
         return None if self._stream or not self._open().steady else self._open()
 
-    def check_sums(self) -> None:
-        """Raise ParameterError if records stay in the database and cannot be read twice; asked before the charge."""
+    def check_sums(self, scores: int = 0) -> None:
+        """Raise ParameterError if records stay in the database and cannot be read twice, or if so many columns and
+        classes cannot be scored there; asked before the charge."""
+        if not self._stream and scores > postgres_linear.SCORES:
+            self.finish()
+            raise ParameterError(WIDE.format(most=postgres_linear.SCORES))
         if not self._stream and not self._open().steady:
             self.finish()
             raise ParameterError(UNSTEADY)

@@ -9,7 +9,8 @@ Proof      numbers by the proof of postgres_sql.py; all else by its text, which 
            and is one of the distinct values that were encoded, as both statements read one snapshot. A text that cannot
            be read here cannot be sent back: it is not found, and has the code of UNREADABLE, which is that of all that
            are not found. No text is sent twice, so no record is joined twice.
-Test       tests/engines/test_postgres_levels.py::test_levels_agree, tests/engines/test_postgres_linear.py::test_slopes_and_bends_agree
+Test       tests/engines/test_postgres_levels.py::test_levels_agree,
+           tests/engines/test_postgres_linear.py::test_slopes_and_bends_agree
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Test       tests/engines/test_postgres_linear.py::test_slopes_and_bends_agree, :
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice
@@ -32,8 +32,8 @@ PACKED = 1 << 10
 """Cells of several columns are grouped together while they are at most this many."""
 TOGETHER = 16
 """Groupings of one statement, each of which may need its work_mem; GROUPING takes at most 31."""
-SUMS = 1500
-"""Sums of one statement; PostgreSQL allows 1664 columns."""
+SUMS = SCORES = 1500
+"""Sums of one statement, and columns and classes together; PostgreSQL allows 1664 columns of a SELECT."""
 SPOTS = 16
 """Coordinates of several columns are grouped together while they have at most this many places, for products; and
 weights of a column's cells are not summed, if they are no more than this many besides its places."""
@@ -211,11 +211,11 @@ def _products(table: CodedTable, cells: Celled, sums: Bend | ClassBend) -> Integ
     vectors, pairs = sums.vectors, 1 if isinstance(sums, Bend) else len(sums.pairs)
     constant = Spots(-1, np.full((1, 2), vectors.width - 1), np.array([[1, 0]]))
     groups = [Spots(k, *each) for k, each in enumerate(zip(vectors.places, vectors.weights, strict=True))]
-    columns = [text for each in groups for text in each.columns()]
-    made = f"SELECT {', '.join(['pair', 'c', *columns])} FROM ({bent(cells, sums)}) AS bent"
+    inner = bent(cells, sums)
     total = np.zeros((pairs, vectors.width, vectors.width), dtype=np.int64)
-    remaining = iter(_groupings(groups, constant))
-    while some := list(islice(remaining, BRANCHES)):
+    for some in _statements(_groupings(groups, constant)):
+        columns = dict.fromkeys(text for each in some for group in each.groups for text in group.columns())
+        made = f"SELECT {', '.join(['pair', 'c', *columns])} FROM ({inner}) AS bent"
         branches = " UNION ALL ".join(each.select(number) for number, each in enumerate(some))
         for rows in table.fetch(f"WITH made AS MATERIALIZED ({made}) {branches}", cells.values):
             chosen = np.array([row[0] for row in rows], dtype=np.intp)
@@ -260,6 +260,20 @@ class Grouping:
                 np.add.at(total, (pair, row, column), value)
                 if one is not other or side != across:
                     np.add.at(total, (pair, column, row), value)
+
+
+def _statements(groupings: Iterable[Grouping]) -> Iterator[list[Grouping]]:
+    """Groupings of one statement each: some at a time, of a bounded number of columns."""
+    some: list[Grouping] = []
+    taken: set[int] = set()
+    for each in groupings:
+        own = {group.number for group in each.groups}
+        if some and (len(some) == BRANCHES or 3 * len(taken | own) > SUMS):
+            yield some
+            some, taken = [], set()
+        some.append(each)
+        taken |= own
+    yield some
 
 
 def _sides(one: Spots, other: Spots) -> Iterator[tuple[int, int, str]]:

@@ -57,6 +57,7 @@ class Auto(PrivateClassifier):
 
     kind: ClassVar[str] = "auto"
     by_sums: ClassVar[bool] = True
+    by_scores: ClassVar[bool] = True
 
     def __init__(self, schema: Schema | str, *, epsilon: Any = 1.0, random_state: Any = None) -> None:
         self.schema = schema

@@ -104,6 +104,7 @@ class LinearSVM(PrivateClassifier):
 
     kind: ClassVar[str] = "svm"
     by_sums: ClassVar[bool] = True
+    by_scores: ClassVar[bool] = True
 
     def __init__(
         self,
