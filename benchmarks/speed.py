@@ -14,7 +14,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -23,20 +22,10 @@ from typing import Any
 import numpy as np
 
 import environments
+from engines import turns
 
 RESULTS = Path(__file__).parent / "results" / "speed.md"
 ROWS, COLUMNS = 5_000_000, 10
-
-
-def turns(contestants: dict[str, Callable[[], Any]], rounds: int = 5) -> dict[str, float]:
-    """The fewest seconds of each contestant; they take turns."""
-    seconds: dict[str, list[float]] = {name: [] for name in contestants}
-    for _ in range(rounds):
-        for name, run in contestants.items():
-            start = time.perf_counter()
-            run()
-            seconds[name].append(time.perf_counter() - start)
-    return {name: min(values) for name, values in seconds.items()}
 
 
 def generated(rows: int, columns: int) -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from contextlib import contextmanager
 from fractions import Fraction
 
 import numpy as np
@@ -20,12 +21,16 @@ from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import SeededRandomness, as_rng
 from discreet.privacy.steps import Step
+from discreet.queries.mixing import PRIME
 from discreet.queries.tree_paths import Candidates, branches
 from discreet.queries.trees import SCORES, LeafCounts, LeafLabels, Split, Tree, candidates
+from discreet.records.encoding import Cells
 from discreet.sources.file import open_file
 from discreet.sources.memory import MemorySource
+from discreet.sources.tree_counts import Hand
 from support.neighbours import ADJACENCIES, BASE, neighbours, schema
 from support.replay import recorded, replay
+from support.sums_only import SumsOnly
 
 STUMP = Tree((Split("open", None, 0), Split("near", 2, 0), None, None, None))
 
@@ -199,6 +204,64 @@ def test_each_record_has_a_lot_of_its_own():
     noisy = grow(MemorySource(rows), schema(), plans, Ledger(math.inf), rng, dealt=True)
     assert rng.asked == [(3, (10,))]
     assert [table.values.sum() for _, table in noisy.tables] == [5, 2, 3]
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("kind", ["max", "counts"])
+@pytest.mark.parametrize("place", [0, 3, 9])
+def test_records_dealt_by_their_codes_cost_one_tree(kind, adjacency, place):
+    """Whichever record is removed, or replaced by one of another hand: three trees at epsilon each cost epsilon."""
+    table = (SIDES * 5)[:10]
+    changed = table[:place] + ([] if adjacency == "add-remove" else [ODD]) + table[place + 1 :]
+    losses, moved = [], set()
+    for seed in range(6):
+
+        def fit(rows, seed=seed):
+            plans = [plan_of(kind)] * 3
+            return grow(SumsOnly(rows), schema(adjacency), plans, Ledger(1), as_rng(seed), dealt=True)
+
+        with recorded_hands() as hands:
+            loss, one, other = replay(fit, table, changed)
+        losses.append(loss)
+        moved |= {tuple(sorted(hands))}
+        assert loss <= 1 + 1e-9
+        assert one.receipt.epsilon == 1
+        assert one.to_dict() == other.to_dict()
+    assert max(losses) > 0.2
+    assert moved == {(0, 1, 2)}
+
+
+@contextmanager
+def recorded_hands():
+    """The numbers of the hands that tables are counted for."""
+    seen, original = set(), Hand.holds
+
+    def holds(self, codes, labels):
+        seen.add(self.number)
+        return original(self, codes, labels)
+
+    Hand.holds = holds
+    try:
+        yield seen
+    finally:
+        Hand.holds = original
+
+
+def test_hands_are_a_partition_and_their_law_is_fair():
+    """Every record is in one hand, equal ones in the same; over many draws of factors, in each equally often."""
+    rng = np.random.default_rng(0)
+    cells = (Cells("a"), Cells("b"))
+    codes = {each: rng.integers(50, size=400).astype(np.uint16) for each in cells}
+    labels = rng.integers(2, size=400).astype(np.uint16)
+    first = np.zeros(3)
+    for _ in range(600):
+        factors = tuple(rng.integers(PRIME, size=4).tolist())
+        held = np.stack([Hand(cells, factors, 3, number).holds(codes, labels) for number in range(3)])
+        assert (held.sum(axis=0) == 1).all()
+        first += held[:, 0]
+    again = Hand(cells, factors, 3, 1).holds({each: code[::-1] for each, code in codes.items()}, labels[::-1])
+    assert (again[::-1] == held[1]).all()
+    assert np.abs(first / 600 - 1 / 3).max() < 0.08
 
 
 def test_trees_on_all_records_add_up_and_dealt_ones_cost_the_dearest():

@@ -51,11 +51,11 @@ def workers_python():
     spark.need_spark()
     from pyspark import cloudpickle
 
-    from support import agreeing_sources
+    from support import agreement
 
     kept = os.environ.get("PYSPARK_PYTHON")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    cloudpickle.register_pickle_by_value(agreeing_sources)
+    cloudpickle.register_pickle_by_value(agreement)
     yield
     if kept is None:
         del os.environ["PYSPARK_PYTHON"]

@@ -12,7 +12,7 @@ from discreet import Categorical, Numeric, Schema
 from discreet.errors import DataError
 from discreet.records.encoding import Cells
 from discreet.sources.postgres import PostgresSource
-from support.agreement import CATEGORIES, CLASSES, NUMBERS, TEXTS, assert_same, fill_table
+from support.agreement import CATEGORIES, CLASSES, NUMBERS, WORDS, assert_same, fill_table
 
 pytestmark = pytest.mark.engines
 psycopg = pytest.importorskip("psycopg")
@@ -25,8 +25,8 @@ DECIMALS = [
 ]  # fmt: skip
 FLOATS32 = [None if n is None else float(np.float32(min(max(n, -3e38), 3e38))) for n in NUMBERS]
 TYPED = {
-    "text": ("text", TEXTS),
-    "varchar": ("varchar(400)", [None if text is None else text[:400] for text in TEXTS]),
+    "text": ("text", WORDS),
+    "varchar": ("varchar(400)", [None if text is None else text[:400] for text in WORDS]),
     "double": ("float8", NUMBERS),
     "float": ("float4", FLOATS32),
     "flag": ("bool", [True, False, None, True]),
@@ -52,7 +52,7 @@ def schema_of(names, target, *, numbers):
 @pytest.mark.parametrize("numbers", [True, False], ids=["as numbers", "as categories"])
 @pytest.mark.parametrize("target", TYPED)
 def test_typed_columns_agree(database, postgres, numbers, target, stream):
-    rows = 3 * len(TEXTS)
+    rows = 3 * len(WORDS)
     columns = {name: [values[row % len(values)] for row in range(rows)] for name, (_, values) in TYPED.items()}
     columns["label"] = [columns[target][row] for row in np.random.default_rng(0).permutation(rows)]
     types = {name: kind for name, (kind, _) in TYPED.items()} | {"label": TYPED[target][0]}
@@ -130,7 +130,7 @@ def test_every_type_is_read_or_refused(database, postgres):
 
 def test_collations_do_not_merge_texts(database, postgres):
     database.execute("CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level1', deterministic = false)")
-    texts = [text for text in TEXTS for _ in range(3)]
+    texts = [text for text in WORDS for _ in range(3)]
     columns = {"c": texts, "x": texts, "y": [texts[(7 * place) % len(texts)] for place in range(len(texts))]}
     types = dict.fromkeys(columns, "text COLLATE blind")
     fill_table(database, "t", dict.fromkeys(types, "text"), columns)
@@ -159,7 +159,7 @@ def test_any_column_name_agrees(database, postgres, name):
     both(database, postgres, {name: "text", number: "float8", label: "text"}, columns, schema)
 
 
-texts = st.one_of(st.sampled_from(TEXTS), st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=6))
+texts = st.one_of(st.sampled_from(WORDS), st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=6))
 floats = st.one_of(st.sampled_from(NUMBERS), st.floats(), st.floats(-1, 3), st.none())
 decimals = st.none() | st.decimals().filter(lambda d: not d.is_nan()) | st.decimals(-2, 4, places=20)
 

@@ -15,8 +15,7 @@ from discreet.queries.crossed import CrossedCounts
 from discreet.sources.crossed_counts import CountedTables
 from discreet.sources.memory import MemorySource
 from discreet.sources.postgres import PostgresSource
-from support.agreeing_sources import crossed_queries
-from support.agreement import CATEGORIES, CLASSES, NUMBERS, TEXTS, fill_table, objects
+from support.agreement import CATEGORIES, CLASSES, NUMBERS, TEXTS, crossed_queries, fill_table, objects
 
 pytestmark = pytest.mark.engines
 psycopg = pytest.importorskip("psycopg")

@@ -1,6 +1,5 @@
 """Trees are grown inside PostgreSQL: level by level only counts come back, and the model is that of memory."""
 
-import decimal
 import math
 import threading
 import time
@@ -23,59 +22,21 @@ from discreet.privacy.randomness import as_rng
 from discreet.queries.trees import Split, candidates, complete_tree
 from discreet.records.encoding import Cells
 from discreet.sources import postgres_levels
-from discreet.sources.memory import MemorySource
 from discreet.sources.postgres import PostgresSource
 from discreet.sources.postgres_session import LOST
 from discreet.sources.tree_counts import CountsAt, Grouped
-from support.agreement import CATEGORIES, CLASSES, NUMBERS, TEXTS, fill_table, objects
+from support.agreement import CATEGORIES, CLASSES, NUMBERS, WORDS, fill_table
 from support.estimators import PRIVATE
 from support.postgres_server import server
 from support.replay import replay, visible
+from support.sums_only import SumsOnly
+from support.untidy import TYPED, in_arrays, in_memory, mixed_schema, types, untidy
 
 pytestmark = pytest.mark.engines
 psycopg = pytest.importorskip("psycopg")
 
 TREES = {name: kind for name, kind in PRIVATE.items() if name.startswith("decision-tree")}
-DECIMALS = [None, *map(decimal.Decimal, ["1", "1.0", "1.00", "2.50", "0.3", "-1", "NaN", "Infinity", "1e400", "0.00"])]
-TYPED = {
-    "text": ("text", TEXTS),
-    "word": ("text", TEXTS[::-1]),
-    "double": ("float8", NUMBERS),
-    "float": ("float8", NUMBERS[::-1]),
-    "flag": ("bool", [True, False, None]),
-    "large": ("int8", [-1, 0, 1, 3, 2**53 + 1, None]),
-    "number": ("numeric", DECIMALS),
-    "bytes": ("bytea", [b"a", None]),
-    "label": ("text", [*CLASSES, "a", None, "1.0", " it's ", "?"]),
-}
-
-
-def untidy(rows, seed=0):
-    rng = np.random.default_rng(seed)
-    return {name: [values[k] for k in rng.integers(len(values), size=rows)] for name, (_, values) in TYPED.items()}
-
-
-def types():
-    return {name: kind for name, (kind, _) in TYPED.items()}
-
-
-def mixed_schema():
-    """Each column as a number or as categories, whatever its type."""
-    columns = [
-        Categorical("text", CATEGORIES, unlisted=True),
-        Numeric("word", -1, 3, grid=7),
-        Numeric("double", -1, 3),
-        Categorical("float", CATEGORIES),
-        Categorical("flag", [0, 1]),
-        Numeric("large", -1, 3, grid=50, fill=3),
-        Categorical("number", CATEGORIES, missing=2.5),
-        Categorical("bytes", ["a"]),
-    ]
-    return Schema(columns, "label", CLASSES)
-
-
-def in_memory(columns, schema):
-    return MemorySource({name: objects(columns[name]) for name in schema.all_names})
+FORESTS = {name: kind for name, kind in PRIVATE.items() if name.startswith("random-forest")}
 
 
 def drawn(schema, depth, seed):
@@ -126,7 +87,7 @@ def test_levels_of_few_rows_agree(database, postgres, rows):
         assert_levels(source, columns, mixed_schema(), seeds=range(3))
 
 
-texts = st.one_of(st.sampled_from(TEXTS), st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=6))
+texts = st.one_of(st.sampled_from(WORDS), st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=6))
 floats = st.one_of(st.sampled_from(NUMBERS), st.floats(), st.floats(-1, 3), st.none())
 
 
@@ -161,7 +122,7 @@ def test_any_column_name_agrees(database, postgres, name):
 
 def test_texts_compare_byte_by_byte(database, postgres):
     database.execute("CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level1', deterministic = false)")
-    columns = {"c": TEXTS, "x": TEXTS, "y": TEXTS[::-1]}
+    columns = {"c": WORDS, "x": WORDS, "y": WORDS[::-1]}
     fill_table(database, "t", dict.fromkeys(columns, "text"), columns)
     for name in columns:
         database.execute(f"ALTER TABLE t ALTER {name} TYPE text COLLATE blind")
@@ -210,6 +171,18 @@ def test_trees_are_those_of_memory(database, postgres, monkeypatch, name, at_onc
     expected = TREES[name](schema, epsilon=5, random_state=3).fit_from(in_memory(columns, schema))
     monkeypatch.setattr(tree_folds, "AT_ONCE", at_once)
     model = TREES[name](schema, epsilon=5, random_state=3).fit_from(PostgresSource(postgres, table="clinic.t"))
+    assert to_dict(model) == to_dict(expected)
+
+
+@pytest.mark.parametrize("records", [200, 10**6])
+@pytest.mark.parametrize("name", FORESTS)
+def test_forests_are_those_of_sums_in_memory(database, postgres, name, records):
+    columns, schema = untidy(300, 1), mixed_schema(records=records)
+    fill_table(database, "t", types(), columns)
+    model, expected = (
+        FORESTS[name](schema, epsilon=5, random_state=3).fit_from(each)
+        for each in (PostgresSource(postgres, table="clinic.t"), SumsOnly(in_arrays(columns, schema)))
+    )
     assert to_dict(model) == to_dict(expected)
 
 

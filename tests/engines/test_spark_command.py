@@ -74,8 +74,6 @@ def test_mistakes_are_one_line(here, tmp_path):
     nobody = spark.free_port()
     refused(f"spark://127.0.0.1:{nobody}", words=["nobody answers at spark://127.0.0.1"])
     refused(f"sc://127.0.0.1:{nobody}/;token={CANARY}", words=["nobody answers at sc://127.0.0.1"])
-    dealt = ["--model", "random-forest", "--with", "n_trees=2", "--with", "structure=greedy"]
-    refused("spark://local[2]", *dealt, words=["--stream"])
     refused("spark://local[2]", "--model", "naive-bayes", name="nowhere", words=["'nowhere'", "SHOW TABLES"])
     refused("spark://local[two]", words=["master", "spark://local[two]"])
     refused("spark://local[2]", name="", words=["--table"])

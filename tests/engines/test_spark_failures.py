@@ -7,7 +7,7 @@ from discreet.errors import DataError, FileError, MissingExtra, ParameterError
 from discreet.sources.memory import MemorySource
 from discreet.sources.spark import SparkSource
 from support import spark
-from support.agreeing_sources import Recounted
+from support.agreement import Recounted
 from support.spark_clinic import CANARY, CELLS, SCHEMA, refused, table
 
 

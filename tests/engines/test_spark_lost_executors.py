@@ -14,7 +14,7 @@ from discreet.sources.fingerprints import Fingerprinted
 from discreet.sources.memory import MemorySource
 from discreet.sources.spark import SparkSource
 from support import spark
-from support.agreeing_sources import Recounted
+from support.agreement import Recounted
 from support.spark_clinic import CELLS, SCHEMA, table
 
 

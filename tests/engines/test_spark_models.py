@@ -1,6 +1,5 @@
 """Models from Spark are those from memory, and a whole fit stays within what it was charged."""
 
-import math
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ from discreet import (
     Auto,
     Categorical,
     DecisionTree,
-    Ledger,
     LinearSVM,
     NaiveBayes,
     Numeric,
@@ -20,7 +18,6 @@ from discreet import (
     Schema,
 )
 from discreet.doors import gathering
-from discreet.errors import ParameterError
 from discreet.sources.memory import MemorySource
 from discreet.sources.spark import SparkSource
 from support.records import draw_records
@@ -98,13 +95,11 @@ def test_auto_picks_a_linear_model_and_finds_it_by_sums_alone(local, tmp_path):
     assert model.picked_.model == "svm"
 
 
-def test_forests_that_deal_records_are_refused_before_the_charge(local):
-    ledger = Ledger(math.inf)
-    with pytest.raises(ParameterError, match="stream=True"):
-        RandomForest(SCHEMA, n_trees=2, structure="greedy").fit_from(
-            SparkSource(local.createDataFrame(table())), ledger=ledger
-        )
-    assert ledger.spent == 0
+def test_forests_that_deal_records_are_those_of_sums_in_memory(local, tmp_path):
+    model = RandomForest(SCHEMA, n_trees=3, structure="greedy", max_depth=2, random_state=1)
+    expected = saved(model.fit_from(SumsOnly(table())), tmp_path / "expected.json")
+    spark = model.fit_from(SparkSource(local.createDataFrame(table())))
+    assert saved(spark, tmp_path / "spark.json") == expected
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from discreet.errors import DataError, FileError, ParameterError
 from discreet.records.encoding import Cells
 from discreet.sources.memory import MemorySource
 from discreet.sources.spark import SparkSource
-from support.agreeing_sources import assert_agree, schema_of
+from support.agreement import assert_agree, schema_of
 from support.records import draw_records
 from support.spark_clinic import refused, table
 from support.spark_tables import both, typed, typed_table

@@ -12,7 +12,7 @@ from discreet import Categorical, Numeric, Schema
 from discreet.records.encoding import Cells
 from discreet.sources.memory import MemorySource
 from discreet.sources.spark import SparkSource
-from support.agreeing_sources import QUICK, VALUES, assert_agree, floats, labels_of, schema_of, texts
+from support.agreement import QUICK, VALUES, assert_agree, floats, labels_of, schema_of, texts
 from support.spark_tables import both, typed
 
 

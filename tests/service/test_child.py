@@ -35,9 +35,8 @@ class Untouched:
     def __getattr__(self, name):
         if name.startswith("_") or name in (
             "sums_only",
-            "levels_only",
             "check_rows",
-            "check_levels",
+            "check_sums",
             "try_task",
             "state",
         ):

@@ -22,7 +22,7 @@ from discreet.sources.arrow import ArrowSource
 from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.file import open_file
 from discreet.sources.memory import MemorySource
-from support.agreeing_sources import (
+from support.agreement import (
     NUMBERS,
     QUICK,
     TEXTS,

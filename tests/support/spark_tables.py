@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from discreet.sources.memory import MemorySource
 from discreet.sources.spark import SparkSource
-from support.agreeing_sources import NUMBERS, TEXTS, schema_of
+from support.agreement import NUMBERS, TEXTS, schema_of
 
 TYPED = {
     "text": pa.array(TEXTS, pa.string()),

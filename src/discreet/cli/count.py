@@ -78,7 +78,7 @@ def count(
     from discreet.doors.questions import planned
     from discreet.models.count_database import CountDatabase
     from discreet.privacy.ledger import as_ledger
-    from discreet.sources import check_crossed
+    from discreet.sources import check_rows
 
     with paying(ledger, "no count was shown") as payment:
         loss = as_release_epsilon(epsilon)
@@ -88,7 +88,7 @@ def count(
         if out is not None:
             check_out(out, *inputs.data_files(data), inputs.schema_file(schema), ledger, questions, force=force)
         source = inputs.open_data(data, table, stream=stream)
-        check_crossed(source)
+        check_rows(source, sums=True)
         inputs.check_structure(source, data, public)
         account = as_ledger(payment.open(limit, loss, public.adjacency), loss)
         with counting(source):

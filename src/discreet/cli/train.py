@@ -88,7 +88,7 @@ def train(
         check_out(out, *inputs.data_files(data), inputs.schema_file(schema), ledger, force=force)
         source = inputs.open_data(data, table, stream=stream)
         if not estimator.by_counts:
-            check_rows(source, sums=estimator.by_sums, levels=estimator.by_levels)
+            check_rows(source, sums=estimator.by_sums)
         inputs.check_structure(source, data, public)
         _hint(loss, public, is_kept=ledger is not None)
         payment.open(limit, loss, public.adjacency)

@@ -12,6 +12,7 @@ from discreet.doors.passage import Passes
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.sources.exact import ExactRows
+from discreet.sources.feature_sums import with_class
 
 HELD = 2**26
 """The most codes that are held in memory, in one or two bytes each, where records can be read again instead: 128 MB,
@@ -49,14 +50,6 @@ def gather_few(passes: Passes, cells: Sequence[Cells], schema: Schema) -> Gather
 def classified(passes: Passes, classes: int) -> Iterator[ExactRows]:
     """The records that have one of the classes, in blocks."""
     return (with_class(block, classes) for block in passes.rows())
-
-
-def with_class(block: ExactRows, classes: int) -> ExactRows:
-    """The records of a block that have one of the classes."""
-    kept = block.labels < classes
-    if kept.all():
-        return block
-    return ExactRows({each: codes[kept] for each, codes in block.codes.items()}, block.labels[kept])
 
 
 def hold(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.doors import gathering
 from discreet.doors.passage import Passes
@@ -15,7 +13,7 @@ from discreet.privacy.mechanisms.problem import Problem, Sums
 from discreet.queries.arrays import Integers
 from discreet.queries.hyperplanes import Feature
 from discreet.schema import Schema
-from discreet.sources.exact import ExactRows
+from discreet.sources.feature_sums import OverFeatures, coded
 
 
 def held_or_folded(passes: Passes, features: tuple[Feature, ...], schema: Schema) -> Problem | FoldedProblem:
@@ -24,35 +22,6 @@ def held_or_folded(passes: Passes, features: tuple[Feature, ...], schema: Schema
     if passes.sums_only:
         return folded
     return folded.held(gathering.HELD // (len(features) + 1)) or folded
-
-
-def sides_of(labels: NDArray[Any], classes: int) -> NDArray[Any]:
-    """The side of each record: -1 or 1, or the number of its class if there are more than two."""
-    return labels if classes > 2 else np.where(labels == classes - 1, 1, -1).astype(np.int8)
-
-
-@dataclass(frozen=True, eq=False)
-class OverFeatures:
-    """A task: sums over the records with one of the classes, by their cells in groups of coordinates and sides."""
-
-    sums: Sums
-    features: tuple[Feature, ...]
-    classes: int
-
-    @property
-    def size(self) -> int:
-        """Length of the answer."""
-        return self.sums.size
-
-    def __call__(self, block: ExactRows) -> Integers:
-        """The sums of some records."""
-        sides, *codes = coded(gathering.with_class(block, self.classes), self.features, self.classes)
-        return self.sums(codes, sides)
-
-
-def coded(block: ExactRows, features: tuple[Feature, ...], classes: int) -> list[NDArray[Any]]:
-    """The side of each record, and its cell in each group."""
-    return [sides_of(block.labels, classes), *(each.codes(block.codes, len(block.labels)) for each in features)]
 
 
 class FoldedProblem:

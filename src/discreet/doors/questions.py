@@ -19,7 +19,7 @@ from discreet.queries.predicates import exclude_each_other
 from discreet.queries.tables import ClassCounts
 from discreet.released.answers import Answers, answered
 from discreet.schema import Adjacency, Schema
-from discreet.sources import Source, check_crossed, try_task
+from discreet.sources import Source, check_rows, try_task
 from discreet.sources.crossed_counts import CountedTables
 
 MOST_QUESTIONS = 256
@@ -61,7 +61,7 @@ def ask(
     questions = tuple(questions)
     groups = planned(schema, questions, epsilon, shares)
     task = CountedTables.of(questions, schema)
-    check_crossed(source)
+    check_rows(source, sums=True)
     try_task(source, task)
     reading, receipt = passage(source, schema, groups, ledger, rng, purpose)
     exact = task.split(reading.fold(task.cells or [ClassCounts().cells(schema)], task))

@@ -18,7 +18,7 @@ from discreet.queries.tree_paths import Candidates
 from discreet.queries.trees import Node, Places, SplitScore, Tree, complete_tree
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
-from discreet.sources.tree_counts import CountsAt, Grouped
+from discreet.sources.tree_counts import CountsAt, Grouped, Hand
 
 AT_ONCE = 2**22
 """Counts of a pass, or those of one place: memory stays within a few times this many integers."""
@@ -30,6 +30,8 @@ class TreeFolds:
 
     passes: Passes
     classes: int
+    hand: Hand | None = None
+    """Which records are looked at; None for all."""
 
     def __repr__(self) -> str:
         return "TreeFolds(values hidden)"
@@ -45,7 +47,7 @@ class TreeFolds:
     def by_cell(self, cells: Sequence[Cells], schema: Schema) -> tuple[dict[Cells, Integers], Integers]:
         """As TreeRecords; in one pass."""
         columns = tuple(Grouped(each, each.size(schema), None) for each in cells)
-        whole, *tables = self.counted(CountsAt(complete_tree([]), (0,), 0, 1, self.classes, columns))
+        whole, *tables = self.counted(CountsAt(complete_tree([]), (0,), 0, 1, self.classes, columns, self.hand))
         return {each: table[0].T for each, table in zip(cells, tables, strict=True)}, whole[0]
 
     def counted(self, task: CountsAt) -> list[Integers]:
@@ -77,7 +79,7 @@ class PlacedFolds:
         together = max(1, AT_ONCE // (self.classes * (1 + sum(each.groups for each in columns))))
         for first in range(0, places, together):
             some = min(together, places - first)
-            task = CountsAt(self.tree, self.numbers, first, some, self.classes, columns)
+            task = CountsAt(self.tree, self.numbers, first, some, self.classes, columns, self.records.hand)
             total, *tables = self.records.counted(task)
             scores = np.empty((some, len(candidates.splits)), dtype=np.int64)
             for each, (_, part, codes), table in zip(columns, candidates.groups, tables, strict=True):
@@ -87,14 +89,15 @@ class PlacedFolds:
     def tables(self, candidates: Candidates, places: int, schema: Schema) -> tuple[Integers, Integers]:
         """As Placed; in one pass."""
         columns = tuple(Grouped.of(cells, codes, schema) for cells, _, codes in candidates.groups)
-        task = CountsAt(self.tree, self.numbers, 0, places, self.classes, columns)
+        task = CountsAt(self.tree, self.numbers, 0, places, self.classes, columns, self.records.hand)
         total, *tables = self.records.counted(task)
         groups = zip(columns, candidates.groups, tables, strict=True)
         return np.concatenate([each.left(table, codes) for each, (_, _, codes), table in groups], axis=2), total
 
     def by_class(self, places: int) -> Integers:
         """As Placed; in one pass."""
-        return self.records.counted(CountsAt(self.tree, self.numbers, 0, places, self.classes, ()))[0]
+        task = CountsAt(self.tree, self.numbers, 0, places, self.classes, (), self.records.hand)
+        return self.records.counted(task)[0]
 
     def below(self, chosen: Sequence[Node]) -> PlacedFolds:
         """As Placed; nothing is read."""

@@ -139,7 +139,7 @@ def evaluate_from(model: Any, source: Source, **options: Any) -> Accuracy:
     marked: Source
     if model.by_record:
         check_rows(source, sums=True)
-        marked = MarkedTable(source, model.predict_positions, model.asked_cells(), model.schema_)
+        marked = MarkedTable(source, model.predict_positions, model.asked_cells(), model.schema_, model.added_scores())
     else:
         records = as_records(source)
         structure = {name: column for name, column in records.structure().items() if name in model.schema_.all_names}

@@ -33,6 +33,8 @@ from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import Randomness, as_rng
+from discreet.queries.added_scores import AddedScores
+from discreet.queries.trees import Tree
 from discreet.records.encoding import Cells, Codes, class_codes
 from discreet.records.tables import as_vector
 from discreet.released.statistics import Answers, NoisyStatistics
@@ -48,6 +50,18 @@ class ScoreRecords(Protocol):
 
     def __call__(self, X: Any) -> Iterator[Matrix]:
         """Yield the score of each class (in the order of `classes_`) for each record, one block of rows at a time."""
+        ...
+
+
+Added = tuple[Matrix, tuple[tuple[Cells | Tree, Matrix], ...], float]
+"""Constants, groups and divisor of `AddedScores`, with the classes in the order of `classes_`."""
+
+
+class TellScores(Protocol):
+    """The type of `_added`."""
+
+    def __call__(self) -> Added:
+        """The model as sums, in the order in which `_scores` adds them."""
         ...
 
 
@@ -163,15 +177,15 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 class PrivateClassifier(Classifier):
     """A model made of noisy statistics alone. A family provides `kind`, `_learn`, `_build`,
-    `_scores` and `asked_cells`."""
+    `_scores`, `_added` and `asked_cells`."""
 
     by_record: ClassVar[bool] = True
     by_counts: ClassVar[bool] = False
     """Whether counts are all that the model asks for, so that every source will do."""
     by_sums: ClassVar[bool] = False
     """Whether sums over records are all that it asks for, so that no record has to travel."""
-    by_levels: ClassVar[bool] = False
-    """Whether all of these sums are counts at the places of a tree, which can be added up in SQL."""
+    by_scores: ClassVar[bool] = False
+    """Whether the records have scores of all classes in these sums: of linear models."""
     earlier: ClassVar[dict[str, Any]] = {}
     """Parameters that files of earlier versions do not have, with the values that those versions meant."""
 
@@ -179,8 +193,15 @@ class PrivateClassifier(Classifier):
     random_state: Any
 
     asked_cells: TellCells
+    _added: TellScores
     _learn: AskData
     _build: BuildModel
+
+    def added_scores(self) -> AddedScores:
+        """The model as sums, for engines that add up scores where the records are."""
+        constants, groups, divisor = self._added()
+        positions = class_codes(self.classes_, self.schema_).tolist()
+        return AddedScores(constants, groups, divisor, tuple(positions))
 
     def fit(self, X: Any, y: Any = None, *, ledger: Ledger | None = None) -> Self:
         """Learn from X (a data frame, a list of dicts or a 2-D array) and the labels y.
@@ -209,7 +230,8 @@ class PrivateClassifier(Classifier):
         account.check(epsilon, schema.adjacency)
         spending, purpose = Spending(account), f"{self.kind} for {schema.target}"
         if not self.by_counts:
-            check_rows(source, sums=self.by_sums, levels=self.by_levels)
+            scores = len(schema.columns) + len(schema.classes) if self.by_scores else 0
+            check_rows(source, sums=self.by_sums, scores=scores)
         try:
             answers = self._learn(source, schema, epsilon, spending, as_rng(self.random_state), purpose)
         finally:

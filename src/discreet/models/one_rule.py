@@ -16,7 +16,7 @@ from discreet.doors.counts import release
 from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
 from discreet.models import explanation
-from discreet.models.classifier import PrivateClassifier
+from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.count_database import CountsByQuery, ask_steps, choosing, rehearse_steps
 from discreet.models.explanation import Evidence
 from discreet.models.parameter_checks import check_integer
@@ -135,6 +135,9 @@ class OneRule(PrivateClassifier):
     def asked_cells(self) -> tuple[Cells, ...]:
         """The cells of a record whose codes decide what is predicted for it."""
         return self._model.cells
+
+    def _added(self) -> Added:
+        return *self._model.added, 1.0
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return self._model.joint(X, self.schema_)

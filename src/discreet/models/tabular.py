@@ -70,6 +70,11 @@ class Model:
         """The cells whose codes decide."""
         return tuple(each.cells for each in self.columns)
 
+    @property
+    def added(self) -> tuple[Matrix, tuple[tuple[Cells, Matrix], ...]]:
+        """What `joint` adds up, in its order."""
+        return self.log_prior, tuple((each.cells, each.by_cell) for each in self.columns)
+
     def joint(self, X: Any, schema: Schema) -> Iterator[Matrix]:
         """Yield log-probabilities of class and record, one block of rows at a time, so that memory use stays flat."""
         table = open_records(X, schema)

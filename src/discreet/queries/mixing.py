@@ -36,3 +36,24 @@ def _factor(place: int) -> int:
     for shift in (30, 27):
         value = ((value ^ (value >> shift)) * MIX) % 2**64
     return (value ^ (value >> 31)) | 1
+
+
+PRIME = 2**31 - 1
+"""Numbers below it, multiplied by each other, stay below 2**62, in every language for databases too."""
+
+
+def scattered(columns: Sequence[NDArray[Any]], factors: Sequence[int]) -> NDArray[np.int64]:
+    """A number below PRIME for each record: its codes times the factors of their columns, added up modulo PRIME.
+
+    With factors that are drawn at random, two different records have any two numbers equally often. SQL can compute it
+    as well: codes below 2**16, times factors below 2**31, of fewer than 2**16 columns, stay below 2**63.
+    """
+    total = np.zeros(len(columns[0]), dtype=np.int64)
+    for codes, factor in zip(columns, factors, strict=True):
+        total += codes.astype(np.int64) * factor
+    return np.asarray(total % PRIME)
+
+
+def fixed_factors(columns: int) -> list[int]:
+    """Factors that are always the same."""
+    return [_factor(place) % PRIME for place in range(columns)]

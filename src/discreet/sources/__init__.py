@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -111,36 +111,21 @@ def try_task(source: Source, task: Task) -> None:
     getattr(source, "try_task", lambda _: None)(task)
 
 
-def check_rows(source: Source, *, sums: bool = False, levels: bool = False) -> None:
+def check_rows(source: Source, *, sums: bool = False, scores: int = 0) -> None:
     """Raise ParameterError if the source gives counts only; for learners that need more, before anything is charged.
 
-    `sums`: whether the learner can do with sums over records, by `fold`; `levels`: whether all of these are counts at
-    the places of a tree (sources/tree_counts.py), the only task that some engines know.
+    `sums`: whether the learner can do with sums over records, by `fold`, in several passes; `scores`: how many columns
+    and classes take part in scores of records.
     """
-    enough = levels if levels_only(source) else sums
-    if enough and sums_only(source):
-        getattr(source, "check_levels", lambda: None)()
+    if sums and sums_only(source):
+        getattr(source, "check_sums", lambda _: None)(scores)
     else:
         getattr(source, "check_rows", lambda: None)()
-
-
-def check_crossed(source: Source) -> None:
-    """Raise ParameterError if the source cannot count records by predicates; before anything is charged."""
-    own: Callable[[], None] | None = getattr(source, "check_crossed", None)
-    if own is None:
-        check_rows(source, sums=True)
-    else:
-        own()
 
 
 def sums_only(source: Source) -> bool:
     """Whether records stay where they are, and only sums over them come back: `fold` will do, but `rows` will not."""
     return bool(getattr(source, "sums_only", False))
-
-
-def levels_only(source: Source) -> bool:
-    """Whether counts at the places of a tree are the only sums that the source gives."""
-    return bool(getattr(source, "levels_only", False))
 
 
 def state_of(source: Source) -> object | None:
@@ -157,10 +142,8 @@ __all__ = [
     "Source",
     "Task",
     "as_records",
-    "check_crossed",
     "check_rows",
     "finish",
-    "levels_only",
     "state_of",
     "sums_only",
     "try_task",

@@ -1,4 +1,4 @@
-"""A PostgreSQL table: only counts leave the database, unless its owner lets rows travel."""
+"""A PostgreSQL table: only counts and sums leave the database, unless its owner lets rows travel."""
 
 from __future__ import annotations
 
@@ -16,26 +16,32 @@ from discreet.records.encoding import Cells, Codes, class_codes
 from discreet.records.tables import check_names
 from discreet.records.values import Columns
 from discreet.schema import Schema
-from discreet.sources import Task, postgres_crossed, postgres_sql
+from discreet.sources import Task, postgres_crossed, postgres_levels, postgres_linear, postgres_marks, postgres_sql
 from discreet.sources.coding import CodedBlock, count_blocks, fold_rows, rows_of_blocks
 from discreet.sources.crossed_counts import CountedTables
 from discreet.sources.exact import ExactRows, ExactStatistics
-from discreet.sources.postgres_levels import Levels
+from discreet.sources.feature_sums import OverFeatures
+from discreet.sources.postgres_coded import CodedTable
 from discreet.sources.postgres_session import Rows, Session, begun, check_idle, connected, driver, named
 from discreet.sources.postgres_steady import STEADY
 from discreet.sources.postgres_stream import Stream, coded_blocks, structure_of, value_blocks
 from discreet.sources.postgres_values import values_of
+from discreet.sources.predictions import Marking
 from discreet.sources.tree_counts import CountsAt
 
 Tables = dict[Cells, NDArray[np.int64]]
 
 STRICT = (
-    "this needs more than counts, and no row leaves the database unless its owner allows it; allow it by "
-    "--stream (stream=True), or train naive-bayes, one-rule or decision-tree, which need counts only"
+    "this needs more than counts and sums, and no row leaves the database unless its owner allows it; allow it by "
+    "--stream (stream=True), or train a model that needs no rows: naive-bayes, a tree or a linear model"
 )
 UNSTEADY = (
     "this reads the table several times, and its view or foreign table may give other records each time; read a table "
     "or a materialised view, allow rows to travel by --stream (stream=True), or train naive-bayes or one-rule"
+)
+WIDE = (
+    "PostgreSQL scores records in up to {most} columns and classes, and this table has more; choose columns, let rows "
+    "travel by --stream (stream=True), or train a tree"
 )
 
 
@@ -56,9 +62,9 @@ class Opened:
         return [row[0] for rows in self.session.fetch(STEADY.format(oid=self.number)) for row in rows] == [True]
 
     @cached_property
-    def levels(self) -> Levels:
-        """The counts at the places of trees."""
-        return Levels(self.session, self.relation, self.kinds)
+    def coded(self) -> CodedTable:
+        """The codes of the records, for what is added up in the database."""
+        return CodedTable(self.session, self.relation, self.kinds)
 
     def close(self) -> None:
         """End the snapshot."""
@@ -70,10 +76,11 @@ class Opened:
 class PostgresSource:
     """A table, view, partitioned or foreign table of PostgreSQL.
 
-    By default only counts leave the database: numbers are coded there, values of other columns are grouped and encoded
-    here, each distinct value once; trees are grown by counts at their nodes. With `stream`, rows travel to this process
-    and are counted here; this allows every model. A role that may SELECT is all that is needed. Passwords come from the
-    address, PGPASSWORD, ~/.pgpass or a service file, and are shown nowhere.
+    By default only counts and sums leave the database: numbers are coded there, values of other columns are grouped and
+    encoded here, each distinct value once; trees are grown by counts at their nodes, linear models are found by sums.
+    With `stream`, rows travel to this process and are counted here, which is faster for models that need many passes. A
+    role that may SELECT is all that is needed. Passwords come from the address, PGPASSWORD, ~/.pgpass or a service
+    file, and are shown nowhere.
 
     All passes of one fit read one snapshot. It begins with the first `check` and ends with the fit; in a `with` block
     it ends with the block, so that several fits meet the same records. (The guarantee does not need this: see Source.)
@@ -136,29 +143,29 @@ class PostgresSource:
         return not self._stream
 
     @property
-    def levels_only(self) -> bool:
-        """Whether counts at the places of trees are all that can be had beside counts."""
-        return not self._stream
-
-    @property
     def state(self) -> object | None:
         """The snapshot, if rows do not travel and the table is the same whenever it is read (postgres_steady.py)."""
         return None if self._stream or not self._open().steady else self._open()
 
-    def check_levels(self) -> None:
-        """Raise ParameterError if records stay in the database and cannot be read twice; asked before the charge."""
+    def check_sums(self, scores: int = 0) -> None:
+        """Raise ParameterError if records stay in the database and cannot be read twice, or if so many columns and
+        classes cannot be scored there; asked before the charge."""
+        if not self._stream and scores > postgres_linear.SCORES:
+            self.finish()
+            raise ParameterError(WIDE.format(most=postgres_linear.SCORES))
         if not self._stream and not self._open().steady:
             self.finish()
             raise ParameterError(UNSTEADY)
-
-    def check_crossed(self) -> None:
-        """Raise ParameterError if records cannot be counted by predicates: all tables must be about one state."""
-        self.check_levels()
 
     def check_rows(self) -> None:
         """Raise ParameterError unless rows may travel: asked before the charge by models that need more than counts."""
         if not self._stream:
             raise ParameterError(STRICT)
+
+    def try_task(self, task: Task) -> None:
+        """Raise ParameterError if a model cannot be evaluated in the database; asked before the charge."""
+        if not self._stream and isinstance(task, Marking):
+            postgres_marks.check(task)
 
     def columns(self) -> list[str]:
         """Names of the columns."""
@@ -182,14 +189,20 @@ class PostgresSource:
         return rows_of_blocks(self._blocks(cells, schema), cells)
 
     def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
-        """Add up block by block, if rows may travel; else only counts, in the database: of trees, or by predicates."""
+        """Add up block by block, if rows may travel; else in the database, what is known there."""
         if not self._stream and isinstance(task, CountsAt):
-            self.check_levels()
-            return self._open().levels.counted(task, schema)
+            self.check_sums()
+            return postgres_levels.counted(self._open().coded, task, schema)
         if not self._stream and isinstance(task, CountedTables):
-            self.check_levels()
+            self.check_sums()
             opened = self._open()
             return postgres_crossed.counted(opened.session, opened.relation, opened.kinds, task, schema)
+        if not self._stream and isinstance(task, OverFeatures) and isinstance(task.sums, postgres_linear.KNOWN):
+            self.check_sums()
+            return postgres_linear.added(self._open().coded, task, schema)
+        if not self._stream and isinstance(task, Marking):
+            self.check_sums()
+            return postgres_marks.marked(self._open().coded, task, schema)
         self.check_rows()
         return fold_rows(rows_of_blocks(self._blocks(cells, schema), cells), task)
 

@@ -7,7 +7,7 @@ Guarantee  the counts are those that the task itself adds up over coded blocks, 
 Proof      each record has the codes of the encoding: numbers by the proof of postgres_sql.py; all else since records of
            one group have the same raw values, and the encoding is a function of the value. A group passes, and lies in
            a cell, as each of its records does. All statements read one snapshot of a table that is the same whenever it
-           is read (`check_crossed`): so all tables of a request are about the same records, as the proof of `Apart`
+           is read (`check_sums`): so all tables of a request are about the same records, as the proof of `Apart`
            (privacy/steps.py) needs.
 Test       tests/engines/test_postgres_crossed.py::test_crossed_counts_agree
 """

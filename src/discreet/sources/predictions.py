@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.queries.added_scores import AddedScores
 from discreet.records.encoding import Cells, Codes, class_codes
 from discreet.records.tables import CodedRecords, open_labelled
 from discreet.schema import Adjacency, Schema
@@ -111,10 +112,12 @@ class Marking:
     ----------
     predict : takes coded records, returns the position of the predicted class of each.
     classes : number of classes.
+    scores : the same model as sums, for engines that add up in SQL.
     """
 
     predict: Callable[[CodedRecords], Codes]
     classes: int
+    scores: AddedScores | None = None
 
     @property
     def size(self) -> int:
@@ -140,13 +143,19 @@ class MarkedTable:
     predict : takes coded records, returns the position of the predicted class of each.
     cells : the cells whose codes the model asks about.
     schema : the public schema of the table.
+    scores : the same model as sums, for engines that add up in SQL.
     """
 
     def __init__(
-        self, source: Source, predict: Callable[[CodedRecords], Codes], cells: Sequence[Cells], schema: Schema
+        self,
+        source: Source,
+        predict: Callable[[CodedRecords], Codes],
+        cells: Sequence[Cells],
+        schema: Schema,
+        scores: AddedScores | None = None,
     ) -> None:
         self._source, self._cells, self._own = source, tuple(cells), schema
-        self._task = Marking(predict, len(schema.classes))
+        self._task = Marking(predict, len(schema.classes), scores)
 
     def __repr__(self) -> str:
         return "MarkedTable(values hidden)"

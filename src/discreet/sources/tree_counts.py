@@ -6,6 +6,7 @@ all of which are public, and gives the same integers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.queries.arrays import Integers
+from discreet.queries.mixing import scattered
 from discreet.queries.trees import Tree
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
@@ -57,11 +59,31 @@ def _table(codes: tuple[int, ...]) -> NDArray[np.uint16]:
 
 
 @dataclass(frozen=True)
+class Hand:
+    """Some of the records: those whose number, which is made of their class and codes, leaves a remainder.
+
+    Each record is in one hand of so many, and in which one is a function of the record and of the factors alone. Equal
+    records are in the same.
+    """
+
+    cells: tuple[Cells, ...]
+    factors: tuple[int, ...]
+    """Of the constant 1, the class, and each of the cells."""
+    hands: int
+    number: int
+
+    def holds(self, codes: Mapping[Cells, NDArray[np.uint16]], labels: NDArray[np.uint16]) -> NDArray[np.bool_]:
+        """Which of some records are in this hand."""
+        columns = [np.ones_like(labels), labels, *(codes[each] for each in self.cells)]
+        return np.asarray(scattered(columns, self.factors) % self.hands == self.number)
+
+
+@dataclass(frozen=True)
 class CountsAt:
     """A task: counts by place and class, and by place, class and group of some columns, at some places of a tree.
 
-    `numbers` is the place of each leaf of the tree; records outside of `first` ... `first + places - 1`, or without one
-    of the classes, are not counted.
+    `numbers` is the place of each leaf of the tree; records outside of `first` ... `first + places - 1`, without one of
+    the classes, or outside of the hand, if there is one, are not counted.
     """
 
     tree: Tree
@@ -70,6 +92,7 @@ class CountsAt:
     places: int
     classes: int
     columns: tuple[Grouped, ...]
+    hand: Hand | None = None
 
     @property
     def size(self) -> int:
@@ -88,6 +111,8 @@ class CountsAt:
         leaf = self.tree.leaf_of({each: block.codes[each][rows] for each in self.tree.cells}, len(labels))
         place = np.array(self.numbers, dtype=np.intp).take(leaf) - self.first
         kept = (labels < self.classes) & (place >= 0) & (place < self.places)
+        if self.hand is not None:
+            kept &= self.hand.holds({each: block.codes[each][rows] for each in self.hand.cells}, labels)
         base = place * self.classes
         base += labels
         everywhere = bool(kept.all())

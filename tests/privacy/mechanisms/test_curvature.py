@@ -1,11 +1,16 @@
 """Second derivatives by sums of integers are those of the objective in floating point."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from discreet import Categorical, Numeric, Schema
 from discreet.privacy.mechanisms import curvature
-from discreet.privacy.mechanisms.curvature import Bend, ClassBend, Curvature
+from discreet.privacy.mechanisms.curvature import Curvature
+from discreet.privacy.mechanisms.minimiser import ExactGradient, OverAll
+from discreet.privacy.mechanisms.multiclass_minimiser import ExactMulticlassGradient
+from discreet.privacy.mechanisms.multiclass_minimiser import OverAll as OverClasses
 from discreet.privacy.mechanisms.multiclass_problem import MulticlassObjective
 from discreet.privacy.mechanisms.problem import Objective, Problem
 from discreet.queries.hyperplanes import Hyperplanes
@@ -25,18 +30,15 @@ def problem(classes):
 
 def solver(records, classes, w, rows=ROWS, closely=True):
     """The solver at w, and what was asked."""
-    by_coordinate = w.reshape(classes, -1).T
-    offsets = records.offsets
-    tables = [
-        feature.table(by_coordinate[start:stop])
-        for feature, start, stop in zip(records.features, offsets, offsets[1:], strict=False)
-    ]
     bent = Curvature(records.features, classes, 1 / TAU if classes > 1 else 1 / (2 * HUBER), MU)
     vectors = bent.vectors(rows, closely)
+    b = [Fraction(0)] * len(w)
     if classes == 1:
-        asked = Bend(vectors, tuple(table[:, 0] for table in tables), float(w[-1]), HUBER)
+        exact = ExactGradient(OverAll(records, HUBER, MU), b, 40)
+        asked = exact.bend(exact.point(w), vectors)
     else:
-        asked = ClassBend(vectors, tuple(tables), by_coordinate[-1], TAU, bent.pairs)
+        exact = ExactMulticlassGradient(OverClasses(records, classes, TAU, MU), b, 40)
+        asked = exact.bend(exact.point(w), vectors, bent.pairs)
     return bent.solver(records, asked), asked
 
 
@@ -103,3 +105,20 @@ def test_many_products_are_those_of_some_records(monkeypatch):
     assert asked.vectors.zeros == 3
     _, closely = solver(records, 1, w, rows=64 * len(w) * 8)
     assert closely.vectors.zeros == 0
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+@pytest.mark.parametrize("kinds", [1, 7])
+def test_equal_records_are_multiplied_once_and_counted_each(classes, kinds, monkeypatch):
+    records = problem(classes)
+    few = records.picked(np.arange(ROWS) % kinds)
+    w = np.zeros(classes * (records.offsets[-1] + 1))
+    w[-1] = few.sides[0] if classes == 1 else 0  # the first record is in the corner
+    _, asked = solver(records, classes, w)
+    expected = asked(few.codes, few.sides)
+    assert expected.any()
+    monkeypatch.setattr(curvature, "WIDE", 1)
+    assert [len(own) for _, own, _ in asked.vectors.counted(few.codes, few.sides)] == [kinds]
+    assert (asked(few.codes, few.sides) == expected).all()
+    monkeypatch.setattr(curvature, "scattered", lambda columns, factors: np.zeros(len(columns[0]), dtype=np.int64))
+    assert (asked(few.codes, few.sides) == expected).all(), "records with equal numbers need not be equal"

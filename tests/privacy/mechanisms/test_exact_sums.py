@@ -16,9 +16,10 @@ from discreet.privacy.mechanisms.exact_sums import (
     rounded_table,
     split_limbs,
 )
-from discreet.privacy.mechanisms.minimiser import ExactGradient, OverAll, Slopes
+from discreet.privacy.mechanisms.minimiser import ExactGradient, OverAll
 from discreet.privacy.mechanisms.problem import Problem
 from discreet.privacy.mechanisms.sampling_by_code import Slots, sampled
+from discreet.privacy.mechanisms.slopes import Slopes
 from discreet.queries.hyperplanes import feature_of
 
 FEATURES = {
@@ -90,7 +91,7 @@ def test_blocks_add_up_to_the_whole(bits, monkeypatch):
     point = [value >> 160 << (bits - 30) for value in drawn(np.random.default_rng(2), 190, size)][:size]
     b = [Fraction(0)] * size
     whole = ExactGradient(OverAll(records, 0.5, 1.0), b, bits)(point)
-    monkeypatch.setattr("discreet.privacy.mechanisms.minimiser.BLOCK", 7)
+    monkeypatch.setattr("discreet.privacy.mechanisms.slopes.BLOCK", 7)
     monkeypatch.setattr("discreet.privacy.mechanisms.problem.BLOCK", 13)
     mixed = records.picked(np.random.default_rng(0).permutation(1000))
     again = ExactGradient(OverAll(mixed, 0.5, 1.0), b, bits)(point)
@@ -102,7 +103,11 @@ def test_an_answer_is_divided_into_its_parts():
     parts = divided(np.arange(12), 2, [1, 2, 3])
     assert [part.tolist() for part in parts] == [[[0], [1]], [[2, 3], [4, 5]], [[6, 7, 8], [9, 10, 11]]]
     slopes = Slopes((np.zeros(5, dtype=np.int64),), 0, 2**40, 2**41)
-    assert slopes.size == 1 + slopes.limbs * 6 == len(slopes([np.zeros(3, dtype=np.uint16)], np.ones(3, dtype=np.int8)))
+    assert (
+        slopes.size
+        == 1 + slopes.layout.limbs * 6
+        == len(slopes([np.zeros(3, dtype=np.uint16)], np.ones(3, dtype=np.int8)))
+    )
 
 
 @pytest.mark.parametrize("few", [True, False])

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.passage import Spending
 from discreet.models.auto.look import MOST_SHARE, look
-from discreet.models.auto.pick import BY_COUNTS, MANY_RECORDS, Pick, pick, recognised
-from discreet.models.classifier import PrivateClassifier
+from discreet.models.auto.pick import MANY_RECORDS, Pick, pick, recognised
+from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.ledger import Ledger
@@ -21,7 +21,7 @@ from discreet.privacy.randomness import Randomness
 from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
-from discreet.sources import Source, levels_only
+from discreet.sources import Source
 
 Matrix = NDArray[np.float64]
 
@@ -30,9 +30,9 @@ class Auto(PrivateClassifier):
     """The ε-differentially private model that is expected to be the most accurate; picked without looking at the data.
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: which model is picked, and with which
-    parameters, follows from the schema, ε, the engine and the number of records, which the schema declares or a share
-    of ε buys (`known_records`); so does what is paid for a look at whether the table fits the schema, where that is
-    worth its price (`look`); the picked model is ε-DP at what is left of ε (proof there); the shares sum to ε.
+    parameters, follows from the schema, ε and the number of records, which the schema declares or a share of ε buys
+    (`known_records`); so does what is paid for a look at whether the table fits the schema, where that is worth its
+    price (`look`); the picked model is ε-DP at what is left of ε (proof there); the shares sum to ε.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Auto(PrivateClassifier):
 
     kind: ClassVar[str] = "auto"
     by_sums: ClassVar[bool] = True
-    by_levels: ClassVar[bool] = True
+    by_scores: ClassVar[bool] = True
 
     def __init__(self, schema: Schema | str, *, epsilon: Any = 1.0, random_state: Any = None) -> None:
         self.schema = schema
@@ -80,7 +80,7 @@ class Auto(PrivateClassifier):
         if epsilon != math.inf:
             known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
             known = look(source, schema, known, rehearse, ledger, rng, purpose)
-        picked = BY_COUNTS if levels_only(source) else pick(schema, known.rest, known.records)
+        picked = pick(schema, known.rest, known.records)
         self._picking = picked
         model = picked.made(schema, known.rest)
         named = f"{self.kind} ({picked.model}) for {schema.target}"
@@ -113,6 +113,10 @@ class Auto(PrivateClassifier):
         """The cells of a record whose codes decide what is predicted for it."""
         asked: tuple[Cells, ...] = self.model_.asked_cells()
         return asked
+
+    def _added(self) -> Added:
+        added: Added = self.model_._added()
+        return added
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         scores: Iterator[Matrix] = self.model_._scores(X)

@@ -10,8 +10,7 @@ A linear model has about K weights for each of d columns and the constant, and o
 records to learn them from: the signal per weight is n ε / (K^2 (d + 1)). From `ENOUGH` of it on, a linear model is
 picked. This is the only constant that was tuned, on the data sets of benchmarks/keel.py; powers of K and of d + 1 other
 than these were no better there. In up to `FEW_COLUMNS` columns a tree has enough questions for all of them on every
-path. Where a linear model would take minutes (`MANY_WEIGHTS`, `MANY_RECORDS`), or where the engine gives counts only, a
-tree is picked too.
+path. Where a linear model would take minutes (`MANY_WEIGHTS`, `MANY_RECORDS`), a tree is picked too.
 benchmarks/frontier.py measures what the rule is worth. Privacy does not depend on it.
 """
 
@@ -81,10 +80,6 @@ class Pick:
     def from_dict(cls, content: Mapping[str, Any]) -> Pick:
         """The pick of a file; ParameterError if its model cannot be picked."""
         return cls(str(content["model"]), str(content["why"]), dict(content["parameters"]))
-
-
-BY_COUNTS = Pick("decision-tree", "only counts leave the database, and a tree needs no more (--stream allows others)")
-"""What is picked where the engine gives counts only."""
 
 
 def pick(schema: Schema, epsilon: Epsilon, records: int) -> Pick:

@@ -19,7 +19,7 @@ from discreet.doors.hyperplanes import check_affordable, separate
 from discreet.doors.passage import Spending
 from discreet.doors.splits import grow_splits
 from discreet.errors import ParameterError
-from discreet.models.classifier import PrivateClassifier
+from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.linear import plan as planning
 from discreet.models.linear import weights
 from discreet.models.linear.scoring import Scorer
@@ -104,6 +104,7 @@ class LinearSVM(PrivateClassifier):
 
     kind: ClassVar[str] = "svm"
     by_sums: ClassVar[bool] = True
+    by_scores: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -222,6 +223,10 @@ class LinearSVM(PrivateClassifier):
     def asked_cells(self) -> tuple[Cells, ...]:
         """The cells of a record whose codes decide what is predicted for it."""
         return self._scorer.cells
+
+    def _added(self) -> Added:
+        groups = tuple((feature.cells, by_cell) for feature, by_cell in self._scorer.groups)
+        return self._scorer.constants, groups, 1.0
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return self._scorer.scores(X, self.schema_)

@@ -18,7 +18,7 @@ from discreet.doors.counts import CountStep, release
 from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
 from discreet.models import explanation
-from discreet.models.classifier import PrivateClassifier
+from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.count_database import CountsByQuery, ask_steps, choosing, rehearse_steps
 from discreet.models.explanation import Evidence
 from discreet.models.naive_bayes import plan as planning
@@ -194,6 +194,9 @@ class NaiveBayes(PrivateClassifier):
     def asked_cells(self) -> tuple[Cells, ...]:
         """The cells of a record whose codes decide what is predicted for it."""
         return self._model.cells
+
+    def _added(self) -> Added:
+        return *self._model.added, self.temperature_
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return (block / self.temperature_ for block in self._model.joint(X, self.schema_))

@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.doors.passage import Spending
 from discreet.doors.tree_plans import Plan
 from discreet.errors import ParameterError
-from discreet.models.classifier import PrivateClassifier
+from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
 from discreet.models.trees.learning import plan_and_grow, rehearse
-from discreet.models.trees.leaves import asked_cells, grown, log_probabilities
+from discreet.models.trees.leaves import added, asked_cells, grown, log_probabilities
 from discreet.models.trees.parameters import check_tree_parameters
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness, as_rng
@@ -75,7 +75,6 @@ class DecisionTree(PrivateClassifier):
 
     kind: ClassVar[str] = "decision-tree"
     by_sums: ClassVar[bool] = True
-    by_levels: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -127,6 +126,9 @@ class DecisionTree(PrivateClassifier):
     def asked_cells(self) -> tuple[Cells, ...]:
         """The cells of a record whose codes decide what is predicted for it."""
         return asked_cells([self._grown])
+
+    def _added(self) -> Added:
+        return added([self._grown])
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return log_probabilities([self._grown], X, self.schema_)

@@ -112,6 +112,12 @@ def asked_cells(trees: Sequence[GrownTree]) -> tuple[Cells, ...]:
     return tuple(dict.fromkeys(cells for each in trees for cells in each.tree.cells))
 
 
+def added(trees: Sequence[GrownTree]) -> tuple[Matrix, tuple[tuple[Tree, Matrix], ...], float]:
+    """What `log_probabilities` adds up, in its order, and what it divides by."""
+    logs = tuple((each.tree, np.log(each.probabilities)) for each in trees)
+    return np.zeros(trees[0].probabilities.shape[1]), logs, float(len(trees))
+
+
 def log_probabilities(trees: Sequence[GrownTree], X: Any, schema: Schema) -> Iterator[Matrix]:
     """Yield the mean log-probability of each class over the trees, one block of rows at a time."""
     table = open_records(X, schema)

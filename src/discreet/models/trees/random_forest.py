@@ -13,14 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.doors.passage import Spending
 from discreet.doors.tree_plans import Plan
 from discreet.errors import ParameterError
-from discreet.models.classifier import PrivateClassifier
+from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.parameter_checks import check_integer
-from discreet.models.record_count import MOST_RECORDS
 from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
 from discreet.models.trees.learning import plan_and_grow
-from discreet.models.trees.leaves import GrownTree, asked_cells, grown, log_probabilities
+from discreet.models.trees.leaves import GrownTree, added, asked_cells, grown, log_probabilities
 from discreet.models.trees.parameters import check_tree_parameters
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
@@ -29,7 +28,7 @@ from discreet.queries.trees import LeafCounts
 from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
-from discreet.sources import Source, check_rows
+from discreet.sources import Source
 
 Matrix = NDArray[np.float64]
 
@@ -51,9 +50,8 @@ class RandomForest(PrivateClassifier):
     several trees (benchmarks/trees.py). A few trees (n_trees=3) were ahead on tables of many columns and classes, and
     at a large ε.
 
-    Where records stay in their engine and only sums over them come back, several greedy trees are refused before
-    anything is charged: a lot is drawn for each record, and equal records need lots of their own. Random trees, and a
-    single tree, are grown by sums.
+    Where records stay in their engine and only sums over them come back, records are dealt by what is in them: equal
+    records go to the same tree. Elsewhere each has a lot of its own, so these forests differ.
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plans follow from the schema, ε,
     the noisy total and draws that do not see the data; `grow` carries them out, with dealt records (the cost is that of
@@ -118,10 +116,6 @@ class RandomForest(PrivateClassifier):
     def _learn(
         self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
     ) -> Answers:
-        trees, structure = self._shape(schema, epsilon, schema.records or MOST_RECORDS)
-        if trees > 1 and structure == "greedy":
-            check_rows(source)  # before anything is charged: no sum deals records by lot
-
         def plans(rest: Epsilon, records: int) -> list[Plan]:
             return self._plans(schema, rest, records, rng)
 
@@ -166,6 +160,9 @@ class RandomForest(PrivateClassifier):
     def asked_cells(self) -> tuple[Cells, ...]:
         """The cells of a record whose codes decide what is predicted for it."""
         return asked_cells(self._grown)
+
+    def _added(self) -> Added:
+        return added(self._grown)
 
     def _scores(self, X: Any) -> Iterator[Matrix]:
         return log_probabilities(self._grown, X, self.schema_)

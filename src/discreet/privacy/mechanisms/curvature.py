@@ -15,16 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.privacy.mechanisms.exact_sums import in_blocks
-from discreet.privacy.mechanisms.multiclass_problem import MARGIN, projected
 from discreet.privacy.mechanisms.problem import Records
+from discreet.privacy.mechanisms.slopes import active_of, scores_of, with_margin
 from discreet.queries.arrays import Integers
 from discreet.queries.hyperplanes import Feature
-from discreet.queries.mixing import mixed
+from discreet.queries.mixing import fixed_factors, scattered
 
 Vector = NDArray[np.float64]
 Solver = Callable[[Vector], Vector]
-Weighed = tuple[NDArray[np.intp], Integers] | None
-"""Some records of a block, and what each of them counts; None for all of them, one each."""
+Pairs = tuple[tuple[int, int], ...]
+Weighed = tuple[NDArray[np.intp], Integers]
+"""Some records of a block, in their order, and what each of them counts."""
 
 BLOCK = 1 << 15
 """The most records that are multiplied together: products of two coordinates below 2**14, or below 2**10 times
@@ -35,6 +36,8 @@ COORDINATE, CLASS_COORDINATE = 14, 10
 """Bits of a coordinate, for one hyperplane and for those of several classes: sums over 2**31 records fit 64 bits."""
 MOST = 1 << 22
 """The most sums of a pass, 32 MB: with more coordinates, classes are looked at by themselves, then coordinates."""
+WIDE = 64
+"""From so many coordinates on, equal records of a block are multiplied once (speed)."""
 QUICK = 1 << 32
 """With more products than this, a part of the records is looked at (speed)."""
 PARTS = 840
@@ -64,19 +67,42 @@ class Vectors:
         return cls(tuple(places), tuple(weights), offset + 1, diagonal, zeros)
 
     @property
+    def factors(self) -> list[int]:
+        """What the side and the codes of a record are multiplied by, for its number."""
+        return fixed_factors(1 + len(self.places))
+
+    @property
     def size(self) -> int:
         """Number of sums for one table of products."""
         return self.width if self.diagonal else self.width**2
 
     def counted(
         self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]
-    ) -> Iterator[tuple[list[NDArray[np.intp]], NDArray[Any]]]:
-        """The records that are counted, in blocks."""
+    ) -> Iterator[tuple[list[NDArray[np.intp]], NDArray[Any], Integers]]:
+        """The records that are counted, in blocks, and how many each stands for: equal ones may be one."""
         if self.zeros:
-            words = mixed([sides.astype(np.uint16), *codes])
-            chosen = np.flatnonzero(words & np.uint64((1 << self.zeros) - 1) == 0)
+            numbers = self._numbers(codes, sides)
+            chosen = np.flatnonzero(numbers & ((1 << self.zeros) - 1) == 0)
             codes, sides = [code[chosen] for code in codes], sides[chosen]
-        return in_blocks(codes, sides, max(256, min(BLOCK, ENTRIES // self.width)))
+        for block, own in in_blocks(codes, sides, max(256, min(BLOCK, ENTRIES // self.width))):
+            first, counts = self._distinct(block, own)
+            yield [code[first] for code in block], own[first], counts
+
+    def _numbers(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> NDArray[np.int64]:
+        return scattered([sides.astype(np.uint16), *codes], self.factors)
+
+    def _distinct(
+        self, codes: Sequence[NDArray[np.intp]], sides: NDArray[Any]
+    ) -> tuple[NDArray[np.intp] | slice, Integers]:
+        """One of each kind of equal records, and how many there are of it, where that saves much; else all."""
+        every = slice(None), np.ones(len(sides), dtype=np.int64)
+        if self.width < WIDE or self.diagonal:
+            return every
+        _, first, kind, counts = np.unique(
+            self._numbers(codes, sides), return_index=True, return_inverse=True, return_counts=True
+        )
+        same = 2 * len(first) <= len(sides) and all((each == each[first][kind]).all() for each in (*codes, sides))
+        return (first, counts) if same else every
 
     def add_products(
         self, total: Integers, codes: Sequence[NDArray[np.intp]], records: int, tables: Sequence[Weighed]
@@ -90,11 +116,9 @@ class Vectors:
         dense[:, -1] = 1.0
         by_table = total.reshape(len(tables), -1)
         for number, weighed_rows in enumerate(tables):
-            some = weighed = dense
-            if weighed_rows is not None:
-                rows, counts = weighed_rows
-                some = dense[rows]
-                weighed = some * counts[:, None]
+            rows, counts = weighed_rows
+            some = dense if len(rows) == records else dense[rows]
+            weighed = some if (counts == 1).all() else some * counts[:, None]
             products = (some * weighed).sum(axis=0) if self.diagonal else (some.T @ weighed).ravel()
             by_table[number] += products.astype(np.int64)
 
@@ -106,12 +130,15 @@ def units(features: Sequence[Feature], bits: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Bend:
-    """The sum of x x^T over the records on the rounded part of the hinge, at a weight vector."""
+    """The sum of x x^T over the records on the rounded part of the hinge, at a fixed-point vector: |1 - y w.x| <= h."""
 
     vectors: Vectors
-    tables: tuple[Vector, ...]
-    constant: float
-    huber: float
+    tables: tuple[NDArray[Any], ...]
+    """What each cell adds to w.x."""
+    constant: int
+    one: int
+    huber: int
+    """1 and h, in fixed point."""
 
     @property
     def size(self) -> int:
@@ -121,13 +148,12 @@ class Bend:
     def __call__(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> Integers:
         """The sums of some records."""
         total = np.zeros(self.size, dtype=np.int64)
-        for block, own in self.vectors.counted(codes, sides):
-            margins = np.full(len(own), self.constant)
-            for table, code in zip(self.tables, block, strict=True):
-                margins += table.take(code)
-            rows = np.flatnonzero(np.abs(1 - margins * own) <= self.huber)
+        for block, signs, counts in self.vectors.counted(codes, sides):
+            margins = scores_of(self.tables, self.constant, block, len(signs))
+            margins *= signs.astype(margins.dtype)
+            rows = np.flatnonzero(abs(self.one - margins) <= self.huber)
             some = [code[rows] for code in block]
-            self.vectors.add_products(total, some, len(rows), [None])
+            self.vectors.add_products(total, some, len(rows), [(np.arange(len(rows)), counts[rows])])
         return total
 
 
@@ -139,11 +165,13 @@ class ClassBend:
     """
 
     vectors: Vectors
-    tables: tuple[Vector, ...]
+    tables: tuple[NDArray[Any], ...]
     """What each cell adds to the scores: cells by classes."""
-    constant: Vector
-    tau: float
-    pairs: tuple[tuple[int, int], ...]
+    constant: NDArray[Any]
+    margin: int
+    unit: int
+    """T, as in ClassSlopes."""
+    pairs: Pairs
 
     @property
     def size(self) -> int:
@@ -153,25 +181,19 @@ class ClassBend:
     def __call__(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> Integers:
         """The sums of some records."""
         total = np.zeros(self.size, dtype=np.int64)
-        for block, own in self.vectors.counted(codes, sides):
-            active = self._active(block, own.astype(np.intp))
+        for block, signs, counts in self.vectors.counted(codes, sides):
+            own = np.arange(len(signs)), signs.astype(np.intp)
+            scores = with_margin(scores_of(self.tables, self.constant, block, len(signs)), own, self.margin)
+            active = active_of(scores, self.unit).T
             rows = np.flatnonzero(active.sum(axis=0) > 1)
             active, some = active[:, rows], [code[rows] for code in block]
             parts = PARTS // np.maximum(active.sum(axis=0), 1)
             tables: list[Weighed] = []
             for one, other in self.pairs:
                 both = np.flatnonzero(active[one] & active[other])
-                tables.append((both, (PARTS if one == other else 0) - parts[both]))
+                tables.append((both, ((PARTS if one == other else 0) - parts[both]) * counts[rows][both]))
             self.vectors.add_products(total, some, len(rows), tables)
         return total
-
-    def _active(self, block: Sequence[NDArray[np.intp]], own: NDArray[np.intp]) -> NDArray[np.bool_]:
-        scores = np.repeat(self.constant[None, :], len(own), axis=0)
-        for table, code in zip(self.tables, block, strict=True):
-            scores += table.take(code, axis=0)
-        scores += MARGIN
-        scores[np.arange(len(own)), own] -= MARGIN
-        return projected(scores.T / self.tau) > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +221,7 @@ class Curvature:
         return COORDINATE if self.classes == 1 else CLASS_COORDINATE
 
     @property
-    def pairs(self) -> tuple[tuple[int, int], ...]:
+    def pairs(self) -> Pairs:
         """The pairs of classes whose products are added up."""
         every = tuple((one, other) for one in range(self.classes) for other in range(one, self.classes))
         return every if self.fits(len(every)) else tuple((one, one) for one in range(self.classes))

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -33,22 +32,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.privacy.mechanisms.curvature import Bend, Curvature, Solver
-from discreet.privacy.mechanisms.exact_sums import (
-    FAST,
-    add_up,
-    divided,
-    gathered_limbs,
-    in_blocks,
-    joined,
-    limbs_of,
-    rounded_table,
-    split_limbs,
-)
-from discreet.privacy.mechanisms.problem import BLOCK, SLACK, Objective, Problem, Records, Vector
+from discreet.privacy.mechanisms.curvature import Bend, Curvature, Solver, Vectors
+from discreet.privacy.mechanisms.exact_sums import FAST, gathered_limbs, joined, rounded_table
+from discreet.privacy.mechanisms.problem import SLACK, Objective, Problem, Records, Vector
 from discreet.privacy.mechanisms.secants import Guide, Guiding
+from discreet.privacy.mechanisms.slopes import Slopes
 from discreet.privacy.mechanisms.summed import NEAR, SummedGuide
-from discreet.queries.arrays import Integers
 
 SAMPLE = 1 << 12
 """On larger tables, start from a sample of about this size. Chosen for speed, which benchmarks/svm.py measures."""
@@ -216,48 +205,6 @@ def fast_bits(w: Vector, huber: float) -> int:
     return bits if bits >= 30 else SURE
 
 
-@dataclass(frozen=True, eq=False)
-class Slopes:
-    """The sums that grad F is made of, at a fixed-point vector: of the records' slopes, by cell of each group.
-
-    The answer is the number of records, the sum of all slopes, and those of each group, in limbs.
-    """
-
-    tables: tuple[NDArray[Any], ...]
-    constant: int
-    end: int
-    width: int
-
-    @property
-    def limbs(self) -> int:
-        """Limbs of a sum."""
-        return limbs_of(self.width)
-
-    @property
-    def size(self) -> int:
-        """Length of the answer."""
-        return 1 + self.limbs * (1 + sum(map(len, self.tables)))
-
-    def __call__(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> Integers:
-        """The sums of some records."""
-        total = np.zeros(self.size, dtype=np.int64)
-        total[0] = len(sides)
-        everyone, *groups = divided(total[1:], self.limbs, [1, *map(len, self.tables)])
-        kind: Any = self.tables[0].dtype if self.tables else object
-        for block, signs in in_blocks(codes, sides, BLOCK):
-            own = signs.astype(kind)
-            margins = np.full(len(own), self.constant, dtype=kind)
-            for table, code in zip(self.tables, block, strict=True):
-                margins += table.take(code)
-            margins *= own
-            slopes = np.minimum(np.maximum(self.end - margins, 0), self.width) * own
-            limbs = split_limbs(slopes, self.limbs)
-            for group, code in zip(groups, block, strict=True):
-                add_up(group, code, limbs)
-            everyone[:, 0] += [int(limb.sum()) for limb in limbs]
-        return total
-
-
 class ExactGradient:
     """grad F at fixed-point vectors: integers and fractions only."""
 
@@ -275,27 +222,37 @@ class ExactGradient:
     def __call__(self, point: Sequence[int]) -> tuple[Vector, float]:
         """The gradient, each entry rounded once, and a bound on the norm of the error in its sum over records."""
         features = self._records.features
-        # the sum of |w| bounds every margin: no sum of machine integers can wrap around
-        fits = self.bits <= FAST and sum(map(abs, point)) + self._end + self._width < 2**62
-        kind: Any = np.int64 if fits else object
-        offsets = np.cumsum([0, *(each.size for each in features)]).tolist()
-        own = [point[start:stop] for start, stop in pairwise(offsets)]
-        tables = [rounded_table(feature, part).astype(kind) for feature, part in zip(features, own, strict=True)]
-        slopes = Slopes(tuple(tables), point[-1], self._end, self._width)
+        slopes = Slopes(self.tables(point), point[-1], self._end, self._width)
         answer = self._records.fold(slopes)
-        everyone, *groups = divided(answer[1:], slopes.limbs, [1, *map(len, tables)])
+        everyone, *groups = slopes.layout.divided(answer)
         gathered: list[int] = []
         units: list[int] = []
         for feature, group in zip(features, groups, strict=True):
-            gathered += gathered_limbs(feature, group).tolist()
+            gathered += gathered_limbs(feature, group[:, 0]).tolist()
             units += [feature.unit] * feature.size
         gradient = [
             nearest(Fraction(-total, unit * self._width) + self._mu * Fraction(value, 1 << self.bits) + noise)
             for total, unit, value, noise in zip(
-                [*gathered, *joined(everyone)], [*units, 1], point, self._b, strict=True
+                [*gathered, *joined(everyone[:, :, 0])], [*units, 1], point, self._b, strict=True
             )
         ]
         return np.array(gradient), self._error(int(answer[0]))
+
+    def tables(self, point: Sequence[int]) -> tuple[NDArray[Any], ...]:
+        """What each cell of each group adds to a margin; machine integers if no sum of them can wrap around.
+
+        The sum of |w| bounds every margin.
+        """
+        features = self._records.features
+        fits = self.bits <= FAST and sum(map(abs, point)) + self._end + self._width < 2**62
+        kind: Any = np.int64 if fits else object
+        offsets = np.cumsum([0, *(each.size for each in features)]).tolist()
+        own = [point[start:stop] for start, stop in pairwise(offsets)]
+        return tuple(rounded_table(feature, part).astype(kind) for feature, part in zip(features, own, strict=True))
+
+    def bend(self, point: Sequence[int], vectors: Vectors) -> Bend:
+        """The sums that tell how F bends at the point."""
+        return Bend(vectors, self.tables(point), point[-1], 1 << self.bits, round(self._huber * 2**self.bits))
 
     def _error(self, rows: int) -> float:
         """The bound for the records of this pass."""
@@ -314,7 +271,7 @@ class SummedObjective:
 
     def gradient(self, w: Vector) -> Vector:
         """The gradient of F, from one pass."""
-        exact = ExactGradient(self._over, self._b, min(fast_bits(w, self._over.huber), FAST))
+        exact = self._exact(w)
         gradient, _ = exact(exact.point(w))
         self._rows = exact.rows
         return gradient
@@ -326,12 +283,12 @@ class SummedObjective:
 
     def bend(self, w: Vector, closely: bool) -> Solver:
         """Solves Newton's equation at w, from one pass over all records, or over some if not `closely`."""
-        features = self._over.problem.features
-        offsets = np.cumsum([0, *(each.size for each in features)]).tolist()
-        tables = [each.table(w[start:stop]) for each, (start, stop) in zip(features, pairwise(offsets), strict=True)]
-        vectors = self._curvature.vectors(self._rows, closely)
-        asked = Bend(vectors, tuple(tables), float(w[-1]), self._over.huber)
+        exact = self._exact(w)
+        asked = exact.bend(exact.point(w), self._curvature.vectors(self._rows, closely))
         return self._curvature.solver(self._over.problem, asked)
+
+    def _exact(self, w: Vector) -> ExactGradient:
+        return ExactGradient(self._over, self._b, min(fast_bits(w, self._over.huber), FAST))
 
 
 def nearest(value: Fraction) -> float:

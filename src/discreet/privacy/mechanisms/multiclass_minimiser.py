@@ -26,32 +26,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.privacy.mechanisms.curvature import ClassBend, Curvature, Solver
-from discreet.privacy.mechanisms.exact_sums import (
-    FAST,
-    add_up,
-    divided,
-    gathered_limbs,
-    in_blocks,
-    joined,
-    limbs_of,
-    rounded_table,
-    split_limbs,
-)
+from discreet.privacy.mechanisms.curvature import ClassBend, Curvature, Pairs, Solver, Vectors
+from discreet.privacy.mechanisms.exact_sums import FAST, gathered_limbs, joined, rounded_table
 from discreet.privacy.mechanisms.minimiser import SAMPLE, SURE, descended, fixed_point, nearest, searched
 from discreet.privacy.mechanisms.multiclass_problem import MARGIN, MulticlassObjective
-from discreet.privacy.mechanisms.problem import BLOCK, ENTRIES, SLACK, Problem, Records, Vector
+from discreet.privacy.mechanisms.problem import SLACK, Problem, Records, Vector
 from discreet.privacy.mechanisms.secants import Guide, Guiding
+from discreet.privacy.mechanisms.slopes import ClassSlopes
 from discreet.privacy.mechanisms.summed import NEAR, SummedGuide
-from discreet.queries.arrays import Integers
 
 SMOOTHER = 4.0
 """The first steps take a tau this many times as large. Chosen for speed, which benchmarks/svm.py measures."""
@@ -126,64 +114,6 @@ def fast_bits(w: Vector, classes: int, tau: float) -> int:
     return bits if bits >= 30 else SURE
 
 
-@dataclass(frozen=True, eq=False)
-class ClassSlopes:
-    """The sums that grad F is made of, at fixed-point weights: of T (p - e_y), by cell of each group and class.
-
-    The answer is the number of records, the sums over all of them, and those of each group, in limbs.
-    """
-
-    tables: tuple[NDArray[Any], ...]
-    """What each cell adds to the scores: cells by classes."""
-    constant: NDArray[Any]
-    bits: int
-    unit: int
-
-    @property
-    def limbs(self) -> int:
-        """Limbs of a sum."""
-        return limbs_of(self.unit)
-
-    @property
-    def size(self) -> int:
-        """Length of the answer."""
-        return 1 + self.limbs * (len(self.constant) + sum(table.size for table in self.tables))
-
-    def __call__(self, codes: Sequence[NDArray[Any]], sides: NDArray[Any]) -> Integers:
-        """The sums of some records."""
-        classes, total = len(self.constant), np.zeros(self.size, dtype=np.int64)
-        total[0] = len(sides)
-        everyone, *groups = self.divided(total)
-        for block, own in in_blocks(codes, sides, max(256, min(BLOCK, ENTRIES // classes))):
-            scores = np.repeat(self.constant[None, :], len(own), axis=0)
-            for table, code in zip(self.tables, block, strict=True):
-                scores += table.take(code, axis=0)
-            slopes = np.ascontiguousarray(self._slopes(scores, own.astype(np.intp)).T)
-            limbs = split_limbs(slopes, self.limbs)
-            for group, code in zip(groups, block, strict=True):
-                for place, table in enumerate(np.split(group, classes, axis=1)):
-                    add_up(table, code, [limb[place] for limb in limbs])
-            everyone += np.stack([limb.sum(axis=1) for limb in limbs]).astype(np.int64)
-        return total
-
-    def divided(self, answer: Integers) -> list[Integers]:
-        """The sums over all records, then of each group: limbs by class and cell."""
-        return divided(answer[1:], self.limbs, [len(self.constant), *(table.size for table in self.tables)])
-
-    def _slopes(self, scores: NDArray[Any], sides: NDArray[np.intp]) -> NDArray[Any]:
-        """T (p - e_y) for each record."""
-        own = np.arange(len(scores)), sides
-        scores += MARGIN << self.bits
-        scores[own] -= MARGIN << self.bits
-        descending = -np.sort(-scores, axis=1)
-        above = np.cumsum(descending, axis=1) - self.unit
-        counts = (descending * np.arange(1, scores.shape[1] + 1) > above).sum(axis=1, keepdims=True).astype(np.intp)
-        theta = np.take_along_axis(above, counts - 1, axis=1) // counts
-        slopes = np.maximum(scores - theta, 0)
-        slopes[own] -= self.unit
-        return np.asarray(slopes)
-
-
 class ExactMulticlassGradient:
     """grad F at fixed-point weights: integers and fractions only."""
 
@@ -204,23 +134,31 @@ class ExactMulticlassGradient:
     def __call__(self, point: Sequence[int]) -> tuple[Vector, float]:
         """The gradient, each entry rounded once, and a bound on the norm of the error in its sum over records."""
         features, classes = self._records.features, self._classes
-        by_class = np.array(point, dtype=object).reshape(classes, -1)
-        kind = self._kind(by_class)
-        tables, offset = [], 0
-        for feature in features:
+        slopes = ClassSlopes(*self.tables(point), MARGIN << self.bits, self._unit)
+        answer = self._records.fold(slopes)
+        everyone, *groups = slopes.layout.divided(answer)
+        gathered, units = [], [1]
+        for feature, group in reversed(list(zip(features, groups, strict=True))):
+            gathered.append(np.stack([gathered_limbs(feature, group[:, place]) for place in range(classes)], axis=1))
+            units = [feature.unit] * feature.size + units
+        by_coordinate = np.concatenate(
+            [*reversed(gathered), np.array(joined(everyone[:, :, 0]), dtype=object)[None, :]]
+        )
+        return self._finished(by_coordinate.T.ravel().tolist(), units * classes, point), self._error(int(answer[0]))
+
+    def tables(self, point: Sequence[int]) -> tuple[tuple[NDArray[Any], ...], NDArray[Any]]:
+        """What each cell of each group adds to the scores (cells by classes), and the constants."""
+        by_class = np.array(point, dtype=object).reshape(self._classes, -1)
+        kind, tables, offset = self._kind(by_class), [], 0
+        for feature in self._records.features:
             rows = [rounded_table(feature, row[offset : offset + feature.size].tolist()) for row in by_class]
             tables.append(np.stack(rows, axis=1).astype(kind))
             offset += feature.size
-        slopes = ClassSlopes(tuple(tables), by_class[:, -1].astype(kind), self.bits, self._unit)
-        answer = self._records.fold(slopes)
-        everyone, *groups = slopes.divided(answer)
-        gathered, units = [], [1]
-        for feature, group in reversed(list(zip(features, groups, strict=True))):
-            own = [gathered_limbs(feature, table) for table in np.split(group, classes, axis=1)]
-            gathered.append(np.stack(own, axis=1))
-            units = [feature.unit] * feature.size + units
-        by_coordinate = np.concatenate([*reversed(gathered), np.array(joined(everyone), dtype=object)[None, :]])
-        return self._finished(by_coordinate.T.ravel().tolist(), units * classes, point), self._error(int(answer[0]))
+        return tuple(tables), by_class[:, -1].astype(kind)
+
+    def bend(self, point: Sequence[int], vectors: Vectors, pairs: Pairs) -> ClassBend:
+        """The sums that tell how F bends at the point."""
+        return ClassBend(vectors, *self.tables(point), MARGIN << self.bits, self._unit, pairs)
 
     def _error(self, rows: int) -> float:
         """The bound for the records of this pass."""
@@ -257,9 +195,7 @@ class SummedClasses:
 
     def gradient(self, w: Vector) -> Vector:
         """The gradient of F, from one pass."""
-        exact = ExactMulticlassGradient(
-            self._over, self._b, min(fast_bits(w, self._over.classes, self._over.tau), FAST)
-        )
+        exact = self._exact(w)
         gradient, _ = exact(exact.point(w))
         self._rows = exact.rows
         return gradient
@@ -271,11 +207,10 @@ class SummedClasses:
 
     def bend(self, w: Vector, closely: bool) -> Solver:
         """Solves Newton's equation at w, from one pass over all records, or over some if not `closely`."""
-        features, by_coordinate = self._over.problem.features, w.reshape(self._over.classes, -1).T
-        offsets = np.cumsum([0, *(each.size for each in features)]).tolist()
-        own = [by_coordinate[start:stop] for start, stop in pairwise(offsets)]
-        tables = tuple(feature.table(part) for feature, part in zip(features, own, strict=True))
-        curvature = self._curvature
-        vectors = curvature.vectors(self._rows, closely)
-        asked = ClassBend(vectors, tables, by_coordinate[-1], self._over.tau, curvature.pairs)
+        exact, curvature = self._exact(w), self._curvature
+        asked = exact.bend(exact.point(w), curvature.vectors(self._rows, closely), curvature.pairs)
         return curvature.solver(self._over.problem, asked)
+
+    def _exact(self, w: Vector) -> ExactMulticlassGradient:
+        bits = min(fast_bits(w, self._over.classes, self._over.tau), FAST)
+        return ExactMulticlassGradient(self._over, self._b, bits)

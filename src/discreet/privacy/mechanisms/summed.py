@@ -26,7 +26,7 @@ added up for every step)."""
 ENOUGH, PATIENCE = 32, 30
 """Steps that do not halve the gradient: one ends the search if it is within this many times the goal, an eighth of the
 tolerance; so many in a row end it anywhere."""
-STEPS, STAGE_STEPS, TRIALS = 500, 6, 12
+STEPS, STAGE_STEPS, TRIALS = 500, 6, 24
 """The most steps of the last stage and of an earlier one, and of points tried on the way of a step."""
 
 
@@ -111,21 +111,30 @@ class SummedGuide:
         return w
 
     def _along(self, w: Vector, step: Vector, slope: float) -> tuple[Vector, Vector] | None:
-        """A point on the way of a step that does not lie far beyond the lowest one, and its gradient."""
-        part, low, at_low = 1.0, 0.0, slope
-        for _ in range(TRIALS):
+        """A point on the way of a step that does not lie far beyond the lowest one, and its gradient.
+
+        The slope along a step may be flat, then rise within a short part of the way, as on equal records, where all
+        pass a corner at once. So every other guess halves the part of the way where the lowest point must be.
+        """
+        part, low, at_low, high = 1.0, 0.0, slope, np.inf
+        found = None
+        for trial_number in range(TRIALS):
             trial = w + part * step
             if not np.isfinite(trial).all():
-                return None
+                return found
             gradient = self._stage.gradient(trial)
             here = float(gradient @ step)
-            if -0.9 * abs(slope) <= here <= 0.5 * abs(slope) or (part == 1 and here <= 0):
+            if abs(here) <= 0.5 * abs(slope) or (part == 1 and here <= 0):
                 return trial, gradient
-            if not here < np.inf:
-                return None
+            if not abs(here) < np.inf:
+                return found
             if here <= 0:
-                low, at_low, part = part, here, part * 1.5
+                low, at_low, found = part, here, (trial, gradient)
             else:
-                between = abs(at_low) / (abs(at_low) + here)
-                part = low + (part - low) * min(max(between, 0.05), 0.9)
-        return None
+                high, at_high = part, here
+            if high == np.inf:
+                part *= 1.5
+            else:
+                between = abs(at_low) / (abs(at_low) + at_high) if trial_number % 2 == 0 else 0.5
+                part = low + (high - low) * min(max(between, 0.05), 0.95)
+        return found
