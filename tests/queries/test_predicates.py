@@ -205,3 +205,33 @@ def test_disjointness_is_what_all_records_say():
     ):
         assert are_disjoint(first, second, SMALL) == (not ours & theirs)
         assert are_disjoint(second, first, SMALL) == (not ours & theirs)
+
+
+class Changing(float):
+    """A number that is another one every second time."""
+
+    def __new__(cls, number, other):
+        made = super().__new__(cls, number)
+        made.turns = itertools.cycle([number, other])
+        return made
+
+    def __float__(self):
+        return next(self.turns)
+
+
+def test_values_have_no_methods_of_their_own():
+    """Else they could name other cells when records are counted than when predicates were compared."""
+    hostile = Predicate("age", "equals", (Changing(2.0, 8.0),))
+    assert {hostile.spans(SCHEMA) for _ in range(4)} == {spans(column="age", equals=2)}
+    given = (Changing(1.0, 2.0), np.int64(3), np.float32(0.5), np.str_("a"), np.bool_(1), type("Word", (str,), {})("b"))
+    assert [type(each) for each in Predicate("age", "in", given).values] == [float, int, float, str, str, str]
+    assert Predicate("age", "between", (np.int64(2), None)).spans(SCHEMA) == spans(column="age", between=[2, None])
+
+
+def test_true_and_one_are_different_categories():
+    schema = Schema([Categorical("x", [1, True])], target="ill", classes=["no", "yes"])
+    one, true = (Predicate("x", "equals", (value,)) for value in (1, True))
+    assert one != true
+    assert (one.spans(schema), true.spans(schema)) == (((0, 1),), ((1, 2),))
+    assert Predicate.from_plain(true.to_plain()) == true == Predicate("x", "equals", ("true",))
+    assert are_disjoint(Where((one,)), Where((true,)), schema)

@@ -80,9 +80,10 @@ class Predicate:
     values: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", tuple(self.values))
+        object.__setattr__(self, "values", tuple(map(_plain, self.values)))
         if not isinstance(self.column, str):
             raise ParameterError(f"a predicate names a {type(self.column).__name__} as column; need the column's name")
+        object.__setattr__(self, "column", _plain(self.column))
         if self.test not in TESTS:
             raise ParameterError(f"{self._head}: test={_short(self.test)}; need one of: {', '.join(TESTS)}")
         number = {"equals": (1, 1), "between": (2, 2), "in": (1, MOST_VALUES)}.get(self.test, (0, 0))
@@ -299,6 +300,21 @@ def listed(names: Sequence[object], most: int = 8, *, quoted: bool = True) -> st
     """Some names, and how many more there are."""
     shown = ", ".join(_short(name) if quoted else str(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _plain(value: Any) -> Any:
+    """A text or number of any type as one of exactly the built-in types; a boolean as its one spelling, a text.
+
+    A value with methods of its own could name other cells when records are counted than when predicates were found to
+    exclude each other. And True equals 1 in Python, though they are different categories.
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, bool):
+        return text_of(value)
+    for kind, exact in ((str, str.__str__), (int, int.__int__), (float, float.__float__)):
+        if isinstance(value, kind):
+            return exact(value)
+    return value
 
 
 def _short(value: object) -> str:
