@@ -79,6 +79,14 @@ def test_an_empty_table_is_noticed_without_a_declared_number():
         assert any("noise hides whether any record has a listed class" in each for each in fitted.remarks_)
 
 
+def test_missing_values_are_not_blamed_where_they_are_a_category():
+    """Also if that category is 0, which is false in Python."""
+    schema = Schema([Categorical("x", [0, 1], missing=0)], "y", ["no", "yes"], records=1000)
+    astray = {"x": ["zero"] * 1000, "y": ["no", "yes"] * 500}
+    (said,) = NaiveBayes(schema, epsilon=10, select=None, random_state=0).fit(astray).remarks_
+    assert "are unlisted; check" in said
+
+
 @pytest.mark.parametrize("given", [Auto(SCHEMA), NaiveBayes(SCHEMA, select=None)], ids=lambda model: model.kind)
 def test_categories_that_match_nothing_are_named(given):
     (said,) = given.set_params(epsilon=1, random_state=0).fit(SEX).remarks_
@@ -164,3 +172,12 @@ def test_estimates():
     assert Estimate(10, 1).is_below(13.1)
     assert Estimate(2, 1).times(3) == Estimate(6, 9)
     assert str(Estimate(-3, 1)) == "0"
+
+
+def test_a_table_that_is_declared_too_large_is_still_learned():
+    """The noise of a look has a largest scale, which 10^30 declared records would exceed."""
+    table = {"x": ["a", "b"] * 50, "y": ["no", "yes"] * 50}
+    schema = Schema([Categorical("x", ["a", "b"])], "y", ["no", "yes"], records=10**30)
+    model = Auto(schema, epsilon=1).fit(table)
+    assert model.receipt_.epsilon == 1
+    assert any(isinstance(query, Outside) for query, _ in model.noisy_.tables)

@@ -159,7 +159,7 @@ def _about_column(query: Any, table: NoisyTable, schema: Schema) -> Iterator[str
 def _where(column: Column, query: Any) -> str:
     """What is the matter with the records of a column, and what to do."""
     if isinstance(column, Categorical):
-        what = "unlisted" if column.missing else "unlisted or missing"
+        what = "unlisted" if column.missing is not None else "unlisted or missing"
         return f"are {what}; check the spelling of its categories ({_listed(column.categories)})"
     if isinstance(query, Outside):
         bounds = f"{column.lower:g} to {column.upper:g}"

@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from discreet.doors import fitting
 from discreet.doors.passage import Spending
-from discreet.models.record_count import RecordCount
+from discreet.models.record_count import MOST_RECORDS, RecordCount
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.queries.outside import is_watched
@@ -47,7 +47,7 @@ def look(
     Order      structure and rehearsal of what follows come first: an ε that is too small is refused for free.
     """
     names = [column.name for column in schema.columns if is_watched(column)]
-    unit = Fraction(schema.adjacency.distance, known.records)
+    unit = Fraction(schema.adjacency.distance, min(known.records, MOST_RECORDS))  # noise has a largest scale
     choosing, counting = CHOOSING * unit, COUNTING * unit
     if not names or known.rest == math.inf or choosing + counting > MOST_SHARE * known.rest:
         return known
