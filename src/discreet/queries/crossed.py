@@ -54,7 +54,7 @@ class By:
         if not isinstance(self.column, str):
             raise ParameterError(f"a table is divided by a {type(self.column).__name__}; need the name of a column")
         object.__setattr__(self, "column", str.__str__(self.column))  # without methods of its own
-        if is_integer(self.bins):
+        if isinstance(self.bins, int) and is_integer(self.bins):
             object.__setattr__(self, "bins", int.__int__(self.bins))
         if self.bins is not None and not (is_integer(self.bins) and 2 <= self.bins <= MOST_CELLS):
             raise ParameterError(f"column {self.column!r}: bins={self.bins!r}; need an integer from 2 to {MOST_CELLS}")
