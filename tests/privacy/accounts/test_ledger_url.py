@@ -197,6 +197,23 @@ def test_an_older_copy_is_noticed(address, engine, four, tmp_path):
         _ = ledger.account
 
 
+def test_an_older_copy_is_noticed_by_a_ledger_that_was_only_opened(address, engine, four, tmp_path):
+    """It knows its accounts by their numbers, which may be those of others in another database."""
+    if engine.dialect.name != "sqlite":
+        pytest.skip("a file is put back")
+    path = address.removeprefix("sqlite:///")
+    engine.dispose()
+    shutil.copy(path, tmp_path / "old")
+    clinic(engine, name="other")
+    ledger = Ledger(url=f"{address}#other/visits")
+    engine.dispose()
+    ledger._store._engine.dispose()
+    shutil.copy(tmp_path / "old", path)
+    clinic(engine, name="strangers", limit=100)
+    with pytest.raises(FileError, match="older copy"):
+        pay(ledger, 1)
+
+
 def test_a_connection_lost_at_the_end_may_count(url, engine, monkeypatch):
     from sqlalchemy import Connection
     from sqlalchemy.exc import OperationalError

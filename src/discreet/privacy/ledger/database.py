@@ -69,10 +69,10 @@ class LedgerAccounts:
             raise FileError(f"there is no database {address.file}; check the path, or open an account there: {OPENING}")
         self._engine = engine_for(address.url)
         weakref.finalize(self, self._engine.dispose)
-        self._seen: tuple[int, str] | None = None
         with reading(self._engine) as connection:
             check_tables(connection)
             self.ids = [row.id for row in named_accounts(connection, address)]
+            self._seen = OpenAccounts(connection, self.ids, str(address)).end()
 
     @contextlib.contextmanager
     def held(self, *, spending: bool) -> Iterator[OpenAccounts]:
@@ -131,10 +131,8 @@ class OpenAccounts:
         count, head = found
         return int(count), str(head)
 
-    def check_seen(self, seen: tuple[int, str] | None) -> None:
+    def check_seen(self, seen: tuple[int, str]) -> None:
         """Raise FileError unless the entry that was last before is still there."""
-        if seen is None:
-            return
         asked = select(entries.c.hash).where(entries.c.population_id == self._ids[0], entries.c.number == seen[0])
         if self._connection.execute(asked).scalar() != seen[1]:
             raise FileError(
