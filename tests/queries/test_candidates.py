@@ -3,8 +3,8 @@
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.queries.candidates import MOST_WEIGHT, candidate_from_plain, candidate_to_plain
-from discreet.queries.tables import FractionScore, MajorityScore
+from discreet.queries.candidates import candidate_from_plain, candidate_to_plain
+from discreet.queries.tables import MOST_WEIGHT, FractionScore, MajorityScore
 from support.neighbours import schema
 
 

@@ -7,12 +7,9 @@ from typing import Any
 
 from discreet.errors import ParameterError
 from discreet.queries.predicates import listed
-from discreet.queries.tables import ColumnScore, FractionScore, MajorityScore
+from discreet.queries.tables import MOST_WEIGHT, ColumnScore, FractionScore, MajorityScore
 from discreet.schema import Schema
 from discreet.schema.columns import MAX_CELLS, Numeric, is_integer
-
-MOST_WEIGHT = 1_000_000
-"""The largest weight of a class: bounds the noise that a request can make necessary."""
 
 
 def candidate_to_plain(candidate: ColumnScore) -> dict[str, Any]:

@@ -154,6 +154,10 @@ class Moments(Adding):
         return counts
 
 
+MOST_WEIGHT = 1_000_000
+"""The largest weight of a class: scores of 2**43 records stay within 64 bits, where they are exact."""
+
+
 @dataclass(frozen=True)
 class MajorityScore(Adding):
     """Number of records classified correctly if each cell of the column predicts its largest class: a score, no table.
@@ -167,9 +171,11 @@ class MajorityScore(Adding):
     Proof        a record lies in one cell. Adding it raises one class's weighted count in that cell by that class's
                  weight, so it raises the cell's maximum, and with it the score, by 0 to u; this holds for every column.
                  Replacing is a removal, which lowers one maximum by 0 to u, and an addition, which raises one by 0 to
-                 u. The weights are public: constants, or made from noisy answers that were paid for.
-    Test         tests/privacy/mechanisms/test_selection.py::test_scores_move_by_at_most_one and
-                 ::test_weighted_scores_move_by_at_most_the_largest_weight (exhaustive)
+                 u. The weights are public: constants, or made from noisy answers that were paid for. No score wraps
+                 around, since weights have a bound (`MOST_WEIGHT`).
+    Test         tests/privacy/mechanisms/test_selection.py::test_scores_move_by_at_most_one,
+                 ::test_weighted_scores_move_by_at_most_the_largest_weight (exhaustive) and
+                 ::test_weights_that_could_wrap_around_are_refused
     """
 
     column: str
@@ -177,8 +183,11 @@ class MajorityScore(Adding):
     weights: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.weights is not None and not (self.weights and all(is_integer(w) and w > 0 for w in self.weights)):
-            raise ValueError("the weights of classes must be integers of at least 1, one for each class")
+        if self.weights is None:
+            return
+        object.__setattr__(self, "weights", tuple(self.weights))  # a list could change after its price was found
+        if not self.weights or not all(is_integer(each) and 1 <= each <= MOST_WEIGHT for each in self.weights):
+            raise ValueError(f"the weights of classes must be integers from 1 to {MOST_WEIGHT}, one for each class")
 
     def unit(self, schema: Schema) -> int:
         """The most that one record counts; ValueError if there is not one weight per class."""

@@ -15,7 +15,7 @@ from discreet.doors.choice import select
 from discreet.errors import BudgetError, ParameterError
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import as_rng
-from discreet.queries.tables import FractionScore, MajorityScore
+from discreet.queries.tables import MOST_WEIGHT, FractionScore, MajorityScore
 from discreet.sources.memory import MemorySource
 from support.replay import choice_law
 
@@ -129,12 +129,24 @@ def test_weighted_scores_move_by_at_most_the_largest_weight(weights):
 
 def test_weights_of_classes_are_checked_before_anything_is_paid():
     for wrong in ((), (0, 1), (1.5, 1), (True, 2)):
-        with pytest.raises(ValueError, match="integers of at least 1"):
+        with pytest.raises(ValueError, match="integers from 1 to"):
             MajorityScore("c", None, wrong)
     ledger = Ledger(1)
     with pytest.raises(ValueError, match="one for each class"):
         select(MemorySource([]), SCHEMA, [MajorityScore("c", None, (1, 2, 3))], 1, Fraction(1), ledger, as_rng(0))
     assert ledger.spent == 0
+
+
+def test_weights_that_could_wrap_around_are_refused():
+    """With a weight of 2**45, 2**18 records would have a score of 2**63, which 64 bits take for a negative number."""
+    with pytest.raises(ValueError, match="integers from 1 to"):
+        MajorityScore("c", None, (2**45, 1))
+    many = np.array([[2**43, 0], [2**42, 1]])
+    assert MajorityScore("c", None, (MOST_WEIGHT, 1)).score(many) == 2**43 * MOST_WEIGHT + 1
+    changing = [2, 1]
+    score = MajorityScore("c", None, changing)
+    changing[0] = 5
+    assert (score.weights, score.distance(SCHEMA)) == ((2, 1), 2)
 
 
 def test_weights_find_what_the_majority_hides():
