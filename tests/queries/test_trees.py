@@ -148,6 +148,20 @@ def test_scores_move_within_their_sensitivity(score):
     assert max(reached) == score.sensitivity
 
 
+@pytest.mark.parametrize("score", SCORES.values(), ids=SCORES)
+@pytest.mark.parametrize("side", [0, 1])
+def test_scores_of_billions_of_records_move_within_their_sensitivity(score, side):
+    """Squares of such counts do not fit 64 bits."""
+    rng = np.random.default_rng(0)
+    size = 10 ** rng.integers(8, 13, size=(4000, 1))
+    total = rng.integers(0, size, size=(4000, 3))
+    left = rng.integers(0, total + 1)[:, :, None]
+    more, more_left = total + [0, 1, 0], left + (1 - side) * np.array([0, 1, 0])[:, None]
+    move = score.of(more_left, more) - score.of(left, total)
+    assert (move >= 0).all() or (move <= 0).all()
+    assert np.abs(move).max() <= score.sensitivity
+
+
 def scores_of(score, tables):
     """Scores by table and split, from counts by table, class, side of the first split and side of the second."""
     left = np.stack([tables[:, :, 0, :].sum(axis=2), tables[:, :, :, 0].sum(axis=2)], axis=2)

@@ -277,10 +277,16 @@ def gini_purity(counts: Integers) -> Integers:
     Proof        f = m - sum m_c^2 / m (0 without records). One more record of class k adds
                  (m^2 - 2 m m_k + sum m_c^2) / (m (m + 1)) to f for m > 0, and 0 for m = 0. The numerator is at least
                  (m - m_k)^2 >= 0, and at most 2 m^2, since sum m_c^2 <= m^2: f grows by a number in [0, 2), and its
-                 floor, computed in integers, by 0, 1 or 2.
-    Test         tests/queries/test_trees.py::test_scores_move_within_their_sensitivity (exhaustive)
+                 floor, computed in integers, by 0, 1 or 2. Squares of 2^31 records fit 64 bits; those of more are
+                 integers of any size.
+    Test         tests/queries/test_trees.py::test_scores_move_within_their_sensitivity (exhaustive),
+                 ::test_scores_of_billions_of_records_move_within_their_sensitivity
     """
     records = counts.sum(axis=1)
+    if records.max(initial=0) >= 2**31:
+        counts, records = counts.astype(object), records.astype(object)
+        impurity = (records**2 - (counts**2).sum(axis=1)) // np.maximum(records, 1)
+        return np.asarray(-impurity).astype(np.int64)
     return np.asarray(-((records**2 - (counts**2).sum(axis=1)) // np.maximum(records, 1)))
 
 
