@@ -156,7 +156,8 @@ def test_scores_of_billions_of_records_move_within_their_sensitivity(score, side
     size = 10 ** rng.integers(8, 13, size=(4000, 1))
     total = rng.integers(0, size, size=(4000, 3))
     left = rng.integers(0, total + 1)[:, :, None]
-    more, more_left = total + [0, 1, 0], left + (1 - side) * np.array([0, 1, 0])[:, None]
+    one = np.array([0, 1, 0])
+    more, more_left = total + one, left + (1 - side) * one[:, None]
     move = score.of(more_left, more) - score.of(left, total)
     assert (move >= 0).all() or (move <= 0).all()
     assert np.abs(move).max() <= score.sensitivity
