@@ -277,5 +277,5 @@ def affordable(query: Hyperplanes, schema: Schema, epsilon: Epsilon, huber: floa
 
 
 def _check_within(name: str, value: object, least: float, most: float, or_: str = "") -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not least <= float(value) <= most:
+    if not isinstance(value, Real) or isinstance(value, bool) or not least <= value <= most:
         raise ParameterError(f"{name}={value!r}; need {or_}a number from {least:g} to {most:g}")
