@@ -192,3 +192,22 @@ def test_times_of_jobs_are_not_in_the_future(ready):
     with ready.engine.connect() as connection:
         started = connection.execute(select(table.c.started_at).where(table.c.started_at.is_not(None))).scalars().all()
     assert all(each <= now() for each in started)
+
+
+def test_a_lane_goes_on_after_an_error_that_nobody_expected(small, monkeypatch, caplog):
+    """A full disk or a process that cannot be started ends no lane: it would stand still until somebody notices."""
+    calls = []
+
+    def step(kinds, *, paced):
+        calls.append(kinds)
+        if len(calls) > 2:
+            small.worker.stop()
+            return False
+        raise OSError(28, "No space left on device: canary-7f3a")
+
+    monkeypatch.setattr(small.worker, "step", step)
+    monkeypatch.setattr("discreet.service.worker.POLL", 0.01)
+    small.worker._lane(PAID, True)
+    assert len(calls) == 3
+    assert "OSError" in caplog.text
+    assert "canary" not in caplog.text
