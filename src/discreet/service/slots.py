@@ -84,7 +84,7 @@ def growing(request: dict[str, Any], schema: Schema, records: int | None) -> flo
         return 0.0
     trees, depth, thresholds = (_number(request, *each) for each in _TREE)
     questions = (len(schema.columns) + 1) * thresholds
-    nodes = 2.0 ** min(depth, 64) * (NODE_SECONDS + QUESTION_SECONDS * questions)
+    nodes = math.pow(2.0, min(depth, 64.0)) * (NODE_SECONDS + QUESTION_SECONDS * questions)
     return trees * (nodes + TREE_RECORD_SECONDS * (records or UNDECLARED))
 
 
