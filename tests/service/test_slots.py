@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.schema import Categorical, Numeric, Schema
-from discreet.service import job_views, jobs, releases
+from discreet.service import job_views, jobs, log, releases
 from discreet.service.errors import RequestError
 from discreet.service.fitting import MOST, MOST_GROWING, estimator_for
 from discreet.service.requests import read_request
@@ -87,6 +87,28 @@ def test_a_release_cannot_be_read_before_its_slot_is_over(clinic, clock):
             clinic.read(releases.content_of, stored, person)
     clock["at"] += timedelta(seconds=10)
     assert clinic.read(releases.content_of, stored, clinic.ann) == b"{}"
+
+
+def test_the_log_of_an_auditor_says_nothing_before_the_slot_is_over(clinic, clock):
+    """Not even by a gap in the numbers of its lines."""
+    clinic.pretend(SCHEMA)
+    clinic.grant(approve_up_to=1)
+
+    def numbers():
+        clinic.write(log.write, None, "test", "line")
+        return [line.id for line in clinic.read(log.read, for_owner=False)]
+
+    for key, made in (("released", jobs.Made(b"{}", {}, "")), ("failed", None)):
+        clock["at"] = START
+        clinic.ask(COUNT, key)
+        started = clinic.write(jobs.start, "w", ("count",), 10.0)
+        before = numbers()
+        clinic.write(jobs.end, started, "w", made, "Broken")
+        assert numbers()[0] == before[0] + 1, key
+        clock["at"] += timedelta(seconds=10)
+        clinic.write(jobs.settle)
+    causes = [each.detail for each in clinic.read(log.read, for_owner=True) if each.action == "job.cause"]
+    assert causes == [{"cause": "Broken"}]
 
 
 @given(st.sampled_from(["train", "score", "count"]), st.integers(1, 10**7), st.floats(1, 60), st.integers(0, 50))
