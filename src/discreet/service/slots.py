@@ -44,6 +44,8 @@ CANDIDATE_SECONDS, CANDIDATE_RECORD_SECONDS = 4e-5, 2e-8
 NODE_SECONDS, QUESTION_SECONDS, TREE_RECORD_SECONDS = 2.5e-4, 4e-7, 4e-5
 """Seconds that each tree takes per node, per question that a node may ask, and per record: four times what trees of 10
 levels on 400 and 20,000 records of 15 columns took."""
+SCORE_RECORD_SECONDS = 2.6e-5
+"""Seconds per record that a score takes with the largest forest that can be asked for, whatever its columns."""
 USUAL_DEPTH, USUAL_THRESHOLDS = 6, 16
 """What a tree is taken to have unless the request says it: "auto" grows larger trees only at a large epsilon."""
 KNOTS = 32
@@ -70,6 +72,7 @@ def slot(kind: str, schema: Schema | None, records: int | None, request: dict[st
     weight = _weight(request, schema) if kind == "train" else 1.0
     cells = (records or UNDECLARED) * columns
     seconds = START + CELL_SECONDS[kind] * weight * cells + QUERY_SECONDS * len(request.get("queries", ()))
+    seconds += SCORE_RECORD_SECONDS * (records or UNDECLARED) if kind == "score" else 0.0
     seconds += growing(request, schema, records) + _choosing(request.get("choose"), records)
     return timedelta(seconds=least * math.ceil(seconds / least))
 
