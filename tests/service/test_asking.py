@@ -139,6 +139,16 @@ def test_a_job_does_not_start_if_the_right_to_ask_has_ended(asked):
     assert asked.standings(asked.given) == [(0, 0)] * 4
 
 
+def test_whoever_is_no_analyst_any_more_gets_no_answer(asked):
+    waiting, reserved = asked.ask({**COUNT, "epsilon": "2"}, "waiting"), asked.ask(COUNT, "reserved")
+    asked.write(people.set_roles, asked.ann.id, ("auditor",), by=asked.owner)
+    with pytest.raises(StateError, match="has ended"):
+        asked.approve(waiting)
+    assert asked.write(jobs.start, "w", ("count",), 10.0) is None
+    assert asked.job(reserved, asked.owner).state == "cancelled"
+    assert asked.standings(asked.given) == [(0, 0)] * 4
+
+
 def test_pages_of_jobs(asked):
     ids = [asked.ask({**COUNT, "epsilon": "0.01"}, f"k{number}") for number in range(7)]
     first = asked.read(job_views.list_jobs, asked.ann, most=3)

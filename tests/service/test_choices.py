@@ -101,3 +101,18 @@ def test_models_ask_for_the_best_column_first(model: Any, snapshot: str) -> None
     assert model.receipt_.epsilon == model.epsilon
     records = [{"age": 30, "smoker": each} for each in ("yes", "no")]
     assert model.predict(records).tolist() == ["yes", "no"]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "wanted", "word"),
+    [
+        ([{"column": "smoker"}] * 4096, 4096, "candidates times wanted"),
+        ([{"column": "age", "bins": 2 + place} for place in range(4096)], 1, "fewer bins"),
+    ],
+)
+def test_a_choice_that_would_take_long_is_refused_before_it_is_planned(
+    candidates: list[Any], wanted: int, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("discreet.doors.choice.planned_choice", None)
+    with pytest.raises(RequestError, match=word):
+        planned_counts(read_request(request({"candidates": candidates, "wanted": wanted})), SCHEMA)

@@ -12,7 +12,10 @@ from discreet.errors import FileError
 from discreet.privacy.accounts import engine_for, reading, writing
 from discreet.schema import Categorical, Schema
 from discreet.service import jobs, keeping, log
-from discreet.service.database import migrate
+from discreet.service.database import migrate, open_database
+from discreet.service.problems import Problem
+from discreet.service.security import links, sessions
+from discreet.service.security.caller import Scope
 from discreet.service.settings import Settings
 from support.account_databases import new_address
 
@@ -48,6 +51,49 @@ def test_a_restored_reservation_is_spent_and_never_run(clinic, tmp_path, request
         assert (spent.reserved, spent.spent) == (0, 1)
     finally:
         engine.dispose()
+
+
+def test_a_restore_that_was_interrupted_opens_nothing(clinic, tmp_path, request, monkeypatch):
+    """Killed after the rows are back and before the reservations are spent: a worker would run them again."""
+    clinic.pretend(SCHEMA)
+    clinic.grant(approve_up_to=1)
+    clinic.ask(COUNT)
+    backup, kind = tmp_path / "copy.backup", clinic.engine.dialect.name
+    keeping.back_up(clinic.settings, backup)
+    server = request.getfixturevalue("postgres") if kind == "postgresql" else None
+    (tmp_path / "new").mkdir()
+    settings = Settings.of(tmp_path / "new", new_address(kind, tmp_path / "new", server))
+    with monkeypatch.context() as patch:
+        patch.setattr(keeping, "_forfeit", lambda engine: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            keeping.restore(settings, backup)
+    if kind == "postgresql":
+        with pytest.raises(FileError, match="interrupted"):
+            open_database(settings)
+    else:
+        assert not keeping._sqlite_file(settings).exists()
+        assert keeping.restore(settings, backup) == 1
+        open_database(settings).dispose()
+
+
+def test_what_was_revoked_after_a_backup_does_not_come_back(clinic, tmp_path, request):
+    with writing(clinic.engine) as connection:
+        token = sessions.make_token(connection, clinic.ann.id, "t", [Scope.READ], 1).secret
+        session = sessions.open_session(connection, clinic.ann.id, 1).secret
+        link = links.make_owner_link(connection, 1)
+    backup, kind = tmp_path / "copy.backup", clinic.engine.dialect.name
+    keeping.back_up(clinic.settings, backup)
+    server = request.getfixturevalue("postgres") if kind == "postgresql" else None
+    (tmp_path / "new").mkdir()
+    settings = Settings.of(tmp_path / "new", new_address(kind, tmp_path / "new", server))
+    keeping.restore(settings, backup)
+    engine = open_database(settings)
+    with reading(engine) as connection:
+        assert sessions.recognise_token(connection, token) is None
+        assert sessions.recognise_session(connection, session) is None
+        with pytest.raises(Problem):
+            links.look_at(connection, link)
+    engine.dispose()
 
 
 def test_what_is_no_backup_is_refused(small, tmp_path):

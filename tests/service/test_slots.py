@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.schema import Categorical, Schema
-from discreet.service import job_views, jobs, releases
-from discreet.service.slots import REGISTRATION, deadline, slot
+from discreet.schema import Categorical, Numeric, Schema
+from discreet.service import job_views, jobs, log, releases
+from discreet.service.errors import RequestError
+from discreet.service.fitting import MOST, MOST_GROWING, estimator_for
+from discreet.service.requests import read_request
+from discreet.service.slots import REGISTRATION, deadline, growing, slot
 
 SCHEMA = Schema([Categorical("smoker", ["no", "yes"])], "ill", ["no", "yes"], records=100)
 COUNT = {"kind": "count", "epsilon": "1/10", "queries": [{}]}
@@ -86,6 +89,28 @@ def test_a_release_cannot_be_read_before_its_slot_is_over(clinic, clock):
     assert clinic.read(releases.content_of, stored, clinic.ann) == b"{}"
 
 
+def test_the_log_of_an_auditor_says_nothing_before_the_slot_is_over(clinic, clock):
+    """Not even by a gap in the numbers of its lines."""
+    clinic.pretend(SCHEMA)
+    clinic.grant(approve_up_to=1)
+
+    def numbers():
+        clinic.write(log.write, None, "test", "line")
+        return [line.id for line in clinic.read(log.read, for_owner=False)]
+
+    for key, made in (("released", jobs.Made(b"{}", {}, "")), ("failed", None)):
+        clock["at"] = START
+        clinic.ask(COUNT, key)
+        started = clinic.write(jobs.start, "w", ("count",), 10.0)
+        before = numbers()
+        clinic.write(jobs.end, started, "w", made, "Broken")
+        assert numbers()[0] == before[0] + 1, key
+        clock["at"] += timedelta(seconds=10)
+        clinic.write(jobs.settle)
+    causes = [each.detail for each in clinic.read(log.read, for_owner=True) if each.action == "job.cause"]
+    assert causes == [{"cause": "Broken"}]
+
+
 @given(st.sampled_from(["train", "score", "count"]), st.integers(1, 10**7), st.floats(1, 60), st.integers(0, 50))
 def test_slots_are_multiples_of_the_least_and_grow_with_the_table(kind, records, least, queries):
     request = {"model": "auto", "queries": [{}] * queries}
@@ -99,3 +124,43 @@ def test_slots_are_multiples_of_the_least_and_grow_with_the_table(kind, records,
 
 def test_drafts_and_snapshots_have_an_hour():
     assert slot("draft", None, None, {}, 10.0) == slot("snapshot", SCHEMA, 5, {}, 10.0) == REGISTRATION
+
+
+WIDE = Schema([Numeric(f"n{i}", 0, 100) for i in range(15)], "ill", ["no", "yes"], records=20_000)
+
+
+def train(model, **parameters):
+    return {"kind": "train", "model": model, "epsilon": "1", "parameters": parameters}
+
+
+@pytest.mark.parametrize(
+    ("request_", "records", "took"),
+    [
+        (train("random-forest", n_trees=50, max_depth=10), 400, 13.0 / 4),
+        (train("random-forest", n_trees=50, max_depth=10), 20_000, 45.4 / 4),
+        (train("random-forest", n_trees=50, max_depth=6, thresholds=1000), 400, 15.7 / 4),
+        (train("decision-tree", max_depth=12, thresholds=1000), 20_000, 4.3),
+        (train("svm", knots=64), 20_000, 3.2),
+        ({"kind": "score", "release": "of 50 trees"}, 10**6, 0.74 + 6.5),
+        ({"kind": "count", "choose": {"candidates": [{}] * 4096, "wanted": 64}}, 20_000, 2.5),
+    ],
+)
+def test_a_slot_is_several_times_what_the_largest_requests_took(request_, records, took):
+    """Otherwise an asker chooses a request that ends close to its deadline, and learns its time from the outcome."""
+    whole = slot(request_["kind"], WIDE, records, request_, 1.0)
+    assert deadline(whole).total_seconds() >= 3 * took
+
+
+@given(st.integers(1, MOST["n_trees"]), st.integers(0, 12), st.integers(1, 254))
+def test_trees_that_are_accepted_do_not_keep_the_worker_for_long(trees, depth, thresholds):
+    content = train("random-forest", n_trees=trees, max_depth=depth, thresholds=thresholds)
+    if growing(content, WIDE, 1) > MOST_GROWING:
+        with pytest.raises(RequestError, match="take too long"):
+            estimator_for(read_request(content), WIDE)
+    else:
+        estimator_for(read_request(content), WIDE)
+
+
+def test_no_number_of_a_request_breaks_its_slot():
+    for odd in (-(10**400), 10**400, True, "auto", None, 0.5):
+        assert growing(train("random-forest", n_trees=odd, max_depth=odd, thresholds=odd), WIDE, 10) >= 0

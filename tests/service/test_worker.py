@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from discreet.models.loading import from_dict
+from discreet.privacy.accounts import reading
 from discreet.released.answers import Answers
 from discreet.service import jobs, log, releases
 from discreet.service.clock import now
@@ -39,8 +40,12 @@ def run(clinic, content, key, paced=True):
 
 
 def causes(clinic, job):
+    """Why a job failed: as the log tells once the slot is over, or as it is kept until then."""
     lines = clinic.read(log.read, for_owner=True, subject=job)
-    return [line.detail["cause"] for line in lines if line.action == "job.cause"]
+    told = [line.detail["cause"] for line in lines if line.action == "job.cause"]
+    with reading(clinic.engine) as connection:
+        kept = connection.execute(select(table.c.cause).where(table.c.id == job)).scalar()
+    return told or [kept]
 
 
 def test_models_scores_and_counts_are_released_as_they_were_paid(ready):
@@ -192,3 +197,22 @@ def test_times_of_jobs_are_not_in_the_future(ready):
     with ready.engine.connect() as connection:
         started = connection.execute(select(table.c.started_at).where(table.c.started_at.is_not(None))).scalars().all()
     assert all(each <= now() for each in started)
+
+
+def test_a_lane_goes_on_after_an_error_that_nobody_expected(small, monkeypatch, caplog):
+    """A full disk or a process that cannot be started ends no lane: it would stand still until somebody notices."""
+    calls = []
+
+    def step(kinds, *, paced):
+        calls.append(kinds)
+        if len(calls) > 2:
+            small.worker.stop()
+            return False
+        raise OSError(28, "No space left on device: canary-7f3a")
+
+    monkeypatch.setattr(small.worker, "step", step)
+    monkeypatch.setattr("discreet.service.worker.POLL", 0.01)
+    small.worker._lane(PAID, True)
+    assert len(calls) == 3
+    assert "OSError" in caplog.text
+    assert "canary" not in caplog.text

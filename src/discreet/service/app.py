@@ -19,7 +19,7 @@ from discreet.service.settings import Settings
 from discreet.service.web.addresses import AddressLimit
 from discreet.service.web.context import Context
 from discreet.service.web.failures import CatchAll, install
-from discreet.service.web.headers import SecurityHeaders, SizeLimit
+from discreet.service.web.headers import PlainAddress, SecurityHeaders, SizeLimit
 from discreet.service.web.logs import API, Lines, logger
 from discreet.service.web.rates import Rates
 
@@ -56,6 +56,7 @@ def create_app(settings: Settings, *, log: Any = None, rates: Rates | None = Non
     app.include_router(oidc.router)
     add_pages(app)
     install(app, methods_of, show_problem)
+    app.add_middleware(PlainAddress)
     app.add_middleware(SizeLimit)
     app.add_middleware(AddressLimit, rates=here.rates)
     app.add_middleware(CatchAll, log=here.log)

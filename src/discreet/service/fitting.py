@@ -13,6 +13,7 @@ from discreet.service.errors import RequestError
 from discreet.service.people import Person
 from discreet.service.releases import released_model
 from discreet.service.requests import CountRequest, ScoreRequest, TrainRequest, epsilon_of, plain
+from discreet.service.slots import growing
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "auto": (),
@@ -23,8 +24,14 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "svm": ("huber", "regularisation", "knots", "select", "leaves"),
 }
 """The parameters that a request may set: public numbers and words. Never a seed, a schema or a path."""
-MOST = {"n_trees": 200, "max_depth": 20, "bins": 1000, "thresholds": 1000, "knots": 64, "leaves": 256}
+MOST = {"n_trees": 50, "max_depth": 20, "bins": 1000, "thresholds": 1000, "knots": 64, "leaves": 256}
 """Bounds of parameters beyond those of the models: what a slot provides for."""
+MOST_GROWING = 120.0
+"""The most seconds of a slot for the size of trees alone: no request keeps the worker from others for long."""
+MOST_CHOICES = 1 << 18
+"""The most candidates of a choice times columns wanted: each round looks at all that are left."""
+MOST_COUNTED = 1 << 18
+"""The most cells that all candidates of a choice are counted in, as for count queries (doors/questions.py)."""
 
 
 def estimator_for(request: TrainRequest, schema: Schema) -> Any:
@@ -38,12 +45,16 @@ def estimator_for(request: TrainRequest, schema: Schema) -> Any:
             raise RequestError(f"parameters.{name[:40]}: {request.model} has: {has}")
         if name in MOST and isinstance(value, int | float) and value > MOST[name]:
             raise RequestError(f"parameters.{name}: need at most {MOST[name]}")
+    if growing(plain(request), schema, 1) > MOST_GROWING:
+        raise RequestError("parameters: trees of this size take too long; take fewer, or less depth or thresholds")
     try:
         estimator = MODELS[request.model](schema, epsilon=request.epsilon)
         estimator.set_params(**request.parameters)
         estimator.check_parameters()
     except DiscreetError as error:
         raise RequestError(f"parameters: {str(error)[:300]}") from None
+    except OverflowError:  # an integer that no float can hold
+        raise RequestError("parameters: a number is too large") from None
     return estimator
 
 
@@ -101,9 +112,14 @@ def check_choice(request: CountRequest, schema: Schema) -> None:
     from discreet.doors.choice import planned_choice
 
     assert request.choose is not None, "a choice is asked for"
-    candidates = candidates_of(request, schema)
+    candidates, wanted = candidates_of(request, schema), request.choose.wanted
+    if len(candidates) * wanted > MOST_CHOICES:
+        raise RequestError(f"choose: candidates times wanted is above {MOST_CHOICES}; choose fewer at a time")
+    counted = sum(cells.size(schema) for cells in {each.cells(schema) for each in candidates}) * len(schema.classes)
+    if counted > MOST_COUNTED:
+        raise RequestError(f"choose: all candidates have {counted} cells; need at most {MOST_COUNTED}: use fewer bins")
     try:
-        planned_choice(schema, candidates, request.choose.wanted, epsilon_of(request))
+        planned_choice(schema, candidates, wanted, epsilon_of(request))
     except DiscreetError as error:
         raise RequestError(f"choose: {str(error)[:300]}") from None
 

@@ -37,7 +37,7 @@ class Grant:
     expires_at: datetime | None
     revoked_at: datetime | None
     closed: bool
-    """Whether the data set was withdrawn, or the person's account disabled."""
+    """Whether the data set was withdrawn, the person's account disabled, or their role of an analyst taken away."""
 
     @property
     def accounts(self) -> tuple[int, int, int, int]:
@@ -56,6 +56,7 @@ def _grants() -> Select[Any]:
             projects.c.name.label("project"),
             people.c.name.label("person"),
             people.c.disabled_at,
+            people.c.is_analyst,
             datasets.c.name.label("dataset"),
             datasets.c.withdrawn_at,
             datasets.c.dataset_account,
@@ -76,7 +77,7 @@ def _grants() -> Select[Any]:
 
 
 def _grant(row: Any) -> Grant:
-    closed = row.withdrawn_at is not None or row.disabled_at is not None
+    closed = row.withdrawn_at is not None or row.disabled_at is not None or not row.is_analyst
     return Grant(
         id=row.id,
         project_id=row.project_id,

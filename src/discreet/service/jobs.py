@@ -326,7 +326,8 @@ def _may_start(connection: Connection, row: Any) -> bool:
 def end(connection: Connection, job: Started, worker: str, made: Made | None, cause: str = "") -> bool:
     """Store the outcome of a job that this worker runs; returns whether a result was kept.
 
-    After the slot nothing is kept: everybody has seen `failed`. `cause` is a class name for the owner's log.
+    After the slot nothing is kept: everybody has seen `failed`. `cause` is a class name for the owner's log, where
+    it enters with the outcome: a line before would show auditors, by the numbers of theirs, that a job has failed.
     """
     row = _locked(connection, job.id)
     at = now()
@@ -335,12 +336,10 @@ def end(connection: Connection, job: Started, worker: str, made: Made | None, ca
     late = row.visible_at <= at
     outcome = "released" if made is not None and not late else "failed"
     is_paid = row.kind in PAID_KINDS
-    values = {"outcome": outcome, "finished_at": at, "state": "running" if is_paid and not late else outcome}
+    why = None if outcome == "released" else "late" if made is not None else (cause or "unknown")[:60]
+    values = {"outcome": outcome, "finished_at": at, "state": "running" if is_paid else outcome, "cause": why}
     connection.execute(update(jobs).where(jobs.c.id == job.id).values(**values))
-    if outcome == "failed":
-        why = "late" if late and made is not None else cause or "unknown"
-        log.write(connection, None, "job.cause", job.id, {"cause": why[:60]}, owner_only=True)
-    elif made is not None and is_paid:
+    if outcome == "released" and made is not None and is_paid:
         content = {"content": made.content, "content_hash": made.content_hash, "card": made.card}
         ids = {"id": str(uuid.uuid4()), "job_id": job.id, "kind": row.kind}
         connection.execute(insert(releases).values(**ids, **content, visible_at=row.visible_at))
@@ -355,10 +354,10 @@ def settle(connection: Connection, at: datetime | None = None) -> int:
     for row in rows:
         outcome = row.outcome or "failed"
         connection.execute(update(jobs).where(jobs.c.id == row.id).values(state=outcome, outcome=outcome))
-        if row.outcome is None:
-            log.write(connection, None, "job.cause", row.id, {"cause": "lost"}, owner_only=True)
-            if row.kind not in PAID_KINDS:
-                connection.execute(update(versions).where(versions.c.id == row.version_id).values(state="failed"))
+        if outcome == "failed":
+            log.write(connection, None, "job.cause", row.id, {"cause": row.cause or "lost"}, owner_only=True)
+        if row.outcome is None and row.kind not in PAID_KINDS:
+            connection.execute(update(versions).where(versions.c.id == row.version_id).values(state="failed"))
         log.write(connection, None, f"job.{outcome}", row.id, owner_only=row.kind not in PAID_KINDS)
     return len(rows)
 

@@ -2,9 +2,14 @@
 
 A backup that is restored does not know what was spent after it was made. So a restore never overwrites a database,
 spends what the backup still has in reserve, and leaves a line in the log; how much was released in between, only those
-who keep the chain's head or an export of the entries elsewhere can tell.
+who keep the chain's head or an export of the entries elsewhere can tell. Nor does a backup know what was revoked or
+used after it was made: sessions, tokens and one-time links that it holds are ended.
 
-Test  tests/service/test_keeping.py::test_a_restored_reservation_is_spent_and_never_run
+Guarantee  nothing that a backup has in reserve is ever run, also if a restore is interrupted at any point.
+Proof      on SQLite the file gets its name when all of this is done. On PostgreSQL a table stands in the database from
+           before the first row until the transaction that spends, and no process opens a database that has it.
+Test       tests/service/test_keeping.py::test_a_restored_reservation_is_spent_and_never_run,
+           ::test_a_restore_that_was_interrupted_opens_nothing
 """
 
 from __future__ import annotations
@@ -16,14 +21,16 @@ import subprocess
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import Engine, inspect
+from sqlalchemy import Engine, delete, inspect, update
 from sqlalchemy.engine import make_url
 
 from discreet.errors import FileError
 from discreet.privacy.accounts import engine_for, writing
 from discreet.service import jobs, log
-from discreet.service.database import migrate
+from discreet.service.clock import now
+from discreet.service.database import RESTORING, migrate
 from discreet.service.settings import Settings, private_folder
+from discreet.service.tables import links, sessions, tokens
 
 
 def back_up(settings: Settings, out: Path) -> None:
@@ -49,22 +56,45 @@ def restore(settings: Settings, backup: Path) -> int:
         place = _sqlite_file(settings)
         if place.exists():
             raise FileError(f"{place} exists, and its entries would be forgotten; move it away, and keep it")
-        _copy(backup, place)
-        place.chmod(0o600)
-    else:
-        _check_empty(settings)
-        _run("pg_restore", settings, ["--no-owner", "--exit-on-error", "--dbname", _plain_url(settings), str(backup)])
+        part = place.with_name(place.name + ".part")
+        part.unlink(missing_ok=True)
+        _copy(backup, part)
+        part.chmod(0o600)
+        forfeited = _after(f"sqlite:///{part}")
+        os.replace(part, place)
+        return forfeited
+    _check_empty(settings)
+    _mark(settings)
+    _run("pg_restore", settings, ["--no-owner", "--exit-on-error", "--dbname", _plain_url(settings), str(backup)])
+    return _after(settings.database)
+
+
+def _mark(settings: Settings) -> None:
     engine = engine_for(settings.database)
     try:
-        return _after(engine)
+        with writing(engine) as connection:
+            connection.exec_driver_sql(f"CREATE TABLE {RESTORING} (at TEXT)")
     finally:
         engine.dispose()
 
 
-def _after(engine: Engine) -> int:
-    migrate(engine)
+def _after(address: str) -> int:
+    """Spend what is reserved and end what lets anybody in, all in one transaction; returns how many were spent."""
+    engine = engine_for(address)
+    try:
+        migrate(engine)
+        return _forfeit(engine)
+    finally:
+        engine.dispose()
+
+
+def _forfeit(engine: Engine) -> int:
     with writing(engine) as connection:
         forfeited = jobs.forfeit(connection)
+        connection.execute(delete(sessions))
+        connection.execute(update(tokens).where(tokens.c.revoked_at.is_(None)).values(revoked_at=now()))
+        connection.execute(update(links).where(links.c.used_at.is_(None)).values(used_at=now()))
+        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {RESTORING}")
         log.write(connection, None, "service.restored", "database", {"forfeited": forfeited})
     return forfeited
 

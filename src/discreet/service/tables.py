@@ -220,6 +220,7 @@ jobs = Table(
     Column("visible_at", Moment),
     Column("outcome", String(12)),
     Column("finished_at", Moment),
+    Column("cause", String(60)),
     UniqueConstraint("person_id", "idempotency_key"),
     _one_of("kind", JOB_KINDS),
     _one_of("state", JOB_STATES),

@@ -98,6 +98,11 @@ class Worker:
             except DiscreetError as error:  # the database is away: nothing is run meanwhile
                 log.warning("waiting: %s", type(error).__name__)
                 busy = False
+            except (
+                Exception
+            ) as error:  # a full disk, no memory: the job at hand has failed, spent, and the next may not
+                log.error("trouble: %s", type(error).__name__)
+                busy = False
             if not busy:
                 self._stop.wait(POLL)
 

@@ -282,5 +282,6 @@ def affordable(query: Hyperplanes, schema: Schema, epsilon: Epsilon, huber: floa
 
 
 def _check_within(name: str, value: object, least: float, most: float, or_: str = "") -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not least <= float(value) <= most:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not least <= value <= most:  # type: ignore[operator]  # no float: an integer may be too large
         raise ParameterError(f"{name}={value!r}; need {or_}a number from {least:g} to {most:g}")

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from discreet.privacy.accounts import as_fraction
 from discreet.service import catalogue, grants, people, projects
 from discreet.service.api.shapes import Amount, Answer, Body, Money, Name, NamePath, Number, Title, problems, shown
-from discreet.service.errors import NotFoundError
+from discreet.service.errors import NotFoundError, RequestError
 from discreet.service.grants import Grant
 from discreet.service.people import Person
 from discreet.service.problems import Problems
@@ -222,4 +222,9 @@ def revoke_grant(number: Number, caller: Owner, here: Here) -> GrantShown:
 
 def _with_zone(moment: datetime | None) -> datetime | None:
     """A time; without a zone it is meant in UTC."""
-    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
+    if moment is None or moment.tzinfo is None:
+        return moment and moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:  # the first or the last day that a calendar has
+        raise RequestError("expires_at: need a time that exists in UTC as well") from None

@@ -16,6 +16,7 @@ from discreet.schema import Categorical, Schema
 from discreet.schema.columns import Label, Numeric, spells_number, text_of
 from discreet.service.errors import RequestError
 from discreet.service.fitting import PARAMETERS
+from discreet.service.pages.numbers import whole
 from discreet.service.pages.views import MODELS, number_words
 
 MOST_SHOWN = 60
@@ -94,7 +95,7 @@ def _value(text: str) -> Any:
 
 
 def _number(text: str) -> int | float:
-    return int(text) if text.lstrip("+-").isdigit() and len(text) < 16 else float(text)
+    return int(text) if whole(text.lstrip("+-"), 15) is not None else float(text)
 
 
 def _conditions(form: FormData, place: int, column: Numeric | Categorical) -> list[Mapping[str, Any]]:
@@ -117,21 +118,23 @@ def _conditions(form: FormData, place: int, column: Numeric | Categorical) -> li
 
 
 def _label(column: Categorical, place: str) -> Label:
-    if not place.isdigit() or int(place) >= len(column.categories):
+    number = whole(place)
+    if number is None or number >= len(column.categories):
         raise RequestError(f"{column.name[:120]}: tick values of the list")
-    return column.categories[int(place)]
+    return column.categories[number]
 
 
 def _by(form: FormData, columns: Sequence[Numeric | Categorical]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for place in [each for each in form.getlist("by") if isinstance(each, str)]:
-        if not place.isdigit() or int(place) >= len(columns):
+        number = whole(place)
+        if number is None or number >= len(columns):
             raise RequestError("by: tick columns of the list")
-        column = columns[int(place)]
-        bins = _text(form, f"bins-{place}")
-        if isinstance(column, Numeric) and not bins.isdigit():
+        column = columns[number]
+        bins = whole(_text(form, f"bins-{place}"))
+        if isinstance(column, Numeric) and bins is None:
             raise RequestError(f"{column.name[:120]}: need a whole number of bins")
-        found.append({"column": column.name, **({"bins": int(bins)} if isinstance(column, Numeric) else {})})
+        found.append({"column": column.name, **({"bins": bins} if isinstance(column, Numeric) else {})})
     return found
 
 

@@ -17,6 +17,7 @@ from discreet.privacy.accounts.tables import accounts, entries
 from discreet.privacy.epsilon import shown_above
 from discreet.service import log
 from discreet.service.catalogue import populations
+from discreet.service.pages.numbers import whole
 from discreet.service.pages.views import PREFIX
 from discreet.service.pages.visits import Auditor, Visit
 
@@ -50,13 +51,9 @@ def verify(visit: Auditor) -> Response:
     return _ledger(visit, [Verified(True, each) for each in found])
 
 
-def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() and len(text) < 19 else None
-
-
 def _ledger(visit: Visit, verified: list[Verified] | None = None) -> Response:
     asked = visit.request.query_params
-    before, wanted = _number(asked.get("before")), _number(asked.get("population"))
+    before, wanted = whole(asked.get("before")), whole(asked.get("population"))
     with visit.here.reading() as connection:
         known = populations(connection)
         chosen = wanted if wanted in [account for account, _, _ in known] else (known[0][0] if known else 0)
@@ -97,7 +94,7 @@ def _entry(row: Any, names: Mapping[int, str]) -> dict[str, Any]:
 @router.get("/log")
 def show_log(visit: Auditor) -> Response:
     """Who did what, newest first. Lines that depend on data are for owners."""
-    before = _number(visit.request.query_params.get("before"))
+    before = whole(visit.request.query_params.get("before"))
     with visit.here.reading() as connection:
         lines = log.read(connection, for_owner=visit.person.is_owner, before=before, most=SHOWN)
     shown = [

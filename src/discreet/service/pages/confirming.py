@@ -14,6 +14,7 @@ from typing import Any
 from discreet.schema import Adjacency, Categorical, Schema
 from discreet.schema.columns import Label, spells_number, text_of
 from discreet.service.errors import RequestError
+from discreet.service.pages.numbers import whole
 from discreet.service.pages.views import number_words
 
 CLAIM = "I know this from elsewhere, or it may be published as it is"
@@ -113,15 +114,16 @@ def _bound(text: str, drafted: float, name: str) -> float:
         return drafted
     if not spells_number(text) or not math.isfinite(float(text)):
         raise RequestError(f"{name[:120]}: a bound is a number, such as 0 or 99.5")
-    return int(text) if text.lstrip("+-").isdigit() else float(text)
+    return int(text) if whole(text.lstrip("+-"), 15) is not None else float(text)
 
 
 def _records(text: str) -> int | None:
     if not text:
         return None
-    if not text.isdigit() or not 0 < len(text) < 13:
+    records = whole(text, 12)
+    if records is None:
         raise RequestError("records: need a whole number, or nothing")
-    return int(text)
+    return records
 
 
 def _labels(text: str, drafted: Sequence[Label]) -> list[Label]:

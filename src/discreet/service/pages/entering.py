@@ -11,6 +11,8 @@ from starlette.responses import RedirectResponse, Response
 
 from discreet.errors import DiscreetError, ParameterError
 from discreet.service import log
+from discreet.service.api.shapes import Number
+from discreet.service.pages.numbers import whole
 from discreet.service.pages.rendering import SAID, Notice
 from discreet.service.pages.visits import (
     Anyone,
@@ -172,7 +174,7 @@ def make_token(visit: Anyone) -> Response:
     scopes, days = visit.texts("scopes"), visit.text("days", 4)
     name = visit.text("name", 120)
     try:
-        if not name or not days.isdigit() or any(each not in set(Scope) for each in scopes):
+        if not name or whole(days) is None or any(each not in set(Scope) for each in scopes):
             raise ParameterError("a token has a name, at least one of the scopes, and a number of days")
         with visit.here.writing() as connection:
             made = sessions.make_token(connection, visit.person.id, name, [Scope(each) for each in scopes], int(days))
@@ -182,7 +184,7 @@ def make_token(visit: Anyone) -> Response:
 
 
 @router.post("/account/tokens/{number}")
-def revoke_token(number: int, visit: Anyone) -> Response:
+def revoke_token(number: Number, visit: Anyone) -> Response:
     """Revoke one's own token."""
 
     def act(connection: Connection) -> str:

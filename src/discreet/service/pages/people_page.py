@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from discreet.errors import DiscreetError
 from discreet.service import people
+from discreet.service.api.shapes import Number
 from discreet.service.clock import now
 from discreet.service.errors import RequestError
 from discreet.service.pages.rendering import Notice
@@ -50,7 +51,7 @@ def invite(visit: Owner) -> Response:
 
 
 @router.post("/people/{number}")
-def change_person(number: int, visit: Owner) -> Response:
+def change_person(number: Number, visit: Owner) -> Response:
     """Set roles, disable, enable, or make a link for a new password."""
     if visit.text("change", 12) == "reset":
         return _reset(visit, number)

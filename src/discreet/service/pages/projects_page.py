@@ -10,10 +10,12 @@ from sqlalchemy import Connection, select
 from starlette.responses import Response
 
 from discreet.service import projects
+from discreet.service.api.shapes import Number
 from discreet.service.catalogue import all_datasets, dataset_by_id
 from discreet.service.errors import NotFoundError, RequestError
 from discreet.service.grants import Grant, all_grants, grant_by_id
 from discreet.service.pages import views
+from discreet.service.pages.numbers import whole
 from discreet.service.pages.rendering import Notice
 from discreet.service.pages.visits import Owner, Visit
 from discreet.service.people import all_people
@@ -107,7 +109,7 @@ def give_grant(name: str, visit: Owner) -> Response:
 
 
 @router.post("/projects/{name}/grants/{number}")
-def change_grant(name: str, number: int, visit: Owner) -> Response:
+def change_grant(name: str, number: Number, visit: Owner) -> Response:
     """Change the limit and the rule of a grant, or revoke it."""
 
     def act(connection: Connection) -> str:
@@ -124,9 +126,10 @@ def change_grant(name: str, number: int, visit: Owner) -> Response:
 
 
 def _number(text: str) -> int:
-    if not text.isdigit():
+    number = whole(text)
+    if number is None:
         raise RequestError("person, dataset: choose one of the list")
-    return int(text)
+    return number
 
 
 def _end_of(day: str) -> datetime | None:

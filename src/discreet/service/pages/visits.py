@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from discreet.errors import DiscreetError
+from discreet.service.pages.numbers import whole
 from discreet.service.pages.rendering import SAID, Notice, forgery_field, page, places_of
 from discreet.service.people import Person
 from discreet.service.problems import Problem, Problems
@@ -79,8 +80,7 @@ class Visit:
 
     def place(self) -> int:
         """From which entry on a long list is shown, as the address says (`?from=50`)."""
-        asked = self.request.query_params.get("from", "0")
-        return int(asked) if asked.isdigit() and len(asked) < 10 else 0
+        return whole(self.request.query_params.get("from")) or 0
 
     def page(self, template: str, *, notice: Notice | None = None, status: int = 200, **values: Any) -> Response:
         """A page for this person."""

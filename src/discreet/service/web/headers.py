@@ -1,4 +1,4 @@
-"""Security headers of every response, and the limit on the size of a request."""
+"""Security headers of every response, the limit on the size of a request, and addresses that hold no NUL."""
 
 from __future__ import annotations
 
@@ -100,8 +100,24 @@ class SizeLimit:
         await self.app(scope, bounded, watched)
 
 
-async def _refuse(send: Send) -> None:
-    body = json.dumps(Problem(Problems.TOO_LARGE).body()).encode()
+class PlainAddress:
+    """Refuses an address with a NUL, which no name or number has, and which a database would refuse with an error."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and "\0" in scope["path"]:
+            await _refuse(send, Problems.NOT_FOUND)
+        elif scope["type"] == "http" and any(each in scope["query_string"] for each in (b"\0", b"%00")):
+            await _refuse(send, Problems.MALFORMED)
+        else:
+            await self.app(scope, receive, send)
+
+
+async def _refuse(send: Send, why: Problems = Problems.TOO_LARGE) -> None:
+    problem = Problem(why)
+    body = json.dumps(problem.body()).encode()
     headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
