@@ -1,5 +1,6 @@
 # make demo   trains, explains and plots on built-in data      make check  style, types, imports
-# make test   all tests                                        make bench  benchmarks (needs DISCREET_DATA)
+# make test   the tests of the library and the commands         make bench  benchmarks (needs DISCREET_DATA)
+# make test-research   papers, comparison and reproduction, which take minutes
 # make coverage   lines and branches of the fast tests: what no test runs
 # make test-flower   federated training carried by Flower, in an environment of its own
 # make service-demo   a service with public data, on which the whole story runs by itself: look at it in a browser
@@ -14,7 +15,7 @@ ENGINES := .venv-engines
 SERVICE := .venv-service
 SERVING := .venv-serving
 
-.PHONY: demo test test-fast coverage test-flower test-engines test-service service-demo check bench clean
+.PHONY: demo test test-research test-fast coverage test-flower test-engines test-service service-demo check bench clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -26,7 +27,10 @@ demo: $(READY)
 	$(BIN)/discreet demo
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --ignore tests/research
+
+test-research: $(READY)
+	$(BIN)/python -m pytest -n 2 tests/research
 
 test-fast: $(READY)
 	$(BIN)/python -m pytest -n 2 -m "not slow"
@@ -57,7 +61,7 @@ $(ENGINES)/.ready: pyproject.toml
 	touch $(ENGINES)/.ready
 
 test-service: $(SERVICE)/.ready
-	$(SERVICE)/bin/python -m pytest tests/privacy/accounts tests/service $(wildcard tests/client)
+	$(SERVICE)/bin/python -m pytest tests/privacy/accounts tests/service tests/client -m "not slow"
 
 $(SERVICE)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(SERVICE)

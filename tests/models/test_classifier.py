@@ -13,8 +13,8 @@ def declared(base: type) -> list[str]:
 
 def test_the_bases_leave_these_methods_to_the_families():
     assert declared(Classifier) == ["_scores", "kind"]
-    assert declared(PrivateClassifier) == ["_learn", "_build", "kind"]
-    assert not any(hasattr(PrivateClassifier, name) for name in ("_scores", "_learn", "_build", "kind"))
+    assert declared(PrivateClassifier) == ["_added", "_learn", "_build", "kind"]
+    assert not any(hasattr(PrivateClassifier, name) for name in ("_scores", "_added", "_learn", "_build", "kind"))
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -90,8 +90,9 @@ def train(
         if not estimator.by_counts:
             check_rows(source, sums=estimator.by_sums)
         inputs.check_structure(source, data, public)
-        _hint(loss, public, is_kept=ledger is not None)
         payment.open(limit, loss, public.adjacency)
+        if not as_json:
+            _hint(loss, public, is_kept=ledger is not None)
         with counting(source):
             estimator.fit_from(source, ledger=payment.ledger)
         estimator.save(out)

@@ -36,7 +36,7 @@ from discreet.privacy.randomness import Randomness, as_rng
 from discreet.queries.added_scores import AddedScores
 from discreet.queries.trees import Tree
 from discreet.records.encoding import Cells, Codes, class_codes
-from discreet.records.tables import as_vector
+from discreet.records.tables import as_vector, check_stored_types
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source, check_rows, finish
@@ -210,6 +210,7 @@ class PrivateClassifier(Classifier):
         """
         self.check_parameters()
         X, y, schema = with_schema(X, y, self.schema, type(self).__name__)
+        check_stored_types(X, y, schema)
         return self._fit(MemorySource(X, y), schema, ledger)
 
     def fit_from(self, source: Source | CountsByQuery, *, ledger: Ledger | None = None) -> Self:
@@ -266,8 +267,8 @@ class PrivateClassifier(Classifier):
         guarantee = Guarantee.of(noisy.receipt, schema)
         self.__dict__.pop(self.fitted, None)
         self.schema_, self.receipt_, self.guarantee_ = schema, noisy.receipt, guarantee
-        self.remarks_ = remarks(noisy, schema)
         self._build(noisy, schema, self._set_names())
+        self.remarks_ = remarks(noisy, schema)
         self.noisy_ = noisy
         return self
 

@@ -40,6 +40,10 @@ ALONE = 0.02
 """If all classes but one together have less than this share of the records, there is nothing to tell apart."""
 
 
+NEGLIGIBLE = 1e-9
+"""A smaller variance counts as this: without noise, every answer tells the same."""
+
+
 class Estimate(NamedTuple):
     """A number of records, and the variance of its noise."""
 
@@ -86,11 +90,10 @@ def labelled(noisy: NoisyStatistics, schema: Schema) -> Estimate | None:
     leaves = [_summed(table) for query, table in noisy.tables if type(query) is LeafCounts]
     if leaves and (len(leaves) == 1 or not told):  # trees of a forest may each have their own records
         told.append(Estimate(sum(each.value for each in leaves), sum(each.variance for each in leaves)))
+    told = [each for each in told if each.variance < math.inf]
     if not told:
         return None
-    if any(each.variance == 0 for each in told):
-        return next(each for each in told if each.variance == 0)
-    weights = [1 / each.variance for each in told]
+    weights = [1 / max(each.variance, NEGLIGIBLE) for each in told]
     mean = sum(weight * each.value for weight, each in zip(weights, told, strict=True)) / sum(weights)
     return Estimate(mean, 1 / sum(weights))
 

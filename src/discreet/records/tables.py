@@ -50,17 +50,9 @@ class Table:
             if self._columns[name].dated:
                 raise DataError(f"column {name!r} holds dates or times; turn it into a number or a text first")
 
-    def check_types(self, schema: Schema) -> None:
-        """Raise DataError if a column is stored as numbers and none of its categories is one: all would be astray."""
-        for column in schema.columns:
-            if not isinstance(column, Categorical) or not self._columns[column.name].numeric:
-                continue
-            if column.missing is None and not any(map(_can_be_number, column.categories)):
-                raise DataError(
-                    f"column {column.name!r} is stored as numbers, and none of its categories is one "
-                    f"({_some(column.categories)}); pass its values as the schema spells them (a scaler or an encoder "
-                    "before the model may have changed them)"
-                )
+    def is_numeric(self, name: str) -> bool:
+        """Whether a column is stored as numbers or truth values."""
+        return self._columns[name].numeric
 
     def column(self, name: str) -> NDArray[Any]:
         """The values of one column."""
@@ -118,14 +110,30 @@ def open_labelled(X: Any, y: Any, schema: Schema) -> tuple[Table, Values]:
     """
     table = Table(X, schema)
     table.check(schema, target=y is None)
-    labels = table.labels(y, schema.target)
-    table.check_types(schema)
+    return table, table.labels(y, schema.target)
+
+
+def check_stored_types(X: Any, y: Any, schema: Schema) -> None:
+    """Raise DataError if labels or a column are stored as numbers where the schema has texts only: all would be astray.
+
+    For tables in memory, where transformers and ensembles may have changed the values. Types are structure: no value is
+    looked at.
+    """
+    table, labels = open_labelled(X, y, schema)
     if labels.numeric and not any(map(_can_be_number, schema.classes)):
         raise DataError(
             f"the labels are stored as numbers, and no class of the schema is one ({_some(schema.classes)}); pass them "
             "as the schema spells them (ensembles such as VotingClassifier and StackingClassifier number them first)"
         )
-    return table, labels
+    for column in schema.columns:
+        if not isinstance(column, Categorical) or not table.is_numeric(column.name):
+            continue
+        if column.missing is None and not any(map(_can_be_number, column.categories)):
+            raise DataError(
+                f"column {column.name!r} is stored as numbers, and none of its categories is one "
+                f"({_some(column.categories)}); pass its values as the schema spells them (a scaler or an encoder "
+                "before the model may have changed them)"
+            )
 
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
