@@ -5,10 +5,11 @@ from datetime import timedelta
 from fractions import Fraction
 
 import pytest
+from sqlalchemy import update
 
 from discreet.errors import BudgetError
 from discreet.schema import Categorical, Numeric, Schema
-from discreet.service import grants, job_views, jobs, log, people, projects, quotes
+from discreet.service import grants, job_views, jobs, log, people, projects, quotes, tables
 from discreet.service.clock import now
 from discreet.service.errors import KeyReusedError, NotAllowedError, NotFoundError, RequestError, StateError
 
@@ -137,6 +138,14 @@ def test_a_job_does_not_start_if_the_right_to_ask_has_ended(asked):
     assert asked.write(jobs.start, "w", ("count",), 10.0) is None
     assert asked.job(job, asked.owner).state == "cancelled"
     assert asked.standings(asked.given) == [(0, 0)] * 4
+
+
+def test_a_job_gets_the_epsilon_that_was_paid_whatever_its_row_says(asked):
+    job = asked.ask(COUNT)
+    asked.write(lambda connection: connection.execute(update(tables.jobs).values(epsilon="9", nano=0)))
+    started = asked.write(jobs.start, "w", ("count",), 10.0)
+    assert (started.id, started.epsilon) == (job, "1")
+    assert asked.standings(asked.given) == [(0, 1)] * 4
 
 
 def test_whoever_is_no_analyst_any_more_gets_no_answer(asked):

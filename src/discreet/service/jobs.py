@@ -279,7 +279,7 @@ def _drop_all(connection: Connection, condition: Any, state: str, by: int | None
 
 
 def _drop(connection: Connection, row: Any, state: str, by: int | None) -> None:
-    if row.state == "reserved" and row.nano:
+    if row.state == "reserved" and row.kind in PAID_KINDS:
         BOOKS.give_back(connection, row.id)
     connection.execute(update(jobs).where(jobs.c.id == row.id).values(state=state))
     log.write(connection, by, f"job.{state}", row.id)
@@ -303,14 +303,13 @@ def start(connection: Connection, worker: str, kinds: Sequence[str], least_slot:
             _drop(connection, row, "cancelled", None)
             continue
         version = version_by_id(connection, row.version_id)
-        if row.nano:
-            BOOKS.spend(connection, row.id)
+        epsilon = BOOKS.spend(connection, row.id) if row.kind in PAID_KINDS else row.epsilon  # what was paid, not asked
         at = now()
         wait = slot(row.kind, version.schema, version.records_declared, row.request, least_slot)
         times = {"started_at": at, "visible_at": at + wait}
         connection.execute(update(jobs).where(jobs.c.id == row.id).values(state="running", worker=worker, **times))
         log.write(connection, None, "job.started", row.id)
-        return Started(row.id, row.kind, version, dict(row.request), row.epsilon, at, at + wait)
+        return Started(row.id, row.kind, version, dict(row.request), epsilon, at, at + wait)
     return None
 
 
@@ -370,7 +369,7 @@ def forfeit(connection: Connection) -> int:
     waiting = select(jobs).where(jobs.c.state.in_(("requested", "reserved", "running"))).order_by(jobs.c.id)
     rows = connection.execute(waiting.with_for_update()).all()
     for row in rows:
-        if row.state == "reserved" and row.nano:
+        if row.state == "reserved" and row.kind in PAID_KINDS:
             BOOKS.spend(connection, row.id)
         state = "cancelled" if row.state == "requested" else "failed"
         outcome = {} if state == "cancelled" else {"outcome": row.outcome or "failed"}
@@ -383,7 +382,7 @@ def forfeit(connection: Connection) -> int:
             connection.execute(
                 update(versions).where(versions.c.id == row.version_id, open_states).values(state="failed")
             )
-    return sum(row.state == "reserved" and row.nano > 0 for row in rows)
+    return sum(row.state == "reserved" and row.kind in PAID_KINDS for row in rows)
 
 
 def busy_until(connection: Connection, worker: str) -> datetime | None:

@@ -132,9 +132,12 @@ class Books:
         paid = as_book_adjacency(adjacency)
         self._take(connection, accounts, epsilon, paid, name, reservation_id, "reserve", at or chain.now())
 
-    def spend(self, connection: Connection, reservation_id: str) -> None:
-        """Spend what was reserved, for good. Data may be read after this was committed, and not before."""
-        self._settle(connection, reservation_id, "spend")
+    def spend(self, connection: Connection, reservation_id: str) -> str:
+        """Spend what was reserved, for good; returns the epsilon that is now paid, as it was asked for.
+
+        Data may be read after this was committed, and not before.
+        """
+        return self._settle(connection, reservation_id, "spend")
 
     def give_back(self, connection: Connection, reservation_id: str) -> None:
         """Return what was reserved and not spent."""
@@ -211,7 +214,7 @@ class Books:
         entry = end.continued(kind=kind, reservation_id=reservation_id, **facts, accounts=listed, at=at)
         TAKE.run(connection, {**named("reservation_", {**own, **facts}), "ids": wanted, **more, **entry})
 
-    def _settle(self, connection: Connection, reservation_id: str, kind: str) -> None:
+    def _settle(self, connection: Connection, reservation_id: str, kind: str) -> str:
         asked = {"reservation": reservation_id}
         end = chain.lock_of(connection, reservation_id)
         if end is None:
@@ -225,6 +228,7 @@ class Books:
         entry = end.continued(kind=kind, reservation_id=row.id, **facts, accounts=row.account_ids, at=chain.now())
         state = {"new_state": "spent" if spends else "returned", "ids": json.loads(row.account_ids)}
         SETTLE.run(connection, {**asked, **state, **more, **entry})
+        return str(row.epsilon)
 
 
 def check_name(name: object, least: int = 1) -> None:

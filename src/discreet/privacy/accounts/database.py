@@ -237,4 +237,5 @@ def _forget_after_fork() -> None:
         _TURNS[engine] = _turns(engine)
 
 
-os.register_at_fork(after_in_child=_forget_after_fork)
+if hasattr(os, "register_at_fork"):  # not where processes do not fork
+    os.register_at_fork(after_in_child=_forget_after_fork)
