@@ -1,6 +1,6 @@
 # make demo   trains, explains and plots on built-in data      make check  style, types, imports
 # make test   the tests of the library and the commands         make bench  benchmarks (needs DISCREET_DATA)
-# make test-research   papers, comparison and reproduction, which take minutes
+# make test-long   tests that take minutes: papers, comparison, reproduction, memory of large tables, advice on data left out
 # make coverage   lines and branches of the fast tests: what no test runs
 # make test-flower   federated training carried by Flower, in an environment of its own
 # make service-demo   a service with public data, on which the whole story runs by itself: look at it in a browser
@@ -14,8 +14,9 @@ FLOWER := .venv-flower
 ENGINES := .venv-engines
 SERVICE := .venv-service
 SERVING := .venv-serving
+LONG := tests/research tests/suites/test_memory.py tests/advice/test_left_out.py
 
-.PHONY: demo test test-research test-fast coverage test-flower test-engines test-service service-demo check bench clean
+.PHONY: demo test test-long test-fast coverage test-flower test-engines test-service service-demo check bench clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -27,10 +28,10 @@ demo: $(READY)
 	$(BIN)/discreet demo
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --ignore tests/research
+	$(BIN)/python -m pytest -n 2 $(addprefix --ignore ,$(LONG))
 
-test-research: $(READY)
-	$(BIN)/python -m pytest -n 2 tests/research
+test-long: $(READY)
+	$(BIN)/python -m pytest -n 2 $(LONG)
 
 test-fast: $(READY)
 	$(BIN)/python -m pytest -n 2 -m "not slow"

@@ -39,7 +39,7 @@ def picked(request: Any, monkeypatch: Any) -> str:
 
 
 @pytest.mark.parametrize("classes", CLASSES)
-@pytest.mark.parametrize("records", [40, 10**6, None])
+@pytest.mark.parametrize("records", [40, 20_000, None])
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
