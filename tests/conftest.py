@@ -6,6 +6,8 @@ import os
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ.get("OPENBLAS_NUM_THREADS", "1")
 os.environ["OMP_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
 
+import signal
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -16,6 +18,8 @@ settings.register_profile(
     "discreet", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("discreet")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background: interruptions would never arrive
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
