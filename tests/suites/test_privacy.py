@@ -260,7 +260,8 @@ def test_published_numbers_are_integers_on_one_lattice() -> None:
 def test_large_tables_stay_within_epsilon(numeric: str, caplog: pytest.LogCaptureFixture) -> None:
     """Two million records, so that no branch on large counts goes unseen: exact counts differ by one record only."""
     rows = 2_000_000
-    table = {name: np.full(rows, 0.5) for name in schema().names} | {"label": np.full(rows, "x")}
+    columns = {each.name: 0.5 if isinstance(each, Numeric) else "stray" for each in schema().columns}
+    table = {name: np.full(rows, value) for name, value in {**columns, "label": "x"}.items()}
     other = {name: values[:-1] for name, values in table.items()}
     fit = lambda data: NaiveBayes(schema(), epsilon=1.0, numeric=numeric, random_state=7).fit(data)  # noqa: E731
     loss, model, twin = replay(fit, table, other)
