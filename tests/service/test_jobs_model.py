@@ -2,6 +2,7 @@
 
 import math
 import os
+import uuid
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
@@ -52,6 +53,17 @@ class Clock:
     at = datetime(2030, 1, 1, tzinfo=UTC)
 
 
+class Names:
+    """Names of jobs in the order in which they are made: a schedule that is played again takes the same jobs."""
+
+    number = 0
+
+    @classmethod
+    def uuid4(cls):
+        cls.number += 1
+        return uuid.UUID(int=cls.number)
+
+
 def made_clinic(connection):
     """People, a ready version, and a grant for each of two analysts in one project; all rows in this transaction."""
     owner = people.add_person(connection, "olga", "Olga", ("owner",))
@@ -85,7 +97,7 @@ class Machine(RuleBasedStateMachine):
     def begin(self):
         self.connection = self.engine.connect()
         self.outer = self.connection.begin()
-        Clock.at = datetime(2030, 1, 1, tzinfo=UTC)
+        Clock.at, Names.number = datetime(2030, 1, 1, tzinfo=UTC), 0
         self.owner, self.people, self.grants = made_clinic(self.connection)
         self.active = [True, True]
         self.model = {}
@@ -300,6 +312,7 @@ class TestJobs:
     def test_any_order_of_steps_agrees_with_the_model(self, clinic, monkeypatch):
         for module in (jobs, grants, projects, job_views):
             monkeypatch.setattr(module, "now", lambda: Clock.at)
+        monkeypatch.setattr(jobs, "uuid", Names)
         self.forget_people(clinic)
         Machine.engine = clinic.engine
         few = int(os.environ.get("DISCREET_SCHEDULES", "60" if clinic.engine.dialect.name == "sqlite" else "30"))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from discreet import Categorical, Numeric, Schema
 from discreet.errors import SchemaError
 from discreet.queries.crossed import CrossedCounts
+from discreet.queries.predicates import LARGEST
 from discreet.queries.tables import ClassCounts, Counts, Moments, SoftCounts, SplineCounts, Total
 from discreet.schema.columns import NUMBER, is_utf8, text_of
 from discreet.sources.crossed_counts import CountedTables
@@ -86,7 +87,8 @@ def crossed_queries(schema):
             some = {"column": column.name, "in": list(column.categories[::2])}
             axis = {"column": column.name}
         else:
-            some = {"column": column.name, "between": [column.lower, column.missing_value]}
+            middle = column.missing_value
+            some = {"column": column.name, "between": [None, middle if abs(middle) <= LARGEST else None]}
             axis = {"column": column.name, "bins": 3, "overlapping": place % 2 == 0}
         found += [CrossedCounts.of([some], [schema.target]), CrossedCounts.of(by=[axis, schema.target])]
         if place:
