@@ -141,6 +141,9 @@ def train(model, **parameters):
         (train("random-forest", n_trees=50, max_depth=6, thresholds=1000), 400, 15.7 / 4),
         (train("decision-tree", max_depth=12, thresholds=1000), 20_000, 4.3),
         (train("svm", knots=64), 20_000, 3.2),
+        ({**train("decision-tree"), "epsilon": "10000"}, 400, 1.4),
+        ({**train("random-forest"), "epsilon": "10000"}, 400, 7.8),
+        ({**train("random-forest"), "epsilon": "10000"}, 20_000, 7.7),
         ({"kind": "score", "release": "of 50 trees"}, 10**6, 0.74 + 6.5),
         ({"kind": "count", "choose": {"candidates": [{}] * 4096, "wanted": 64}}, 20_000, 2.5),
     ],
@@ -148,6 +151,15 @@ def train(model, **parameters):
 def test_a_slot_is_several_times_what_the_largest_requests_took(request_, records, took):
     """Otherwise an asker chooses a request that ends close to its deadline, and learns its time from the outcome."""
     whole = slot(request_["kind"], WIDE, records, request_, 1.0)
+    assert deadline(whole).total_seconds() >= 3 * took
+
+
+@pytest.mark.parametrize(("columns", "classes", "model", "took"), [(300, 2, "auto", 4.8), (60, 10, "auto", 2.9),
+                                                                  (300, 2, "random-forest", 9.8)])  # fmt: skip
+def test_a_slot_is_several_times_what_wide_tables_took(columns, classes, model, took):
+    given = [Numeric(f"n{i}", 0, 100) for i in range(columns)]
+    schema = Schema(given, "ill", [f"c{i}" for i in range(classes)], records=400)
+    whole = slot("train", schema, 400, {**train(model), "epsilon": "10000"}, 1.0)
     assert deadline(whole).total_seconds() >= 3 * took
 
 

@@ -105,7 +105,7 @@ def _copy(source: Path, target: Path) -> None:
         raise FileError(f"cannot read {source}: no such file; check the folder")
     try:
         with (
-            closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as old,
+            closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as old,
             closing(sqlite3.connect(target)) as new,
         ):
             old.backup(new)

@@ -22,6 +22,7 @@ import math
 from datetime import timedelta
 from typing import Any
 
+from discreet.privacy.epsilon import as_epsilon
 from discreet.schema import Schema
 
 UNDECLARED = 100_000
@@ -46,8 +47,13 @@ NODE_SECONDS, QUESTION_SECONDS, TREE_RECORD_SECONDS = 2.5e-4, 4e-7, 4e-5
 levels on 400 and 20,000 records of 15 columns took."""
 SCORE_RECORD_SECONDS = 2.6e-5
 """Seconds per record that a score takes with the largest forest that can be asked for, whatever its columns."""
-USUAL_DEPTH, USUAL_THRESHOLDS = 6, 16
-"""What a tree is taken to have unless the request says it: "auto" grows larger trees only at a large epsilon."""
+USUAL_TREES, USUAL_THRESHOLDS = 10, 260
+"""Trees and thresholds per column unless the request says it: the most that "auto" takes."""
+LEAST_DEPTH = 6
+"""Trees are taken to have at least so many levels; how many "auto" grows follows from public facts, as in the model."""
+COLUMN_SECONDS = 0.06
+"""Seconds that a linear model takes per column and pair of classes, however few records there are: four times what 300
+columns took."""
 KNOTS = 32
 """A linear model with so many knots takes twice as long as with few."""
 REGISTRATION = timedelta(hours=1)
@@ -74,6 +80,8 @@ def slot(kind: str, schema: Schema | None, records: int | None, request: dict[st
     seconds = START + CELL_SECONDS[kind] * weight * cells + QUERY_SECONDS * len(request.get("queries", ()))
     seconds += SCORE_RECORD_SECONDS * (records or UNDECLARED) if kind == "score" else 0.0
     seconds += growing(request, schema, records) + _choosing(request.get("choose"), records)
+    if kind == "train" and request.get("model", "auto") in ("auto", "svm"):
+        seconds += COLUMN_SECONDS * len(schema.columns) * max(1.0, len(schema.classes) / 2)
     return timedelta(seconds=least * math.ceil(seconds / least))
 
 
@@ -83,15 +91,23 @@ def growing(request: dict[str, Any], schema: Schema, records: int | None) -> flo
     Were they left out, an asker could choose them such that a fit ends close to its deadline; whether it overran would
     then tell the time of the fit, which depends on the number of records, for the smallest price.
     """
-    if request.get("model") not in ("decision-tree", "random-forest"):
+    model = request.get("model")
+    if model not in ("auto", "decision-tree", "random-forest"):
         return 0.0
-    trees, depth, thresholds = (_number(request, *each) for each in _TREE)
-    questions = (len(schema.columns) + 1) * thresholds
+    trees = _number(request, "n_trees", USUAL_TREES) if model == "random-forest" else 1.0
+    questions = (len(schema.columns) + 1) * _number(request, "thresholds", USUAL_THRESHOLDS)
+    depth = _number(request, "max_depth", _usual_depth(request, schema, questions))
     nodes = math.pow(2.0, min(depth, 64.0)) * (NODE_SECONDS + QUESTION_SECONDS * questions)
-    return trees * (nodes + TREE_RECORD_SECONDS * (records or UNDECLARED))
+    by_record = 0.0 if model == "auto" else TREE_RECORD_SECONDS  # the weight of auto provides for its records
+    return trees * (nodes + by_record * (records or UNDECLARED))
 
 
-_TREE = (("n_trees", 1), ("max_depth", USUAL_DEPTH), ("thresholds", USUAL_THRESHOLDS))
+def _usual_depth(request: dict[str, Any], schema: Schema, questions: float) -> int:
+    """The levels of a tree whose depth the request leaves open: a function of epsilon and of the declared records."""
+    from discreet.models.trees import plan
+
+    strength = plan.signal(schema, as_epsilon(request.get("epsilon", 1)), schema.records or UNDECLARED)
+    return max(LEAST_DEPTH, plan.greedy_depth(strength, math.ceil(questions), len(schema.classes)))
 
 
 def _number(request: dict[str, Any], name: str, usual: int) -> float:
