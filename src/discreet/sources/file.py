@@ -21,7 +21,7 @@ def open_file(path: str | Path, table: str | None = None) -> Source:
     """A .csv, .parquet or .duckdb file as a source; `table` names the table of a .duckdb file.
 
     Several Parquet files with the same columns are one table: give their folder, or a pattern such as
-    "data/*.parquet". The list of files is taken now, and is public. Folders inside the folder are not read, and names
+    `data/*.parquet`. The list of files is taken now, and is public. Folders inside the folder are not read, and names
     such as "year=2024" do not become columns.
 
     >>> from discreet.sources.file import open_file  # doctest: +SKIP
