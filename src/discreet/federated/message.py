@@ -45,7 +45,7 @@ class Message:
     >>> X, y, schema = datasets.load("iris")
     >>> invitation = invite(schema, 1, ["north"])
     >>> sent = Party("north", MemorySource({**X, schema.target: y}), Ledger(1)).answer(invitation).to_bytes()
-    >>> Message.from_bytes(sent).party
+    >>> Message.from_bytes(sent, invitation).party
     'north'
     """
 
