@@ -4,6 +4,7 @@ A page's blocks run in order, in a folder of their own that has what `discreet d
 names, `sh` blocks are commands. Pages that need a server say here which test runs them.
 """
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -39,6 +40,7 @@ def pages() -> dict[str, list[tuple[str, str]]]:
 
 
 PAGES = pages()
+NOTEBOOKS = sorted((DOCS.parent / "examples" / "notebooks").glob("*.ipynb"))
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +66,18 @@ def test_a_page_works_as_printed(
             exec(compile(text, f"docs/{name}.md", "exec"), names)
         else:
             run_script("\n".join(line for line in text.splitlines() if not line.startswith("pip install ")))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DISCREET_DATA", "")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    names: dict[str, object] = {"__name__": "__main__"}
+    for cell in cells:
+        assert not cell.get("outputs"), "notebooks are committed without outputs"
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), path.name, "exec"), names)
 
 
 def test_pages_that_run_elsewhere_name_tests_that_exist() -> None:
