@@ -23,7 +23,14 @@ ELSEWHERE = {
     "service": "tests/service",
 }
 """Pages whose blocks need a server, minutes or other packages, and the tests that run them."""
-LONG = {"start", "guides/analyst", "guides/reproduce-a-table", "guides/three-parties", "models/bee-rules", "models/local-perturbation"}
+LONG = {
+    "start",
+    "guides/analyst",
+    "guides/reproduce-a-table",
+    "guides/three-parties",
+    "models/bee-rules",
+    "models/local-perturbation",
+}
 """Pages that take more than a few seconds."""
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 

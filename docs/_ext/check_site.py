@@ -1,6 +1,6 @@
 """Checks a built site without a network: every link inside it leads somewhere, and every public name has a page.
 
-    python docs/_ext/check_site.py docs/_build/html
+python docs/_ext/check_site.py docs/_build/html
 """
 
 from __future__ import annotations

@@ -95,7 +95,9 @@ def results_page() -> str:
     for path in sorted(RESULTS.rglob("*.md")):
         title = path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ").strip()
         rows.append(f"- [{title}](benchmarks/{path.relative_to(RESULTS).as_posix()})")
-    pages = "\n".join(f"benchmarks/{path.relative_to(RESULTS).with_suffix('').as_posix()}" for path in sorted(RESULTS.rglob("*.md")))
+    pages = "\n".join(
+        f"benchmarks/{path.relative_to(RESULTS).with_suffix('').as_posix()}" for path in sorted(RESULTS.rglob("*.md"))
+    )
     return (
         "# Benchmarks\n\nThe last results, as they are committed in `benchmarks/results`, each with the command that made it. "
         "The data are public, and the scores are not themselves private. Times are ratios measured in one run.\n\n"
@@ -117,7 +119,12 @@ def make(_app: Any) -> None:
     MADE.mkdir(exist_ok=True)
     copy_results()
     flower = (ROOT / "examples" / "flower" / "README.md").read_text(encoding="utf-8")
-    pages = {"flower": "---\norphan: true\n---\n\n" + flower, "commands": commands_page(), "results": results_page(), "changelog": changelog_page()}
+    pages = {
+        "flower": "---\norphan: true\n---\n\n" + flower,
+        "commands": commands_page(),
+        "results": results_page(),
+        "changelog": changelog_page(),
+    }
     for name, text in pages.items():
         path = MADE / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -1,6 +1,6 @@
 """Run in an environment that has one extra alone: what it is for works, and what others are for names them.
 
-    python tests/support/extras.py plot
+python tests/support/extras.py plot
 """
 
 import importlib
@@ -32,7 +32,9 @@ def duckdb(folder: Path) -> None:
     from discreet.sources.duckdb import DuckDBSource
 
     with engine.connect(folder / "iris.duckdb") as connection:
-        connection.execute("CREATE TABLE t AS SELECT 1.0 sepal_length, 1.0 sepal_width, 1.0 petal_length, 1.0 petal_width")
+        connection.execute(
+            "CREATE TABLE t AS SELECT 1.0 sepal_length, 1.0 sepal_width, 1.0 petal_length, 1.0 petal_width"
+        )
         connection.execute("ALTER TABLE t ADD COLUMN species VARCHAR")
         NaiveBayes(schema.replace(target="species"), epsilon=1).fit_from(DuckDBSource(connection, "t"))
 
