@@ -8,7 +8,6 @@ released, `flower` has Flower's own environment.
 from __future__ import annotations
 
 import hashlib
-import sys
 import time
 import zipfile
 from pathlib import Path
@@ -103,7 +102,3 @@ assert taken < {MOST_IMPORT}, taken
 
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-if sys.version_info < (3, 11):
-    raise SystemExit("discreet needs Python 3.11 or newer")

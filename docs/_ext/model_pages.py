@@ -56,8 +56,8 @@ def make(_app: Any) -> None:
     draw()
     for model, table in accuracies().items():
         text = (
-            f"{table}\n\nShare of test records classified correctly, add-remove, number of records declared; measured by "
-            "`benchmarks/frontier.py` on public data, so these scores are not themselves private "
+            f"{table}\n\nShare of test records classified correctly, add-remove, number of records declared; measured "
+            "by `benchmarks/frontier.py` on public data, so these scores are not themselves private "
             "({doc}`all models and rivals </_made/benchmarks/frontier>`).\n"
         )
         (MADE / f"{model}.txt").write_text(text, encoding="utf-8")

@@ -13,8 +13,8 @@ X, y, schema = datasets.load("breast-cancer")
 database = CountDatabase({**X, schema.target: y}, schema, ledger=Ledger(2), random_state=0)
 
 # %%
-# One question: tumours by radius and diagnosis, for ε = 1/2. The interval of each count is known, because the law of the
-# noise is public.
+# One question: tumours by radius and diagnosis, for ε = 1/2. The interval of each count is known, because the law of
+# the noise is public.
 
 answer = database.count(by=[{"column": "mean_radius", "bins": 8}, "diagnosis"], epsilon="1/2")
 figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")

@@ -56,7 +56,8 @@ def accounts(folder: Path) -> None:
     try:
         app(["budget", "limit", f"sqlite:///{folder}/money.db#clinic", "2", "--adjacency", "add-remove"])
     except SystemExit as end:
-        assert not end.code
+        if end.code:
+            raise
     ledger = Ledger(url=f"sqlite:///{folder}/money.db#clinic")
     NaiveBayes(schema, epsilon=1).fit(X, y, ledger=ledger)
     assert ledger.remaining == 1
@@ -101,7 +102,8 @@ def main(name: str) -> None:
             try:
                 run(Path(folder))
             except (MissingExtra, ModuleNotFoundError) as error:
-                assert use != name and use not in INCLUDED.get(name, ()), f"{use}: {error}"
+                if use in {name} | INCLUDED.get(name, set()):
+                    raise
                 print(f"{use}: not here ({error})")
             else:
                 print(f"{use}: works")
