@@ -100,7 +100,8 @@ def results_page() -> str:
     )
     return (
         "# Benchmarks\n\nThe last results, as they are committed in `benchmarks/results`, each with the command "
-        "that made it. The data are public, and the scores are not themselves private. Times are ratios measured in one run.\n\n"
+        "that made it. The data are public, and the scores are not themselves private. "
+        "Times are ratios measured in one run.\n\n"
         + "\n".join(rows)
         + f"\n\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
     )
