@@ -35,8 +35,9 @@ from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import Randomness, as_rng
 from discreet.queries.added_scores import AddedScores
 from discreet.queries.trees import Tree
+from discreet.records.chosen_columns import check_places
 from discreet.records.encoding import Cells, Codes, class_codes
-from discreet.records.tables import as_vector, check_stored_types
+from discreet.records.tables import as_vector
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source, check_rows, finish
@@ -152,6 +153,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, self.fitted)
         if isinstance(self.schema, str):
             X = checked_public(X, width=len(self.schema_.columns), kind=type(self).__name__)
+        check_places(X, self.schema_)
         return self._scores(X)
 
     def _joined(self, X: Any) -> Matrix:
@@ -210,7 +212,6 @@ class PrivateClassifier(Classifier):
         """
         self.check_parameters()
         X, y, schema = with_schema(X, y, self.schema, type(self).__name__)
-        check_stored_types(X, y, schema)
         return self._fit(MemorySource(X, y), schema, ledger)
 
     def fit_from(self, source: Source | CountsByQuery, *, ledger: Ledger | None = None) -> Self:
