@@ -59,7 +59,9 @@ CHANGING = {
 
 @pytest.mark.parametrize("name", NUMBERING)
 def test_ensembles_that_number_labels_say_why_they_fail(name):
-    with pytest.raises(DataError, match="labels are stored as numbers.*VotingClassifier.*whose classes are the numbers"):
+    with pytest.raises(
+        DataError, match=r"labels are stored as numbers.*VotingClassifier.*whose classes are the numbers"
+    ):
         NUMBERING[name].fit(X, Y)
 
 
@@ -83,10 +85,9 @@ def test_the_named_remedy_works_and_others_need_none():
         assert set(ensemble.fit(X, Y).predict(X)) <= {"no", "yes"}
     with pytest.raises(ValueError, match="sample_weight"):  # AdaBoost says it itself
         AdaBoostClassifier(MODEL).fit(X, Y)
+    numbers = NaiveBayes(SCHEMA.replace(columns=[Numeric("a", 0, 1), Numeric("b", 0, 1)]))
     with pytest.raises(DataError, match="1 features, but the schema has 2"):
-        make_pipeline(SelectKBest(k=1), NaiveBayes(SCHEMA.replace(columns=[Numeric("a", 0, 1), Numeric("b", 0, 1)]))).fit(
-            np.random.default_rng(0).random((40, 2)), Y
-        )
+        make_pipeline(SelectKBest(k=1), numbers).fit(np.random.default_rng(0).random((40, 2)), Y)
 
 
 def test_selectors_and_perturbation_refuse_for_free_too():

@@ -246,6 +246,9 @@ class PrivateClassifier(Classifier):
         schema = database.schema
         if not isinstance(self.schema, Schema) or self.schema.hash != schema.hash:
             raise ParameterError("the model has another schema than the count database; use the schema of the database")
+        own = getattr(database, "ledger", None)  # of a service, the accounts are checked there, request by request
+        if isinstance(own, Ledger):
+            own.check(as_epsilon(self.epsilon), schema.adjacency)  # a fit that cannot finish spends nothing
         noisy = self._learn_by_counts(database, schema, as_epsilon(self.epsilon), f"{self.kind} for {schema.target}")
         return self._make(noisy, schema)
 
@@ -273,10 +276,13 @@ class PrivateClassifier(Classifier):
         self.noisy_ = noisy
         return self
 
-    def save(self, path: str | Path) -> None:
-        """Write the model with its card to a JSON file; `discreet.load` reads it."""
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model with its card to a JSON file; `discreet.load` reads it.
+
+        A file that exists is kept, and an error raised, unless `overwrite` is set: it may have cost budget.
+        """
         check_is_fitted(self, self.fitted)
-        saving.save(self, path)
+        saving.save(self, path, overwrite=overwrite)
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""

@@ -43,7 +43,7 @@ def narrowed(schema: Schema, names: Sequence[str], guarantee: Guarantee) -> Sche
 
 
 class _Narrowing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A selector, but for the mark: scikit-learn puts what this `transform` returns into the container of set_output."""
+    """A selector without the mark: scikit-learn puts what this `transform` returns into the container of set_output."""
 
     schema: Schema | str
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import DataError, SchemaError
-from discreet.schema import Schema
+from discreet.schema import Paid, Schema
 
 MARK = "discreet.chosen"
 """The key of the mark in the metadata of pandas and Arrow."""
@@ -108,15 +108,16 @@ def check_price(table: Any, schema: Schema) -> None:
     if choice is None or not schema.is_public:
         return
     paid, stated = choice.narrow.chosen, schema.chosen
-    if choice.narrow.is_public and paid is None:
+    if choice.narrow.is_public and (paid is None or _covers(stated, paid)):
         return
-    if choice.narrow.is_public and stated is not None and paid is not None:
-        if stated.adjacency is paid.adjacency and stated.epsilon >= paid.epsilon:
-            return
     raise DataError(
         "the columns of the table were chosen by a selector, and the schema does not say what that cost; give selector "
         "and model the same schema, or the model the selector's selected_schema_"
     )
+
+
+def _covers(stated: Paid | None, paid: Paid) -> bool:
+    return stated is not None and stated.adjacency is paid.adjacency and stated.epsilon >= paid.epsilon
 
 
 def check_places(table: Any, schema: Schema) -> None:

@@ -125,8 +125,8 @@ def check_stored_types(X: Any, y: Any, schema: Schema) -> None:
     if labels.numeric and not any(map(_can_be_number, schema.classes)):
         raise DataError(
             f"the labels are stored as numbers, and no class of the schema is one ({_some(schema.classes)}); pass them "
-            "as the schema spells them (VotingClassifier, StackingClassifier, BaggingClassifier, OneVsRestClassifier and "
-            "cross_val_predict number them first: give these a schema whose classes are the numbers)"
+            "as the schema spells them (VotingClassifier, StackingClassifier, BaggingClassifier, OneVsRestClassifier "
+            "and cross_val_predict number them first: give these a schema whose classes are the numbers)"
         )
     for column in schema.columns:
         if not isinstance(column, Categorical) or not table.is_numeric(column.name):

@@ -170,10 +170,13 @@ class BeeRules(Classifier):
             raise damaged from None
         return self
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a JSON file, with a card that says what is guaranteed, or that nothing is."""
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model to a JSON file, with a card that says what is guaranteed, or that nothing is.
+
+        A file that exists is kept, and an error raised, unless `overwrite` is set: it may have cost budget.
+        """
         check_is_fitted(self, self.fitted)
-        saving.save(self, path)
+        saving.save(self, path, overwrite=overwrite)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the normalised votes of the rules; see `resolve` and `default`."""
