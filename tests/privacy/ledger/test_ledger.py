@@ -339,7 +339,7 @@ def test_what_is_not_a_ledger_is_refused_before_anything_is_read(wrong):
 
 @pytest.mark.parametrize("letter", ["n", "ü", "\ud800"])
 def test_names_are_bounded_since_databases_find_entries_by_them(letter, tmp_path):
-    """PostgreSQL cannot index more than 2,704 bytes; every kind of ledger refuses the same names, and before it pays."""
+    """PostgreSQL cannot index more than 2,704 bytes; every kind of ledger refuses the same names, before it pays."""
     size = len(letter.encode(errors="replace"))
     for ledger in (Ledger(1), Ledger(1, path=tmp_path / "l.jsonl")):
         with pytest.raises(ParameterError, match="more than 2000 bytes; give it, or the column"):
