@@ -2,7 +2,7 @@
 
 A generated table of 800 records, of which nine in ten are spoiled in one of the ways that no error can report; then the
 public data sets as they are. A remark is post-processing of the published answers (src/discreet/models/remarks.py).
-`python benchmarks/remarks.py --data DIR` made results/remarks.md.
+`python benchmarks/remarks.py --data DIR` writes results/remarks.md.
 The data are public or generated: these shares are not private. Noise is seeded, so results repeat.
 """
 
