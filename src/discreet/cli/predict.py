@@ -31,6 +31,7 @@ def predict(
     ] = None,
     table: options.DataTable = None,
     stream: options.Stream = False,
+    force: options.Force = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON: a list of records, or with --out a summary.")
     ] = False,
@@ -48,7 +49,7 @@ def predict(
     if proba and not trained.probabilistic:
         raise ParameterError(f"--proba: a model of kind {trained.kind} gives no probabilities; leave --proba out")
     if out is not None:
-        check_out(out, model, *inputs.data_files(data))
+        check_out(out, model, *inputs.data_files(data), force=force)
         check_table(out)
     source = inputs.open_data(data, table, stream=stream)
     try:

@@ -95,7 +95,7 @@ def train(
             _hint(loss, public, is_kept=ledger is not None)
         with counting(source):
             estimator.fit_from(source, ledger=payment.ledger)
-        estimator.save(out)
+        estimator.save(out, overwrite=True)  # checked above; it is paid for now
         payment.outcome = f"the model is in {out}"
         if as_json:
             emit(_report(estimator, out, payment.ledger))
@@ -151,7 +151,7 @@ def _train_rules(
         raise ParameterError(PRICELESS)
     check_out(out, data, None if schema is None else inputs.schema_file(schema), force=force)
     estimator = fit_rules(_estimator("bee-rules", settings, seed), data, schema, clear)
-    estimator.save(out)
+    estimator.save(out, overwrite=True)
     if as_json:
         emit(_report(estimator, out, None))
         return
