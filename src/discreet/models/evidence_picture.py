@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.models.explanation import Evidence, ranked
 from discreet.pictures.figure import COLOURS, MARKERS, colours_of, new_figure
 from discreet.pictures.labels import caption, height_of, name_across, title, width_of, wrapped
-from discreet.pictures.noise import BAR, BARS, GREY, NO_NOISE, UNKNOWN
+from discreet.pictures.noise import BAR, BARS, GREY, GREYED, NO_NOISE, UNKNOWN
 from discreet.schema.columns import Label
 
 Matrix = NDArray[np.float64]
@@ -48,7 +48,7 @@ def draw(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label], 
             painter.detail(axis, each)
             axis.set_title(wrapped(each.name, 40), fontsize=9)
     title(figure, heading)
-    caption(figure, f"{painter.legend} {_noise_in_words(listed)}".strip())
+    caption(figure, f"{painter.legend} {_noise_in_words(listed, painter.told)}".strip())
     return figure
 
 
@@ -61,10 +61,10 @@ def _stacked(details: Sequence[Evidence], painter: _Painter) -> list[list[Eviden
     return [own for own in stacks if own]
 
 
-def _noise_in_words(listed: Sequence[Evidence]) -> str:
+def _noise_in_words(listed: Sequence[Evidence], told: str) -> str:
     if any(each.has_noise for each in listed):
         unknown = [each.name for each in listed if each.margins is None]
-        return f"{BARS} (Not known, and not shown, for {', '.join(unknown)}.)" if unknown else BARS
+        return f"{told} (Not known, and not shown, for {', '.join(unknown)}.)" if unknown else told
     return UNKNOWN if any(each.margins is None for each in listed) else NO_NOISE
 
 
@@ -80,6 +80,7 @@ class _Painter(Protocol):
     bar: float
     above: float
     legend: str
+    told: str
 
     def height(self, each: Evidence) -> float: ...
     def bits(self, axis: Any, listed: Sequence[Evidence], names: Sequence[str]) -> None: ...
@@ -89,7 +90,7 @@ class _Painter(Protocol):
 class _Marks:
     """Few classes: a colour and a mark for each."""
 
-    bits_width, width = 2.9, 2.5
+    bits_width, width, told = 2.9, 2.5, BARS
     legend = "Marks: the rarer the value, the smaller."
 
     def __init__(self, prior: Matrix, classes: Sequence[Label]) -> None:
@@ -174,7 +175,7 @@ def _times(power: int) -> str:
 class _HeatMaps:
     """Many classes: a column for each; purple for less likely than overall, orange for more likely, grey for noise."""
 
-    bar = 0.26
+    bar, told = 0.26, GREYED
 
     def __init__(self, prior: Matrix, classes: Sequence[Label], details: Sequence[Evidence]) -> None:
         self._prior, self._classes = prior, classes
@@ -198,7 +199,7 @@ class _HeatMaps:
         image = axis.imshow(
             np.ma.masked_array(bits, np.array(noise)),
             aspect="auto",
-            cmap=_with_grey("cividis"),
+            cmap=_with_grey("viridis"),
             vmin=0,
             vmax=float(bits.max()) or 1.0,
         )

@@ -8,5 +8,6 @@ BAR = "#404040"
 """The bars that show the noise."""
 
 BARS = "Bars: 95 % of the noise. Grey: within the noise, so it may mean nothing."
+GREYED = "Grey: within 95 % of the noise, so it may mean nothing."
 NO_NOISE = "Without noise: these are the exact figures of the training records."
 UNKNOWN = "The size of the noise is not known here, so it is not shown."
