@@ -234,6 +234,4 @@ def _with_grey(name: str) -> Any:
     """A colour map in which masked cells are grey."""
     from matplotlib.colors import ListedColormap
 
-    made = ListedColormap(colours_of(name, np.linspace(0, 1, 256)))
-    made.set_bad(GREY)
-    return made
+    return ListedColormap(colours_of(name, np.linspace(0, 1, 256))).with_extremes(bad=GREY)

@@ -11,6 +11,8 @@ LONGEST = 200
 """A text with more letters than this is shortened in its middle: it would fill the picture. Nothing else is cut."""
 LINE = 1.25
 """Height of a line of text, in multiples of the size of its letters."""
+_PARTS = re.compile(r"\s+|(?:[^\s_\-/.,;]|[.,](?=\d))+[_\-/.,;]*|[_\-/.,;]+")
+"""Parts of a text after which a line may end: words and spaces, but not the two halves of a number."""
 POINTS = 72
 """Points per inch."""
 
@@ -34,7 +36,7 @@ def wrapped(text: object, letters: int = 24) -> str:
     'marital_status =\nMarried-civ-spouse'
     """
     lines, line = [], ""
-    for word in re.findall(r"\s+|[^\s_\-/.,;]+[_\-/.,;]*|[_\-/.,;]+", plain(text)):
+    for word in _PARTS.findall(plain(text)):
         while len(line + word.rstrip()) > letters:
             if line.strip():
                 lines.append(line.strip())

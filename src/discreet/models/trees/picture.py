@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from discreet.models.trees.leaves import GrownTree
 from discreet.models.trees.text import content, more_questions
-from discreet.pictures.figure import colours_of, new_figure
+from discreet.pictures.figure import class_colours, ink_on, new_figure
 from discreet.pictures.labels import fitting, height_of, width_of, wrapped
 from discreet.pictures.noise import GREY
 from discreet.schema import Schema
@@ -76,7 +74,7 @@ def draw(grown: GrownTree, schema: Schema, classes: Sequence[Label], title: str,
     axis.set_xlim(0, wide)
     axis.set_ylim(deep, 0)
     axis.axis("off")
-    shades = colours_of("cividis", np.linspace(0.15, 0.95, max(2, len(classes))))
+    shades = class_colours(len(classes))
     for box in boxes:
         _connect(axis, box, tops)
         _write(axis, box, tops[box.level], shades[list(classes).index(box.branch["class"])] if not box.below else None)
@@ -150,7 +148,7 @@ def _write(axis: Any, box: _Box, top: float, shade: Any) -> None:
     if shade is not None:
         empty, noise = box.branch["empty"], box.branch["within_noise"]
         colour = "white" if empty else GREY if noise else shade
-        ink = "0.4" if empty else "black" if noise or float(np.dot(shade[:3], (0.299, 0.587, 0.114))) >= 0.55 else "white"
+        ink = "0.4" if empty else ink_on(colour)
         line, edge = ("--", "0.6") if empty else ("-", "0.4")
     corner = box.x - box.width / 2 + PAD / 2, top + PAD / 2
     frame = FancyBboxPatch(
