@@ -36,7 +36,9 @@ def draw(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label], 
     heights = [sum(painter.height(each) for each in own) for own in stacks]
     names = [wrapped(each.name, 20) for each in listed]
     widths = [max(map(width_of, names, [9.0] * len(names))) + painter.bits_width]
-    widths += [max(width_of(_named(cell), SMALL) for each in own for cell in each.cells) + painter.width for own in stacks]
+    widths += [
+        max(width_of(_named(cell), SMALL) for each in own for cell in each.cells) + painter.width for own in stacks
+    ]
     rows = sum(max(height_of(name, 9.0) + 0.06, painter.bar) for name in names)
     figure = new_figure(figsize=(max(6.4, sum(widths) + 0.3), max(rows + painter.above, *heights) + 0.9))
     outer = figure.add_gridspec(1, len(widths), width_ratios=widths)
@@ -90,7 +92,7 @@ class _Painter(Protocol):
 class _Marks:
     """Few classes: a colour and a mark for each."""
 
-    bits_width, width, told = 2.9, 2.5, BARS
+    bits_width, width, told = 3.0, 2.6, BARS
     legend = "Marks: the rarer the value, the smaller."
 
     def __init__(self, prior: Matrix, classes: Sequence[Label]) -> None:
@@ -110,7 +112,9 @@ class _Marks:
         for row, label in enumerate(self._classes):
             places = np.arange(len(listed)) + row * height
             bits = np.array([each.information(self._prior)[row] for each in listed])
-            colours = [GREY if each.has_noise and low[row] <= 0 else COLOURS[row] for each, (low, _) in zip(listed, ranges)]
+            colours = [
+                GREY if each.has_noise and low[row] <= 0 else COLOURS[row] for each, (low, _) in zip(listed, ranges)
+            ]
             axis.barh(places, bits, 0.92 * height, color=colours)
             axis.barh([0], [0], color=COLOURS[row], label=wrapped(label, 28))
             for place, each, (low, high) in zip(places, listed, ranges, strict=True):

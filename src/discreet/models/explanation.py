@@ -199,6 +199,4 @@ def content(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Label
 
 
 def _by_cell(each: Evidence, labels: Sequence[str], values: Matrix) -> dict[str, dict[str, float]]:
-    return {
-        label: dict(zip(each.cells, row.tolist(), strict=True)) for label, row in zip(labels, values, strict=True)
-    }
+    return {label: dict(zip(each.cells, row.tolist(), strict=True)) for label, row in zip(labels, values, strict=True)}

@@ -129,6 +129,4 @@ def _together(lines: Sequence[RuleLine]) -> RuleLine:
     total = sum(each.records for each in lines)
     empty, close = all(each.is_empty for each in lines), all(each.is_noise for each in lines)
     moved = min(1.0, share_off / float(weights.sum()))
-    return RuleLine(
-        f"({len(lines)} others)", tuple(shares.tolist()), lines[0].winner, total, off, moved, empty, close
-    )
+    return RuleLine(f"({len(lines)} others)", tuple(shares.tolist()), lines[0].winner, total, off, moved, empty, close)

@@ -44,7 +44,9 @@ def speaking(weights: Sequence[Weight], row: int, top: int) -> list[Weight]:
 
 def size_of_noise(noise: float, number: int) -> str:
     """The size of the noise in words, and how many weights of this number it may move further by chance."""
-    chance = f" Of {number:,} weights, up to about {number / 20:,.0f} are beyond it by noise alone." if number > 19 else ""
+    chance = (
+        f" Of {number:,} weights, up to about {number / 20:,.0f} are beyond it by noise alone." if number > 19 else ""
+    )
     return f"Noise moves a weight by at most about {noise:.2g} (95 %), by less where many records speak.{chance}"
 
 
@@ -82,5 +84,5 @@ def content(
                 ],
             }
             for row, label in enumerate(classes)
-        ]
+        ],
     }

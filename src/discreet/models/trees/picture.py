@@ -134,7 +134,10 @@ def _leaf_text(leaf: dict[str, Any]) -> str:
     lines = [wrapped(leaf["class"], 20)]
     if leaf["records"] is not None:
         off = f" ± {leaf['noise']:,.0f}" if leaf["noise"] else ""
-        lines += [f"{max(leaf['shares'].values()):.0%}" if leaf["records"] >= 1 else "–", f"of {leaf['records']:,.0f}{off}"]
+        lines += [
+            f"{max(leaf['shares'].values()):.0%}" if leaf["records"] >= 1 else "–",
+            f"of {leaf['records']:,.0f}{off}",
+        ]
     if leaf["cut"]:
         lines.append(f"… {more_questions(leaf)}".replace(" more ", " more\n"))
     return "\n".join(lines)
