@@ -1,4 +1,4 @@
-"""What is wrong with a picture, measured from the boxes of its texts: cut at the edge of the figure, or one on another."""
+"""What is wrong with a picture, measured from the boxes of its texts: cut at the edge, or one on another."""
 
 from itertools import combinations
 

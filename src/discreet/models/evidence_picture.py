@@ -112,9 +112,8 @@ class _Marks:
         for row, label in enumerate(self._classes):
             places = np.arange(len(listed)) + row * height
             bits = np.array([each.information(self._prior)[row] for each in listed])
-            colours = [
-                GREY if each.has_noise and low[row] <= 0 else COLOURS[row] for each, (low, _) in zip(listed, ranges)
-            ]
+            greyed = [each.has_noise and low[row] <= 0 for each, (low, _) in zip(listed, ranges, strict=True)]
+            colours = [GREY if grey else COLOURS[row] for grey in greyed]
             axis.barh(places, bits, 0.92 * height, color=colours)
             axis.barh([0], [0], color=COLOURS[row], label=wrapped(label, 28))
             for place, each, (low, high) in zip(places, listed, ranges, strict=True):

@@ -36,7 +36,8 @@ def wrapped(text: object, letters: int = 24) -> str:
     'marital_status =\nMarried-civ-spouse'
     """
     lines, line = [], ""
-    for word in _PARTS.findall(plain(text)):
+    for part in _PARTS.findall(plain(text)):
+        word = part
         while len(line + word.rstrip()) > letters:
             if line.strip():
                 lines.append(line.strip())

@@ -20,8 +20,8 @@ from discreet.doors.passage import Spending
 from discreet.doors.splits import grow_splits
 from discreet.errors import ParameterError
 from discreet.models.classifier import Added, PrivateClassifier
-from discreet.models.linear import plan as planning
 from discreet.models.linear import picture, weights
+from discreet.models.linear import plan as planning
 from discreet.models.linear.noise import noise_of_weights
 from discreet.models.linear.scoring import Scorer
 from discreet.models.linear.weights import Weight

@@ -85,7 +85,8 @@ def _draw_colours(
     values = np.array([each.by_class for each in listed])
     shown = np.ma.masked_array(values, np.abs(values) <= noise)
     colours = ListedColormap(colours_of("PuOr_r", np.linspace(0, 1, 256))).with_extremes(bad="0.9")
-    norm = TwoSlopeNorm(0.0, min(-1e-9, float(values.min())), max(1e-9, float(values.max())))
+    least, most = min(-1e-9, float(values.min())), max(1e-9, float(values.max()))
+    norm = TwoSlopeNorm(0.0, least, most)
     image = axis.pcolormesh(np.arange(len(classes) + 1) - 0.5, edges, shown, cmap=colours, norm=norm)
     name_across(axis, classes, wide, 8.5)
     axis.tick_params(axis="x", length=0)
@@ -98,5 +99,5 @@ def _draw_colours(
     bar = axis.figure.colorbar(image, ax=axis, location="bottom", fraction=0.04, aspect=40)
     bar.set_label("weight: what a value adds to the score of a class", size=8)
     bar.ax.tick_params(labelsize=7)
-    ends = [float(norm.vmin), 0.0, float(norm.vmax)]
+    ends = [least, 0.0, most]
     bar.set_ticks(ends, labels=[f"{each:+.2g}" for each in ends])

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.models.naive_bayes.tables import ClassTotals, class_totals, table_variance
-from discreet.queries.tables import Counts, Moments, SoftCounts, SplineCounts, TableQuery
+from discreet.queries.tables import Counts, Moments, SplineCounts, TableQuery
 from discreet.released.intervals import margin
 from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
