@@ -1,4 +1,4 @@
-"""A picture of evidence: which columns decide for each class, and what the most informative ones say; with its noise."""
+"""A picture of evidence: which columns decide for each class, what the most informative ones say, and the noise."""
 
 from __future__ import annotations
 

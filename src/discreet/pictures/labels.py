@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -91,18 +92,25 @@ def caption(figure: Any, text: object, size: float = 8) -> None:
     figure.supxlabel(fitting(text, 0.94 * figure.get_size_inches()[0], size), fontsize=size, color="0.25")
 
 
+def _standing(texts: Sequence[str], size: float) -> float:
+    """Room that each of some texts takes from left to right when it stands upright, in inches."""
+    return (lines_of(texts) * LINE + 0.1) * size / POINTS
+
+
 def name_across(axis: Any, names: Sequence[object], inches: float, size: float = 8) -> None:
     """Name places 0, 1, … of a horizontal axis of this width: upright if the names are too wide to stand side by side.
 
-    Where even upright names would touch, only as many are shown as fit.
+    Where even upright names in one line would touch, only as many are shown as fit.
     """
     each = inches / max(1, len(names))
     shown = [plain(name) for name in names]
     upright = max(map(len, shown), default=0) > 3 and max(width_of(text, size) for text in shown) > 0.85 * each
-    if upright:
-        shown = [wrapped(name, 22) for name in names]
-    taken = (lines_of(shown) * LINE + 0.15) * size / POINTS if upright else max(width_of(text, size) for text in shown)
-    step = max(1, -(-taken // each)) if shown else 1
-    places = list(range(0, len(names), int(step)))
+    for letters in (22, 30, 44) if upright else ():
+        folded = [wrapped(name, letters) for name in names]
+        if _standing(folded, size) <= each:
+            shown = folded
+            break
+    taken = _standing(shown, size) if upright else max((width_of(text, size) for text in shown), default=0.0)
+    places = list(range(0, len(names), max(1, math.ceil(taken / each))))
     options = {"rotation": 90, "ha": "center", "va": "top"} if upright else {}
     axis.set_xticks(places, [shown[place] for place in places], fontsize=size, **options)

@@ -149,7 +149,12 @@ def _with_pictures(sections: list[Section], found: Sequence[Cell], charges: Char
     more: list[Section] = []
     if any(as_number(cell.epsilon) < float("inf") for cell in found):
         figure = spread_picture.draw_spread(found)
-        boxes = Picture("spread", "Accuracy and its ratio to no noise, at each ε: box, half of data sets and models; line, the middle", figure, source)
+        boxes = Picture(
+            "spread",
+            "Accuracy and its ratio to no noise, at each ε: box, half of data sets and models; line, the middle",
+            figure,
+            source,
+        )
         more.append(Section("Spread at each ε", [boxes]))
     where, asked = charges
     if asked:
