@@ -14,6 +14,7 @@ from discreet.cli.outputs import check_out, check_picture, emit, save_figure, sa
 
 RANGE = "mean, and a range that holds in about four of five tables"
 USEFUL = "Clearly better than always predicting the largest class from about this ε on"
+FIRST = " ← first choice"
 DRAFTED = "This command read no data, but the draft's entries were read from the data."
 
 
@@ -92,6 +93,7 @@ def report(advice: Any, adjacency: str, draft: bool) -> dict[str, Any]:
             }
             for choice in advice.choices
         ],
+        "largest_class": vars(advice.largest),
         "useful_from": [{name: _finite(value) for name, value in vars(each).items()} for each in advice.useful],
         "nearest_cases": list(advice.nearest),
     }
@@ -106,7 +108,11 @@ def _show(advice: Any) -> None:
 
     heads = ["model", *(f"ε = {rounded(choice.epsilon)}" for choice in advice.choices)]
     models = zip(*(choice.expectations for choice in advice.choices), strict=True)
-    body = [[row[0].model, *(_per_cent(each) for each in row)] for row in models]
+    body = [
+        [f"{row[0].model}{FIRST if not place else ''}", *(_per_cent(each) for each in row)]
+        for place, row in enumerate(models)
+    ]
+    body.append([f"({advice.largest.model})", *(_per_cent(advice.largest) for _ in advice.choices)])
     tabulate(f"Expected accuracy in per cent: {RANGE}", heads, body, right=heads[1:])
     where = [[each.model, from_where(each)] for each in advice.useful]
     tabulate(USEFUL, ["model", "ε (range in four of five cases)"], where)

@@ -20,8 +20,9 @@ from discreet.doors.passage import Spending
 from discreet.doors.splits import grow_splits
 from discreet.errors import ParameterError
 from discreet.models.classifier import Added, PrivateClassifier
+from discreet.models.linear import picture, weights
 from discreet.models.linear import plan as planning
-from discreet.models.linear import weights
+from discreet.models.linear.noise import noise_of_weights
 from discreet.models.linear.scoring import Scorer
 from discreet.models.linear.weights import Weight
 from discreet.models.parameter_checks import check_integer, check_select
@@ -239,20 +240,23 @@ class LinearSVM(PrivateClassifier):
     def explain(self, top: int = 10) -> str:
         """Return the values, and a few leaves, that speak most for each class, as text."""
         check_is_fitted(self, "noisy_")
-        text = weights.describe(self._weights, self._scorer.constants, self.classes_.tolist(), top)
+        noise = noise_of_weights(self, self.schema_, self.noisy_)
+        text = weights.describe(self._weights, self._scorer.constants, self.classes_.tolist(), noise, top)
         left = [name for name in self.schema_.names if name not in self.columns_]
         return f"{text}\nNot asked, because other columns tell more: {', '.join(left)}" if left else text
 
     def content(self, top: int = 10) -> dict[str, Any]:
         """Return the same as plain data."""
         check_is_fitted(self, "noisy_")
-        return weights.content(self._weights, self._scorer.constants, self.classes_.tolist(), top)
+        noise = noise_of_weights(self, self.schema_, self.noisy_)
+        return weights.content(self._weights, self._scorer.constants, self.classes_.tolist(), noise, top)
 
     def plot(self, top: int = 10) -> Any:
-        """Draw the same with matplotlib."""
+        """Draw the same with matplotlib: one chart, with the size of the noise."""
         check_is_fitted(self, "noisy_")
         title = f"{self.schema_.target}: what decides ({self.guarantee_.in_short()})"
-        return weights.draw(self._weights, self.classes_.tolist(), title, top)
+        noise = noise_of_weights(self, self.schema_, self.noisy_)
+        return picture.draw(self._weights, self.classes_.tolist(), noise, title, top)
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""

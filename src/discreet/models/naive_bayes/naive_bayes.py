@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from numbers import Real
 from operator import add
@@ -17,14 +18,16 @@ from discreet.doors.choice import select
 from discreet.doors.counts import CountStep, release
 from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
-from discreet.models import explanation
+from discreet.models import evidence_picture, explanation
 from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.count_database import CountsByQuery, ask_steps, choosing, rehearse_steps
 from discreet.models.explanation import Evidence
 from discreet.models.naive_bayes import plan as planning
 from discreet.models.naive_bayes import selection, tables
+from discreet.models.naive_bayes.margins import margins
 from discreet.models.parameter_checks import check_integer, check_one_of, check_select
 from discreet.models.record_count import MOST_RECORDS, RecordCount, bought_records, known_records
+from discreet.models.tabular import sorted_classes
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
@@ -205,7 +208,10 @@ class NaiveBayes(PrivateClassifier):
         """Return the table of each column and the probability of each class: what `explain` and `plot` show."""
         check_is_fitted(self, "noisy_")
         prior = np.exp(self.class_log_prior_)
-        return [column.evidence(self.schema_) for column in self._model.columns], prior / prior.sum()
+        _, places = sorted_classes(self.schema_)
+        noise = {name: table[places] for name, table in margins(self.noisy_, self.schema_).items()}
+        told = (column.evidence(self.schema_) for column in self._model.columns)
+        return [replace(each, margins=noise.get(each.name)) for each in told], prior / prior.sum()
 
     def explain(self, top: int = 10) -> str:
         """Return the columns that decide, and what each class looks like, as text."""
@@ -226,7 +232,7 @@ class NaiveBayes(PrivateClassifier):
         """Draw the same with matplotlib: the evidence of each column, and the most informative columns."""
         evidence, prior = self.evidence()
         title = f"{self.schema_.target}: what decides ({self.guarantee_.in_short()})"
-        return explanation.draw(evidence, prior, self.classes_.tolist(), title, top)
+        return evidence_picture.draw(evidence, prior, self.classes_.tolist(), title, top)
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""

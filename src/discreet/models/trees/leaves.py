@@ -25,15 +25,22 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class GrownTree:
-    """A tree with the class probabilities of each leaf (leaves by classes), and about how many records lie in it."""
+    """A tree with the class probabilities of each leaf (leaves by classes), and about how many records lie in it.
+
+    `counts` are the published records of each leaf by class, noise included, and `variances` the variance of the noise
+    of one such count, which grows with the number of leaves that were merged; None where these are not known.
+    """
 
     tree: Tree
     probabilities: Matrix
     records: Matrix | None
+    counts: Matrix | None = None
+    variances: Matrix | None = None
 
     def in_order(self, places: list[int]) -> GrownTree:
         """The same tree with its classes in another order."""
-        return GrownTree(self.tree, self.probabilities[:, places], self.records)
+        counts = None if self.counts is None else self.counts[:, places]
+        return GrownTree(self.tree, self.probabilities[:, places], self.records, counts, self.variances)
 
 
 def grown(query: LeafCounts, table: NoisyTable, prune: float | str) -> GrownTree:
@@ -51,13 +58,14 @@ def grown(query: LeafCounts, table: NoisyTable, prune: float | str) -> GrownTree
 
 
 class _Branch(NamedTuple):
-    """A pruned part of a tree: its nodes, the counts of its leaves, how many records these classify right, and how
-    many leaves there were before pruning."""
+    """A pruned part of a tree: its nodes, the counts of its leaves, how many records these classify right, how many
+    leaves there were before pruning, and how many of these each leaf is made of."""
 
     nodes: tuple[Node, ...]
     counts: tuple[Matrix, ...]
     right: float
     leaves: int
+    merged: tuple[int, ...]
 
 
 def _of_counts(tree: Tree, counts: Matrix, variance: float, prune: float) -> GrownTree:
@@ -66,7 +74,8 @@ def _of_counts(tree: Tree, counts: Matrix, variance: float, prune: float) -> Gro
     kept = np.array(pruned.counts)
     filled = np.maximum(kept, 0.0) + max(math.sqrt(variance / 2), LEAST_PSEUDO_RECORDS)
     probabilities = filled / filled.sum(axis=1, keepdims=True)
-    return GrownTree(Tree(pruned.nodes), probabilities, np.maximum(kept.sum(axis=1), 0.0))
+    variances = variance * np.array(pruned.merged, dtype=np.float64)
+    return GrownTree(Tree(pruned.nodes), probabilities, np.maximum(kept.sum(axis=1), 0.0), kept, variances)
 
 
 def _pruned(tree: Tree, counts: Matrix, deviation: float) -> _Branch:
@@ -76,16 +85,16 @@ def _pruned(tree: Tree, counts: Matrix, deviation: float) -> _Branch:
     for node in reversed(tree.nodes):
         if node is None:
             leaf -= 1
-            waiting.append(_Branch((None,), (counts[leaf],), max(float(counts[leaf].max()), 0.0), 1))
+            waiting.append(_Branch((None,), (counts[leaf],), max(float(counts[leaf].max()), 0.0), 1, (1,)))
             continue
         left, right = waiting.pop(), waiting.pop()
         whole, leaves = np.sum([*left.counts, *right.counts], axis=0), left.leaves + right.leaves
         alone = max(float(whole.max()), 0.0)
         if left.right + right.right - alone <= deviation * math.sqrt(leaves):
-            waiting.append(_Branch((None,), (whole,), alone, leaves))
+            waiting.append(_Branch((None,), (whole,), alone, leaves, (leaves,)))
         else:
             nodes, both = (node, *left.nodes, *right.nodes), left.counts + right.counts
-            waiting.append(_Branch(nodes, both, left.right + right.right, leaves))
+            waiting.append(_Branch(nodes, both, left.right + right.right, leaves, left.merged + right.merged))
     return waiting.pop()
 
 

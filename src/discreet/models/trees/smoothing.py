@@ -16,8 +16,9 @@ from discreet.queries.trees import Node, Tree
 Matrix = NDArray[np.float64]
 
 
-def smoothed(tree: Tree, counts: Matrix, variance: float) -> tuple[Tree, Matrix, Matrix]:
-    """The pruned tree, the class probabilities of its leaves, and about how many records lie in each.
+def smoothed(tree: Tree, counts: Matrix, variance: float) -> tuple[Tree, Matrix, Matrix, Matrix, Matrix]:
+    """The pruned tree, the class probabilities of its leaves, about how many records lie in each, and their counts by
+    class with the variance of the noise of each.
 
     A node's probabilities are its counts, negative ones as zero, plus pseudo-records: one deviation of its noise spread
     as the node above is, and one spread evenly. So a leaf of few records says about what the node above says.
@@ -39,7 +40,8 @@ def smoothed(tree: Tree, counts: Matrix, variance: float) -> tuple[Tree, Matrix,
             waiting += [(right[place], place), (left[place], place)]
         else:
             kept.append(place)
-    return Tree(tuple(nodes)), chances[kept], np.maximum(whole[kept].sum(axis=1), 0.0)
+    records = np.maximum(whole[kept].sum(axis=1), 0.0)
+    return Tree(tuple(nodes)), chances[kept], records, whole[kept], variance * leaves[kept]
 
 
 def _sums(tree: Tree, counts: Matrix, left: list[int], right: list[int]) -> tuple[Matrix, Matrix]:

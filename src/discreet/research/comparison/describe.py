@@ -9,6 +9,7 @@ from discreet.errors import MissingExtra
 from discreet.privacy.receipt import Charge
 from discreet.research.comparison import difference_picture, noise_picture, picture, spread_picture
 from discreet.research.comparison.data_facts import DataFacts
+from discreet.research.comparison.findings import best_cells, findings
 from discreet.research.comparison.grid import Grid, as_number
 from discreet.research.comparison.summary import (
     Cell,
@@ -75,6 +76,9 @@ def describe(
     ]
     if drawn:
         sections = _with_pictures(sections, found, charges, source)
+    told = findings(found)
+    if told:
+        sections.insert(0, Section("Findings", [Paragraph(each) for each in told]))
     title = f"{len(grid.models)} models on {len(grid.data)} data sets" if len(grid.data) > 1 else grid.data[0]
     return Document(f"Comparison: {title}", [each for each in sections if each.parts], [PUBLIC, *remarks], source)
 
@@ -106,7 +110,8 @@ def _accuracy_tables(found: Sequence[Cell], source: str) -> list[Part]:
         for model in dict.fromkeys(cell.model for cell in own):
             at = {cell.epsilon: cell for cell in own if cell.model == model}
             rows.append([model, *(described(at[each]) if each in at else "–" for each in epsilons)])
-        tables.append(ReportTable(data, ["model", *(f"ε = {shown(each)}" for each in epsilons)], rows, source))
+        heads, best = ["model", *(f"ε = {shown(each)}" for each in epsilons)], best_cells(own, epsilons)
+        tables.append(ReportTable(data, heads, rows, source, best))
     return tables
 
 
@@ -144,7 +149,12 @@ def _with_pictures(sections: list[Section], found: Sequence[Cell], charges: Char
     more: list[Section] = []
     if any(as_number(cell.epsilon) < float("inf") for cell in found):
         figure = spread_picture.draw_spread(found)
-        boxes = Picture("spread", "Accuracy and its ratio to no noise, at each ε", figure, source)
+        boxes = Picture(
+            "spread",
+            "Accuracy and its ratio to no noise, at each ε: box, half of data sets and models; line, the middle",
+            figure,
+            source,
+        )
         more.append(Section("Spread at each ε", [boxes]))
     where, asked = charges
     if asked:
