@@ -1,0 +1,86 @@
+"""Intervals of fractions of noisy counts: coverage with noise and sampling, edges, and the case without noise."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from discreet.evaluation.intervals import Estimate, Noisy, fraction, mean, quantile
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.randomness import as_rng
+
+DRAWS = 1000
+
+
+def covered(records: int, chance: float, scale: float, cells: tuple[int, int], confidence: float) -> float:
+    """How often the interval holds the chance, over draws of records and of noise."""
+    samples = np.random.default_rng(1).binomial(records, chance, DRAWS)
+    rng, variance = as_rng(2), DiscreteLaplace(scale).variance
+    noise = [rng.discrete_laplace(scale, (DRAWS, number)).sum(axis=1) for number in cells]
+    hits = 0
+    for part, one, other in zip(samples, *noise, strict=True):
+        counts = int(part + one), int(records - part + other)
+        noisy = [Noisy(count, number * variance) for count, number in zip(counts, cells, strict=True)]
+        found = fraction(*noisy, confidence)
+        hits += found.lower <= chance <= found.upper
+    return hits / DRAWS
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize(
+    ("records", "chance", "scale", "cells"),
+    [
+        (20, 0.5, 4.0, (1, 1)),
+        (50, 0.9, 2.0, (1, 1)),
+        (100, 0.05, 10.0, (1, 9)),
+        (1000, 0.7, 1.0, (2, 2)),
+        (1000, 0.98, 40.0, (1, 1)),
+        (5000, 0.6, 100.0, (10, 90)),
+        (300, 1.0, 5.0, (1, 1)),
+    ],
+)
+def test_the_intervals_cover_as_often_as_they_say(records, chance, scale, cells, confidence):
+    error = 4 * math.sqrt(confidence * (1 - confidence) / DRAWS)
+    assert covered(records, chance, scale, cells, confidence) > confidence - error
+
+
+def test_the_intervals_are_not_wider_than_needed():
+    """With many records the width is that of a normal law, and of the stated quantile."""
+    found = fraction(Noisy(50_000, 8.0), Noisy(50_000, 8.0), 0.95)
+    assert math.isclose(found.upper - found.lower, 2 * quantile(0.95) * math.sqrt(0.25 / 100_000), rel_tol=0.01)
+    noisy = fraction(Noisy(500_000, 1e6), Noisy(500_000, 1e6), 0.95)
+    assert math.isclose(noisy.upper - noisy.lower, 2 * quantile(0.95) * math.sqrt(0.5e6 + 0.25e6) / 1e6, rel_tol=0.01)
+
+
+def test_without_noise_it_is_wilsons_interval():
+    from scipy.stats import binomtest
+
+    for right, records in [(0, 10), (3, 10), (10, 10), (77, 100)]:
+        found = fraction(Noisy(right, 0.0), Noisy(records - right, 0.0), 0.6)  # where the normal quantile is larger
+        wilson = binomtest(right, records).proportion_ci(0.6, method="wilson")
+        assert np.allclose([found.lower, found.upper], [wilson.low, wilson.high])
+
+
+@pytest.mark.parametrize("counts", [(0, 0), (-5, 3), (-3, -9), (4, -20), (1, 0)])
+def test_few_records_leave_everything_possible(counts):
+    found = fraction(*(Noisy(count, 200.0) for count in counts), 0.95)
+    assert (found.lower, found.upper) == (0.0, 1.0)
+    assert 0 <= found.value <= 1
+
+
+def test_a_mean_covers_too():
+    rng, noise, scale, confidence = np.random.default_rng(5), as_rng(6), 5.0, 0.95
+    truths, records = (0.9, 0.3, 0.6), (500, 60, 200)
+    variance, hits = DiscreteLaplace(scale).variance, 0
+    for _ in range(500):
+        parts = []
+        for truth, number in zip(truths, records, strict=True):
+            part = int(rng.binomial(number, truth))
+            one, other = (int(each) for each in noise.discrete_laplace(scale, (2,)))
+            parts.append(fraction(Noisy(part + one, variance), Noisy(number - part + other, variance), confidence))
+        found = mean(parts)
+        hits += found.lower <= sum(truths) / 3 <= found.upper
+    assert hits / 500 > confidence - 4 * math.sqrt(confidence * (1 - confidence) / 500)
+    assert mean([Estimate(0.5, 0.4, 0.7)]) == Estimate(0.5, 0.4, 0.7)
