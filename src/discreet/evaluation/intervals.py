@@ -2,9 +2,9 @@
 
 A fraction p = A / (A + B) of two exact counts is known by two noisy numbers a and b. If p is the probability with which
 records like these count for A, then (1 - p) a - p b has mean zero. Its variance is (1 - p)^2 v + p^2 u from the noise,
-where v and u are the variances of a and b, plus n p (1 - p) from sampling n records. The interval holds all p at which its size
-is at most `quantile` of these deviations: Fieller's interval for a ratio, and without noise Wilson's for a proportion.
-No division by a noisy count takes place, so it is right for few records too: then it is wide, up to 0 ... 1.
+where v and u are the variances of a and b, plus n p (1 - p) from sampling n records. The interval holds all p at which
+its size is at most `quantile` of these deviations: Fieller's interval for a ratio, and without noise Wilson's for a
+proportion. No division by a noisy count takes place, so it is right for few records too: then it is wide.
 
 The quantile is the larger one of a normal and of a Laplace law with the same variance. The exact law, a sum of
 discrete Laplace and binomial parts, lies between the two: a single noisy count has Laplace tails, sums of many counts

@@ -68,7 +68,7 @@ def marked(table: CodedTable, task: Marking, schema: Schema) -> NDArray[np.int64
     largest = f"greatest({', '.join(f's{place}' for place in classes)})"
     chosen = f"SELECT *, {largest} AS largest FROM ({scored}) AS scored OFFSET 0"
     cases = " ".join(f"WHEN s{place} = largest THEN {scores.positions[place]}" for place in classes)
-    marks = f"SELECT y * {task.classes} + (CASE {cases} END) AS pair FROM ({chosen}) AS chosen OFFSET 0"
+    marks = f"SELECT y * {task.outcomes} + (CASE {cases} END) AS pair FROM ({chosen}) AS chosen OFFSET 0"
     text = f"SELECT pair, count(*) FROM ({marks}) AS marks GROUP BY pair"
     counted = np.zeros(task.size, dtype=np.int64)
     for rows in table.fetch(text, coded.values):

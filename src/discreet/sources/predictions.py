@@ -118,11 +118,17 @@ class MarkedSource:
         return {name: table.column(name) for name in self._schema.names}, labels.read()
 
 
-def counted_pairs(true: NDArray[Any], predicted: NDArray[Any], classes: int) -> NDArray[np.int64]:
-    """How many records have each pair of true and predicted class (true by predicted); others are not counted."""
+def counted_pairs(
+    true: NDArray[Any], predicted: NDArray[Any], classes: int, outcomes: int | None = None
+) -> NDArray[np.int64]:
+    """How many records have each pair of true and predicted class (true by predicted); others are not counted.
+
+    `outcomes` is how many values a prediction may have, if it is not a class.
+    """
+    outcomes = classes if outcomes is None else outcomes
     is_class = true < classes
-    places = true[is_class].astype(np.int64) * classes + predicted[is_class]
-    return np.bincount(places, minlength=classes * classes).astype(np.int64).reshape(classes, classes)
+    places = true[is_class].astype(np.int64) * outcomes + predicted[is_class]
+    return np.bincount(places, minlength=classes * outcomes).astype(np.int64).reshape(classes, outcomes)
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,21 +140,28 @@ class Marking:
     predict : takes coded records, returns the position of the predicted class of each.
     classes : number of classes.
     scores : the same model as sums, for engines that add up in SQL.
+    values : how many values a prediction may have; None for one per class.
     """
 
     predict: Callable[[CodedRecords], Codes]
     classes: int
     scores: AddedScores | None = None
+    values: int | None = None
+
+    @property
+    def outcomes(self) -> int:
+        """How many values a prediction may have."""
+        return self.classes if self.values is None else self.values
 
     @property
     def size(self) -> int:
         """A number for each pair of true and predicted class."""
-        return self.classes**2
+        return self.classes * self.outcomes
 
     def __call__(self, block: ExactRows) -> NDArray[np.int64]:
         """The number of records with each pair, true classes in order."""
         predicted = self.predict(CodedRecords(block.codes, len(block.labels)))
-        return counted_pairs(block.labels, predicted, self.classes).ravel()
+        return counted_pairs(block.labels, predicted, self.classes, self.outcomes).ravel()
 
 
 class MarkedTable:

@@ -99,13 +99,18 @@ def plan(
     score: str,
     rng: Randomness,
     columns: Sequence[str] | None = None,
+    *,
+    weighted: bool = False,
 ) -> Plan:
-    """Plan one tree. Randomness is drawn only for a random tree, and before any data are read."""
+    """Plan one tree. Randomness is drawn only for a random tree, and before any data are read.
+
+    If classes will be weighted, leaves need counts, not the majority, and the Gini index sees a rare class.
+    """
     names, classes = schema.names if columns is None else columns, len(schema.classes)
     bins = usual_bins(schema, names) if thresholds == "auto" else int(thresholds) + 1
     if structure == "auto":
         structure = rule(strength, classes)
-        if structure == "stump" and classes**2 * len(names) > MOST_LABELLED:  # too many stumps to compare
+        if structure == "stump" and (weighted or classes**2 * len(names) > MOST_LABELLED):  # or too many stumps
             structure = "random"
     if structure == "published":
         return published(schema, epsilon, max_depth)
@@ -113,7 +118,7 @@ def plan(
         return BestLabelled(stumps(schema, names), epsilon)
     if structure == "random":
         depth = random_depth(strength, classes) if max_depth is None else max_depth
-        labels = of_a_class(strength, classes) < FAIR
+        labels = of_a_class(strength, classes) < FAIR and not weighted
         return Fixed(drawn(schema, names, depth, bins or COARSE_BINS, rng), epsilon, labels)
     splits = candidates(schema, bins, names)
     depth = greedy_depth(strength, len(splits), classes) if max_depth is None else max_depth
@@ -122,7 +127,8 @@ def plan(
             f"max_depth={depth} on {len(names)} columns compares {2**depth * len(splits):,} splits; need at most "
             f"{MOST_ASKED:,}: take a smaller max_depth or fewer thresholds or columns"
         )
-    score = best_score(strength, classes) if score == "auto" else score
+    if score == "auto":
+        score = "gini" if weighted else best_score(strength, classes)
     return greedy(splits, epsilon, depth, score)
 
 

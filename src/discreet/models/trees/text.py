@@ -48,6 +48,8 @@ def _verdict(leaf: dict[str, Any], target: str, whole: float | None) -> str:
         if records is None
         else "hardly any records"
         if records < 1
+        else f"{highest:.0%} of the weight, about {records:,.0f} records"
+        if leaf.get("weighted")
         else f"{highest:.0%} of about {records:,.0f} records"
     )
     if not leaf["cut"]:
@@ -100,4 +102,6 @@ def _leaf(grown: GrownTree, classes: Sequence[Label], leaves: list[int]) -> dict
     named = {str(label): round(float(each), 6) for label, each in zip(classes, mean, strict=True)}
     records = None if grown.records is None else round(float(sum(grown.records[leaf] for leaf in leaves)), 3)
     best = classes[int(mean.argmax())]
-    return {"class": best, "shares": named, "records": records, "cut": len(leaves) if len(leaves) > 1 else 0}
+    weighted = {} if grown.weights is None else {"weighted": True}
+    cut = len(leaves) if len(leaves) > 1 else 0
+    return {"class": best, "shares": named, "records": records, "cut": cut, **weighted}
