@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.queries.trees import HEAVIEST
 from discreet.records.encoding import class_codes, label_array
 from discreet.schema import Schema
 from discreet.schema.columns import text_of
@@ -71,6 +72,14 @@ def weights_of(value: Any, schema: Schema, noisy_counts: NDArray[Any], least: fl
         for weight, place in zip(value.values(), _places(value, schema), strict=True):
             weights[place] = float(weight)
     return np.asarray(weights * (counts.sum() / float(weights @ counts)))
+
+
+def in_integers(value: Any, schema: Schema, noisy_counts: NDArray[Any] | None = None) -> tuple[int, ...]:
+    """The weights as integers from 1 to `HEAVIEST`, for comparing splits; the heaviest class has that weight."""
+    counts = np.ones(len(schema.classes)) if noisy_counts is None else np.maximum(noisy_counts, 1.0)
+    weights = weights_of(value, schema, counts)
+    assert weights is not None, "weights were asked for"
+    return tuple(max(1, round(HEAVIEST * float(weight) / float(weights.max()))) for weight in weights)
 
 
 def plain(value: Any) -> Any:

@@ -49,6 +49,8 @@ DEEPER, SHALLOWER = 0.875, 3.75
 """Levels for every doubling of the signal, and how many fewer levels there are in all. The best of a grid of such pairs
 on the two collections of benchmarks/frontier.py and benchmarks/keel.py together, at signals from 120 to 5000; on each
 it is better than what was best on the other."""
+RARER = 5.0
+"""By how much less signal a tree is planned for if classes are weighted (recall: benchmarks/imbalance.py)."""
 LEAVES = 0.3
 """Share of epsilon for the leaves of a greedy tree; the levels get the rest, each √2 times as much as the one above
 (accuracy: benchmarks/trees.py)."""
@@ -104,7 +106,7 @@ def plan(
 ) -> Plan:
     """Plan one tree. Randomness is drawn only for a random tree, and before any data are read.
 
-    If classes will be weighted, leaves need counts, not the majority, and the Gini index sees a rare class.
+    If classes are weighted, leaves need counts, not the majority; and a rare class has less signal than all records.
     """
     names, classes = schema.names if columns is None else columns, len(schema.classes)
     bins = usual_bins(schema, names) if thresholds == "auto" else int(thresholds) + 1
@@ -121,14 +123,15 @@ def plan(
         labels = of_a_class(strength, classes) < FAIR and not weighted
         return Fixed(drawn(schema, names, depth, bins or COARSE_BINS, rng), epsilon, labels)
     splits = candidates(schema, bins, names)
-    depth = greedy_depth(strength, len(splits), classes) if max_depth is None else max_depth
+    known = strength / RARER if weighted else strength
+    depth = greedy_depth(known, len(splits), classes) if max_depth is None else max_depth
     if 2**depth * len(splits) > MOST_ASKED:
         raise ParameterError(
             f"max_depth={depth} on {len(names)} columns compares {2**depth * len(splits):,} splits; need at most "
             f"{MOST_ASKED:,}: take a smaller max_depth or fewer thresholds or columns"
         )
     if score == "auto":
-        score = "gini" if weighted else best_score(strength, classes)
+        score = "max" if weighted else best_score(strength, classes)
     return greedy(splits, epsilon, depth, score)
 
 

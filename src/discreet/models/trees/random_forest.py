@@ -69,8 +69,8 @@ class RandomForest(PrivateClassifier):
     max_depth, thresholds, criterion, prune : as for DecisionTree.
     class_weight : None; "balanced", to find rare classes as well as frequent ones; or a weight by class, such as
         {"yes": 10} (others weigh 1). Noisy counts of leaves are multiplied by the weights, before pruning:
-        post-processing. Splits are then chosen by the Gini index, and no structure is used that names a class by
-        majority (stumps, weak random trees).
+        post-processing. Greedy trees weigh classes when they compare splits; to balance them, 3 % of ε buys their
+        sizes. No structure is used that names a class by majority (stumps, weak random trees).
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
@@ -126,7 +126,8 @@ class RandomForest(PrivateClassifier):
         def plans(rest: Epsilon, records: int) -> list[Plan]:
             return self._plans(schema, rest, records, rng)
 
-        return plan_and_grow(source, schema, epsilon, plans, ledger, rng, purpose, needs_records=True)
+        given = source, schema, epsilon, plans, ledger, rng, purpose
+        return plan_and_grow(*given, needs_records=True, class_weight=self.class_weight)
 
     def _plans(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> list[Plan]:
         """Plan greedy trees, each at all of epsilon on dealt records, or random trees, each at an equal share."""
