@@ -81,8 +81,9 @@ def test_every_record_with_a_class_is_in_one_interval():
 def test_intervals_are_those_of_the_score():
     """Against the plain way: where the score itself lies among the thresholds; the two differ by rounding at most."""
     _, made = MADE["add-remove"]
-    codes = {cells: np.arange(60) % cells.size(made.schema) for cells in made.scorer.cells}
-    records = CodedRecords(codes, 60)
+    rng = np.random.default_rng(0)
+    codes = {cells: rng.integers(cells.size(made.schema), size=400) for cells in made.scorer.cells}
+    records = CodedRecords(codes, 400)
     (lines,) = made.scorer.scores(records, made.schema)
     score = lines[:, 1] + made.thresholds[0]  # line 1 is the score less the first threshold
     near = np.abs(score[:, None] - made.thresholds).min(axis=1) < 1e-9
@@ -94,7 +95,7 @@ def test_intervals_are_those_of_the_score():
 def test_what_is_refused_costs_nothing():
     ledger = Ledger(1)
     with pytest.raises(DataError, match="'closed'"):
-        counted([{"near": 1, "far": 2, "open": "a", "label": "x"}], ledger=ledger)
+        counted({"near": [1], "far": [2], "open": ["a"], "label": ["x"]}, ledger=ledger)
     with pytest.raises(BudgetError):
         counted(TRAINED, epsilon=Fraction(2), ledger=ledger)
     assert ledger.spent == 0

@@ -62,7 +62,7 @@ def drawn(records: int, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("name", WEIGHTED)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(data=st.data())
 def test_a_fit_with_weights_stays_within_epsilon_and_leaks_nothing(name, adjacency, data):
     table, other = data.draw(neighbours(adjacency))

@@ -36,8 +36,9 @@ class DecisionTree(PrivateClassifier):
     """ε-differentially private decision tree for mixed data and any number of classes.
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plan (structure, depth and every
-    share of ε) follows from the schema, ε and the noisy total alone; `grow` carries it out (proof there) at shares that
-    sum to ε (exact fractions); pruning and probabilities are post-processing.
+    share of ε) follows from the schema, ε and the noisy total alone, and with `class_weight="balanced"` from the noisy
+    sizes of the classes (`release`); `grow` carries it out (proof there) at shares that sum to ε (exact fractions);
+    pruning, weights of leaves and probabilities are post-processing.
 
     Parameters
     ----------

@@ -55,8 +55,9 @@ class RandomForest(PrivateClassifier):
     records go to the same tree. Elsewhere each has a lot of its own, so these forests differ.
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plans follow from the schema, ε,
-    the noisy total and draws that do not see the data; `grow` carries them out, with dealt records (the cost is that of
-    one tree, ε) or with all records (the shares sum to ε), proof there; the rest is post-processing.
+    the noisy total, the noisy sizes of the classes (with `class_weight="balanced"`) and draws that do not see the data;
+    `grow` carries them out, with dealt records (the cost is that of one tree) or with all records (the shares sum to
+    what is left of ε), proof there; the rest is post-processing.
 
     Parameters
     ----------
