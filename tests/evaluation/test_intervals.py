@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.evaluation.intervals import Estimate, Noisy, fraction, mean, quantile
+from discreet.evaluation.intervals import Estimate, Noisy, fraction, is_sure, mean, quantile
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.randomness import as_rng
 
@@ -70,17 +70,36 @@ def test_few_records_leave_everything_possible(counts):
     assert 0 <= found.value <= 1
 
 
-def test_a_mean_covers_too():
-    rng, noise, scale, confidence = np.random.default_rng(5), as_rng(6), 5.0, 0.95
-    truths, records = (0.9, 0.3, 0.6), (500, 60, 200)
-    variance, hits = DiscreteLaplace(scale).variance, 0
-    for _ in range(500):
-        parts = []
+@pytest.mark.parametrize(
+    ("truths", "records", "scale", "cells"),
+    [
+        ((0.9, 0.3, 0.6), (500, 60, 200), 1.0, (1, 2)),
+        ((0.9, 0.3, 0.6), (500, 60, 200), 10.0, (1, 2)),
+        ((0.8,) * 10, (200,) * 10, 20.0, (1, 9)),
+        ((0.8,) * 10, (2000,) * 10, 20.0, (1, 9)),
+    ],
+)
+def test_a_mean_covers_too(truths, records, scale, cells):
+    rng, noise, confidence, draws = np.random.default_rng(5), as_rng(6), 0.95, 300
+    variance, hits, widths = DiscreteLaplace(scale).variance, 0, []
+    for _ in range(draws):
+        parts, wholes = [], []
         for truth, number in zip(truths, records, strict=True):
             part = int(rng.binomial(number, truth))
-            one, other = (int(each) for each in noise.discrete_laplace(scale, (2,)))
-            parts.append(fraction(Noisy(part + one, variance), Noisy(number - part + other, variance), confidence))
-        found = mean(parts)
-        hits += found.lower <= sum(truths) / 3 <= found.upper
-    assert hits / 500 > confidence - 4 * math.sqrt(confidence * (1 - confidence) / 500)
-    assert mean([Estimate(0.5, 0.4, 0.7)]) == Estimate(0.5, 0.4, 0.7)
+            one, other = (int(noise.discrete_laplace(scale, (each,)).sum()) for each in cells)
+            noisy = Noisy(part + one, cells[0] * variance), Noisy(number - part + other, cells[1] * variance)
+            parts.append(fraction(*noisy, confidence))
+            wholes.append(Noisy(noisy[0].count + noisy[1].count, sum(cells) * variance))
+        found = mean(parts, sure=all(map(is_sure, wholes)))
+        hits += found.lower <= sum(truths) / len(truths) <= found.upper
+        widths.append(found.upper - found.lower)
+    assert hits / draws > confidence - 4 * math.sqrt(confidence * (1 - confidence) / draws)
+    assert np.mean(widths) < 0.75
+
+
+def test_a_mean_of_one_is_itself():
+    for sure in (True, False):
+        assert mean([Estimate(0.5, 0.25, 0.75)], sure=sure) == Estimate(0.5, 0.25, 0.75)
+    even = [Estimate(0.5, 0.4, 0.6)] * 4
+    assert math.isclose(mean(even, sure=True).upper, 0.55)
+    assert math.isclose(mean(even, sure=False).upper, 0.6)

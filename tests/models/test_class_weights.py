@@ -239,6 +239,14 @@ def test_wrong_weights_cost_nothing(family, weight, words):
     assert ledger.spent == 0
 
 
+def test_dealt_trees_pay_for_the_sizes_once():
+    ledger = Ledger(1)
+    model = RandomForest(SCHEMA, epsilon=1, n_trees=3, structure="greedy", max_depth=1, class_weight="balanced")
+    model.fit(*drawn(500, 0), ledger=ledger)
+    assert ledger.spent == model.receipt_.epsilon == 1
+    assert [charge.query for charge in model.receipt_.charges].count("ClassCounts()") == 1
+
+
 def test_what_cannot_weigh_says_so():
     three, ledger = SCHEMA.replace(classes=["common", "rare", "none"]), Ledger(1)
     with pytest.raises(ParameterError, match="two classes, and there are 3"):

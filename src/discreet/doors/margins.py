@@ -53,5 +53,5 @@ def count_margins(
     step = margin_step(query, schema, epsilon)
     reading, receipt = passage(source, schema, [step], ledger, rng, purpose)
     task = Marking(interval_of, len(schema.classes), scores, query.bins)
-    exact = reading.fold(cells, task).reshape(query.shape(schema))
+    exact = reading.passes(cells).fold(task).reshape(query.shape(schema))
     return NoisyStatistics([(query, NoisyTable(step.mechanism.perturb(exact, rng), step.mechanism.variance))], receipt)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.evaluation.intervals import Estimate, Noisy, fraction, mean
+from discreet.evaluation.intervals import Estimate, Noisy, fraction, is_sure, mean
 from discreet.pictures.figure import new_figure
 from discreet.schema.columns import Label
 
@@ -112,6 +112,7 @@ def confusion(
         return fraction(summed(part), summed(rest), confidence)
 
     size = len(classes)
+    sure = all(is_sure(Noisy(int(row.sum()), size * variance)) for row in noisy_counts)
     right = np.eye(size, dtype=bool)
     figures = []
     for place, label in enumerate(classes):
@@ -131,7 +132,7 @@ def confusion(
         margin,
         confidence,
         accuracy,
-        mean([each.sensitivity for each in figures]),
+        mean([each.sensitivity for each in figures], sure=sure),
         tuple(figures),
     )
 

@@ -11,7 +11,8 @@ discrete Laplace and binomial parts, lies between the two: a single noisy count 
 and sampling have normal ones.
 
 A mean of fractions has an interval by the distances of its parts' bounds: their root of squares (method of variance
-estimates recovery, Zou and Donner 2008).
+estimates recovery, Zou and Donner 2008). Where the noise of a denominator is not small against it, a ratio is biased,
+all parts the same way, and biases do not cancel in a mean: then the bounds are the means of the parts' bounds.
 
 Test  tests/evaluation/test_intervals.py::test_the_intervals_cover_as_often_as_they_say
 """
@@ -22,6 +23,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+
+SURE = 0.1
+"""Noise of a denominator, as a part of it, up to which ratios are taken for unbiased: the bias is its square, 1 %."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +85,19 @@ def _bounds(part: Noisy, rest: Noisy, deviations: float) -> tuple[float, float]:
     return min(max((-b - root) / (2 * a), 0.0), 1.0), min(max((-b + root) / (2 * a), 0.0), 1.0)
 
 
-def mean(parts: Sequence[Estimate]) -> Estimate:
-    """The mean of estimates of different records, with its interval (above)."""
+def is_sure(whole: Noisy) -> bool:
+    """Whether the noise of a denominator is small against it: then the bias of a ratio is far below its deviation."""
+    return whole.count > 0 and math.sqrt(whole.variance) <= SURE * whole.count
+
+
+def mean(parts: Sequence[Estimate], *, sure: bool) -> Estimate:
+    """The mean of estimates of different records, with its interval (above); `sure` if all denominators are."""
     number = len(parts)
     value = math.fsum(each.value for each in parts) / number
-    below = math.sqrt(math.fsum((each.value - each.lower) ** 2 for each in parts)) / number
-    above = math.sqrt(math.fsum((each.upper - each.value) ** 2 for each in parts)) / number
-    return Estimate(value, max(value - below, 0.0), min(value + above, 1.0))
+    below, above = [each.value - each.lower for each in parts], [each.upper - each.value for each in parts]
+    add = _root_of_squares if sure else math.fsum
+    return Estimate(value, max(value - add(below) / number, 0.0), min(value + add(above) / number, 1.0))
+
+
+def _root_of_squares(distances: Sequence[float]) -> float:
+    return math.sqrt(math.fsum(each**2 for each in distances))

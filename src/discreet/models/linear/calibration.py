@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from discreet.models.class_weights import weights_of
 from discreet.models.linear.scoring import Scorer
 from discreet.queries.added_scores import AddedScores
+from discreet.queries.hyperplanes import Hyperplanes
 from discreet.records.encoding import Codes
 from discreet.records.tables import CodedRecords
 from discreet.schema import Schema
+from discreet.sources.predictions import Marking
 
 Matrix = NDArray[np.float64]
 
@@ -74,6 +76,13 @@ class Intervals:
 def bins_for(cells: int) -> int:
     """How many intervals there are for this many cells."""
     return max(2, min(BINS, MOST_NUMBERS // max(cells, 1)))
+
+
+def trial(query: Hyperplanes, schema: Schema) -> Marking:
+    """What will be asked of an engine, with weights of zero: to see before anything is paid whether it can be done."""
+    groups = tuple((feature, np.zeros((len(feature.places), 2))) for feature in query.features(schema))
+    intervals = Intervals.of(Scorer(np.zeros(2), groups), schema)
+    return Marking(intervals, len(schema.classes), intervals.added, len(intervals.thresholds) + 1)
 
 
 def line(intervals: Intervals, noisy_counts: NDArray[Any], variance: float, value: Any) -> tuple[float, Matrix]:

@@ -38,7 +38,7 @@ from discreet.queries.trees import Tree, complete_tree
 from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics, NoisyTable
 from discreet.schema import Schema
-from discreet.sources import Source
+from discreet.sources import Source, try_task
 
 Matrix = NDArray[np.float64]
 
@@ -140,6 +140,9 @@ class LinearSVM(PrivateClassifier):
         self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
     ) -> Answers:
         self._rehearse(schema, epsilon)
+        if self._shares(epsilon, schema)[1] is not None:
+            most = Hyperplanes(planning.most_knots() if self.knots == "auto" else int(self.knots), planning.BITS)
+            try_task(source, calibration.trial(most, schema))
         known = RecordCount(schema.records or 1, epsilon)
         needs = self.regularisation, self.knots, self.select, self.leaves
         if epsilon != math.inf and planning.needs_records(schema, *needs):
