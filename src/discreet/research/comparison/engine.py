@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import time
 import warnings
@@ -187,7 +186,7 @@ def scored(
     recalls = {each: _fraction(right[true == each]) for each in np.unique(true).tolist()}
     rarest = int(np.where(sizes > 0, sizes, np.iinfo(np.int64).max).argmin())
     balanced = float(np.mean(list(recalls.values()))) if recalls else 0.0
-    return Measured(_fraction(right), fit_seconds, predict_seconds, balanced, recalls.get(rarest, math.nan))
+    return Measured(_fraction(right), fit_seconds, predict_seconds, balanced, recalls.get(rarest))
 
 
 def charges(grid: Grid, models: Mapping[str, Any], directory: str | None) -> tuple[str, dict[str, list[Charge]]]:

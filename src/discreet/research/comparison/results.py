@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import os
 import time
 from collections.abc import Iterator
@@ -24,10 +23,10 @@ class Measured(NamedTuple):
     accuracy: float
     fit_seconds: float
     predict_seconds: float
-    balanced_accuracy: float = math.nan
-    """Mean over the classes in the test of the fraction that is found; not a number in files of earlier versions."""
-    rarest_recall: float = math.nan
-    """The fraction of the rarest class that is found; not a number if the test has none of it."""
+    balanced_accuracy: float | None = None
+    """Mean over the classes in the test of the fraction that is found; None in files of earlier versions."""
+    rarest_recall: float | None = None
+    """The fraction of the rarest class that is found; None if the test has none of it."""
 
 
 class Content(NamedTuple):
@@ -137,8 +136,9 @@ class _Appender:
     def add(self, run: Run, content: Content, measured: Measured) -> None:
         """Write one row, with all digits of what was scored."""
         times = f"{measured.fit_seconds:.6f}", f"{measured.predict_seconds:.6f}"
-        scores = [repr(each) for each in (measured.accuracy, measured.balanced_accuracy, measured.rarest_recall)]
-        csv.writer(self._file, lineterminator="\n").writerow([*run, *content, scores[0], *times, *scores[1:]])
+        more = ["" if each is None else repr(each) for each in (measured.balanced_accuracy, measured.rarest_recall)]
+        row = [*run, *content, repr(measured.accuracy), *times, *more]
+        csv.writer(self._file, lineterminator="\n").writerow(row)
         self._file.flush()
         if time.monotonic() - self._safe_at > 1:
             self.wait_for_disk()
@@ -167,7 +167,7 @@ def _widen(file: IO[str]) -> None:
     file.seek(0)
     first, *rows = file.read().splitlines()
     if first == ",".join(EARLIER):
-        wide = [",".join(COLUMNS), *(f"{row},nan,nan" for row in rows)]
+        wide = [",".join(COLUMNS), *(f"{row},," for row in rows)]
         file.seek(0)
         file.truncate()
         file.write("\n".join(wide) + "\n")
@@ -178,7 +178,9 @@ def _widen(file: IO[str]) -> None:
 def _parsed(line: list[str], names: list[str]) -> tuple[tuple[Run, Content], Measured]:
     fields = dict(zip(names, line, strict=True))
     run = Run(*(int(fields[name]) if name in _INTEGERS else fields[name] for name in Run._fields))  # type: ignore[arg-type]
-    measured = Measured(*(float(fields[name]) for name in Measured._fields if name in fields))
+    accuracy, *times = (float(fields[name]) for name in ("accuracy", "fit_seconds", "predict_seconds"))
+    more = [fields.get(name, "") for name in ("balanced_accuracy", "rarest_recall")]
+    measured = Measured(accuracy, *times, *(float(each) if each else None for each in more))
     if not 0 <= measured.accuracy <= 1:
         raise ValueError("an accuracy is a number from 0 to 1")
     return (run, Content(fields["version"], fields["data_hash"])), measured

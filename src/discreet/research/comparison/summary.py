@@ -65,8 +65,8 @@ def cells(measured: Mapping[Run, Measured]) -> list[Cell]:
     ]
 
 
-def _known_mean(values: Sequence[float]) -> float | None:
-    known = [value for value in values if not math.isnan(value)]
+def _known_mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
 
 
