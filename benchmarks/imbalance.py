@@ -53,9 +53,7 @@ def measure(family: type, epsilon: float, weight: str | None, seed: int) -> tupl
 def main() -> None:
     """Print the table."""
     print("# A class of 5 % of 20,000 records\n")
-    print(
-        f"Mean of {DRAWS} draws, and the lowest of them. Base rate of the class: {RARE}; `python benchmarks/imbalance.py`.\n"
-    )
+    print(f"Mean and lowest of {DRAWS} draws. Base rate of the class: {RARE}; `python benchmarks/imbalance.py`.\n")
     print("| model | ε | class_weight | recall | lowest | precision | lowest | balanced accuracy | accuracy |")
     print("|---|---|---|---|---|---|---|---|---|")
     for epsilon in (0.1, 1.0):
