@@ -16,7 +16,8 @@ from discreet.sources.file import is_list
 
 PRIVATE = (
     "Both parts hold exact records: keep them as private as the file. Charge both to the ledger of these data; "
-    "the losses of a model and of its score add up."
+    "the losses of a model and of its score add up. If the schema declares a number of records, that is of the whole "
+    "file: correct it for the part to train on."
 )
 
 
