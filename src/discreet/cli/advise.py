@@ -15,6 +15,11 @@ from discreet.cli.outputs import check_out, check_picture, emit, save_figure, sa
 RANGE = "mean, and a range that holds in about four of five tables"
 USEFUL = "Clearly better than always predicting the largest class from about this ε on"
 FIRST = " ← first choice"
+RARE = (
+    "These are accuracies. How much of a rare class is found cannot be told without the data: with no weights, a class "
+    "of a few per cent is often not found at all. Train with --class-weight balanced if it matters, and let `discreet "
+    "score` publish what is found on records that were held back (`discreet split`)."
+)
 DRAFTED = "This command read no data, but the draft's entries were read from the data."
 
 
@@ -68,6 +73,7 @@ def advise(
     line = command(advice, schema, None if public.adjacency is declared.adjacency else public.adjacency.value)
     if line:
         say(f"To train{', without privacy' if '--epsilon inf ' in line else ''}: {line}")
+    say(RARE)
     drafted = "No data were read." if public.is_public else DRAFTED
     say(f"Data sets that count most: {', '.join(advice.nearest[:5])}. {drafted}")
     if plot is not None:
@@ -96,6 +102,7 @@ def report(advice: Any, adjacency: str, draft: bool) -> dict[str, Any]:
         "largest_class": vars(advice.largest),
         "useful_from": [{name: _finite(value) for name, value in vars(each).items()} for each in advice.useful],
         "nearest_cases": list(advice.nearest),
+        "rare_classes": RARE,
     }
 
 

@@ -35,6 +35,7 @@ from discreet.cli import (
     serve,
     service,
     service_demo,
+    split,
     train,
     worker,
 )
@@ -147,7 +148,7 @@ def _add_group(name: str, words: str, *commands: Callable[..., None], within: ty
     return group
 
 
-_add(app, demo.demo, train.train, predict.predict, perturb.perturb, score.score, count.count)
+_add(app, demo.demo, split.split, train.train, predict.predict, perturb.perturb, score.score, count.count)
 _add(app, epsilon.epsilon, advise.advise, compare.compare, reproduce.reproduce)
 _add(app, card.card, explain.explain, explain.plot)
 _add_group("schema", "Write and check what is public about a table.", schema.draft, schema.check)

@@ -35,6 +35,10 @@ def train(
             "--with", metavar="NAME=VALUE", help="A parameter of the named model, such as max_depth=3; repeat for more."
         ),
     ] = None,
+    class_weight: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WEIGHT", help="balanced, to find rare classes too; or CLASS=NUMBER; repeat for more."),
+    ] = None,
     table: options.DataTable = None,
     stream: options.Stream = False,
     ledger: options.OptionalLedger = None,
@@ -60,13 +64,15 @@ def train(
       random-forest  n_trees=3, max_depth=3
       svm            select=8, leaves=0, knots=4, regularisation=10
       bee-rules      strategy=one-rule, n_rules=3
+    --class-weight is for auto, naive-bayes, decision-tree, random-forest and, for two classes, svm.
 
     \b
     Example, after `discreet demo`:
       discreet train discreet-demo/train.csv --schema discreet-demo/schema.json \\
         --epsilon 1 --out m.json --ledger ledger.jsonl --limit 2
       discreet train discreet-demo/train.csv --schema discreet-demo/schema.json \\
-        --epsilon 1 --out tree.json --model decision-tree --with max_depth=3
+        --epsilon 1 --out tree.json --model decision-tree --with max_depth=3 \\
+        --class-weight balanced
       discreet train postgresql://host/database --table clinic.patients --schema schema.json \\
         --epsilon 1 --out m.json --model naive-bayes
       discreet train spark://host:7077 --table registry.patients --schema schema.json \\
@@ -74,6 +80,7 @@ def train(
     """
     if model == "bee-rules":
         price = epsilon, adjacency, ledger, limit
+        _weights(class_weight, model)
         if isinstance(data, Address):
             raise ParameterError(f"--model bee-rules is searched on a file that `discreet perturb` wrote; got {data}")
         _train_rules(data, out, schema, settings or [], seed, clear, force, as_json, price)
@@ -84,7 +91,8 @@ def train(
     with paying(ledger, "no model was written") as payment:
         loss = as_epsilon(epsilon)
         public = public_schema(schema, adjacency, draft_ok)
-        estimator = _estimator(model, settings or [], seed, schema=public, epsilon=loss)
+        weighing = _weights(class_weight, model)
+        estimator = _estimator(model, settings or [], seed, schema=public, epsilon=loss, **weighing)
         check_out(out, *inputs.data_files(data), inputs.schema_file(schema), ledger, force=force)
         source = inputs.open_data(data, table, stream=stream)
         if not estimator.by_counts:
@@ -178,6 +186,19 @@ def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -
     estimator.set_params(random_state=seed, **given)
     estimator.check_parameters()  # before a ledger is opened
     return estimator
+
+
+def _weights(given: list[str] | None, model: str) -> dict[str, Any]:
+    """The weights of the classes, as the parameter of a model; none if none were given."""
+    from discreet.models.parameter_texts import read_weights
+
+    if not given:
+        return {}
+    if model in ("one-rule", "bee-rules"):
+        raise ParameterError(
+            f"--class-weight: {model} weighs no classes; use auto, naive-bayes, decision-tree, random-forest or svm"
+        )
+    return {"class_weight": read_weights(given)}
 
 
 def _report(model: Any, out: Path, ledger: Ledger | None) -> dict[str, Any]:

@@ -66,7 +66,10 @@ def sureness(leaf: dict[str, Any]) -> str:
         return "no more records than noise"
     spread = f", give or take {off:,.0f}" if off >= max(1.0, 0.01 * records) else ""
     close = "; within the noise" if leaf["within_noise"] else ""
-    return f"{max(leaf['shares'].values()):.0%} of about {records:,.0f} records{spread}{close}"
+    share = f"{max(leaf['shares'].values()):.0%}"
+    if leaf.get("weighted"):
+        return f"{share} of the weight, about {records:,.0f} records{spread}{close}"
+    return f"{share} of about {records:,.0f} records{spread}{close}"
 
 
 def more_questions(leaf: dict[str, Any]) -> str:
@@ -134,17 +137,20 @@ def _leaf(grown: GrownTree, classes: Sequence[Label], leaves: list[int]) -> dict
     records = None if grown.records is None else round(float(sum(grown.records[leaf] for leaf in leaves)), 3)
     best = int(mean.argmax())
     folded = {"class": classes[best], "shares": named, "records": records, "cut": len(leaves) if len(leaves) > 1 else 0}
-    return folded | _noise(grown, leaves, best)
+    weighted = {} if grown.weights is None else {"weighted": True}
+    return folded | weighted | _noise(grown, leaves, best)
 
 
 def _noise(grown: GrownTree, leaves: list[int], best: int) -> dict[str, Any]:
     """How far noise may have moved the number of records in 95 of 100 cases, whether that may be all of them, and
-    whether it may have decided which class is the largest."""
+    whether it may have decided which class is the largest; with weights, noise counts as that of the heaviest class."""
     if grown.counts is None or grown.variances is None:
         return {"noise": None, "empty": False, "within_noise": False}
     counts, variance = grown.counts[leaves].sum(axis=0), float(grown.variances[leaves].sum())
-    off, others = margin(variance, len(counts)), np.delete(counts, best)
-    is_close = variance > 0 and len(others) > 0 and counts[best] - others.max() <= margin(variance, 2)
+    each = np.ones(len(counts)) if grown.weights is None else grown.weights
+    off, weighed = margin(variance, len(counts)), counts * each
+    others, apart = np.delete(weighed, best), margin(variance * float(each.max()) ** 2, 2)
+    is_close = variance > 0 and len(others) > 0 and weighed[best] - others.max() <= apart
     return {
         "noise": round(off, 3),
         "empty": bool(counts.sum() <= off),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from discreet.errors import MissingExtra
 from discreet.privacy.receipt import Charge
@@ -17,6 +17,7 @@ from discreet.research.comparison.summary import (
     critical_difference,
     described,
     differences,
+    rates,
     shown,
 )
 from discreet.research.comparison.summary import ranked_pairs as ranked
@@ -106,13 +107,21 @@ def _accuracy_tables(found: Sequence[Cell], source: str) -> list[Part]:
     for data in dict.fromkeys(cell.data for cell in found):
         own = [cell for cell in found if cell.data == data]
         epsilons = sorted({cell.epsilon for cell in own}, key=as_number)
-        rows = []
-        for model in dict.fromkeys(cell.model for cell in own):
-            at = {cell.epsilon: cell for cell in own if cell.model == model}
-            rows.append([model, *(described(at[each]) if each in at else "–" for each in epsilons)])
         heads, best = ["model", *(f"ε = {shown(each)}" for each in epsilons)], best_cells(own, epsilons)
-        tables.append(ReportTable(data, heads, rows, source, best))
+        tables.append(ReportTable(data, heads, _by_model(own, epsilons, described), source, best))
+        if any(cell.balanced is not None for cell in own):
+            caption = f"{data}: balanced accuracy / fraction of the rarest class that is found"
+            tables.append(ReportTable(caption, heads, _by_model(own, epsilons, rates), source))
     return tables
+
+
+def _by_model(own: Sequence[Cell], epsilons: Sequence[str], told: Callable[[Cell], str]) -> list[list[str]]:
+    """A row for each model, with a text for each epsilon."""
+    rows = []
+    for model in dict.fromkeys(cell.model for cell in own):
+        at = {cell.epsilon: cell for cell in own if cell.model == model}
+        rows.append([model, *(told(at[each]) if each in at else "–" for each in epsilons)])
+    return rows
 
 
 def _difference_tables(found: Sequence[Cell], source: str) -> list[Part]:
