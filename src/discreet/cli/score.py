@@ -27,6 +27,9 @@ def score(
     adjacency: options.Adjacency = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the interval around the accuracy.")] = 0.95,
     table: options.DataTable = None,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     stream: options.Stream = False,
     ledger: options.OptionalLedger = None,
     limit: options.Limit = None,
@@ -55,9 +58,10 @@ def score(
             "confidence": confidence,
             "random_state": seed,
         }
-        source = inputs.open_data(data, table, stream=stream)
+        read = inputs.as_written(schema, delimiter, decimal, encoding)
+        source = inputs.open_data(data, table, stream=stream, dialect=read.dialect)
         check_rows(source, sums=trained.by_record)
-        inputs.check_labelled(source, data, schema)
+        inputs.check_labelled(source, data, read, table)
         check_options(trained, **given)
         payment.open(limit, loss, schema.adjacency)
         with counting(source):

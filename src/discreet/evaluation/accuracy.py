@@ -23,7 +23,7 @@ from discreet.privacy.receipt import Receipt
 from discreet.privacy.steps import laplace_steps
 from discreet.queries.tables import ClassCounts
 from discreet.schema import Schema
-from discreet.sources import Records, Source, as_records, check_rows, finish
+from discreet.sources import Records, Source, as_declared, as_records, check_rows, finish
 from discreet.sources.file import open_file
 from discreet.sources.predictions import Examples, MarkedSource, MarkedTable, marks
 
@@ -136,6 +136,7 @@ def evaluate_from(model: Any, source: Source, **options: Any) -> Accuracy:
     (bee rules) read them block by block. Columns that are not in the model's schema are not read.
     """
     _check_model(model)
+    source = as_declared(source, model.schema_)
     marked: Source
     if model.by_record:
         check_rows(source, sums=True)
@@ -156,7 +157,7 @@ def _examples(records: Records, schema: Schema) -> Iterator[Examples]:
 
 
 def evaluate_file(model: Any, path: str | Path, table: str | None = None, **options: Any) -> Accuracy:
-    """As `evaluate_from`, for a file: CSV, Parquet, a folder of Parquet files, or a table of a .duckdb file."""
+    """As `evaluate_from`, for a file: CSV, Excel, Parquet, a folder of Parquet files, or a table of a .duckdb file."""
     return evaluate_from(model, open_file(path, table), **options)
 
 
