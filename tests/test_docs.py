@@ -36,7 +36,7 @@ def test_examples_in_docstrings(name: str) -> None:
 
 def test_python_example_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (example,) = blocks("README.md", "python")
+    example = "\n".join(blocks("README.md", "python"))
     exec(compile(example, "README.md", "exec"), {})
     assert (tmp_path / "model.json").exists()
 

@@ -146,7 +146,9 @@ def test_a_picture():
     shown = run("s.json", "--plot", "p.svg")
     assert "p.svg" in shown.stderr
     assert "<svg" in Path("p.svg").read_text(encoding="utf-8")
-    refused("s.json", "--plot", "p.svg", "--epsilon", "inf", words=["finite"])
+    refused("s.json", "--plot", "p.svg", words=["p.svg exists", "--force"])
+    run("s.json", "--plot", "p.svg", "--force")
+    refused("s.json", "--plot", "q.svg", "--epsilon", "inf", words=["finite"])
     refused("s.json", "--plot", "p.gif", words=["--plot", ".png"])
     refused("s.json", "--plot", "nowhere/p.png", words=["nowhere"])
 

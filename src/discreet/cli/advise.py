@@ -29,6 +29,7 @@ def advise(
     plot: Annotated[
         Path | None, typer.Option(help="The picture to write: .png, .svg or .pdf.", show_default=False)
     ] = None,
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Say what auto picks at which epsilon and what accuracy to expect, from public facts alone.
@@ -46,7 +47,7 @@ def advise(
 
     if plot is not None:
         check_picture("--plot", plot)
-        check_out(plot, inputs.schema_file(schema))
+        check_out(plot, inputs.schema_file(schema), force=force)
     declared, public = inputs.load_schema(schema), inputs.load_schema(schema, adjacency)
     if not public.is_public:
         remark(

@@ -40,6 +40,7 @@ from discreet.cli import (
     worker,
 )
 from discreet.cli.outputs import one_line
+from discreet.cli.wording import as_typed
 from discreet.errors import DiscreetError
 
 
@@ -76,7 +77,7 @@ def _in_one_line(debug: bool) -> Iterator[None]:
 def explanation(error: Exception) -> tuple[str, int] | None:
     """Message and exit status of an error that the user can correct; None for any other error."""
     if isinstance(error, DiscreetError):
-        return str(error), 2
+        return as_typed(str(error)), 2
     if hasattr(error, "format_message"):
         command = getattr(getattr(error, "ctx", None), "command_path", "discreet")
         return f"{error.format_message().rstrip('.')}; see `{command} --help`", 2

@@ -197,7 +197,7 @@ def combine(
         except DiscreetError as error:
             raise type(error)(f"{path}: {error}") from None
     model = aggregator.model()
-    model.save(out)
+    model.save(out, overwrite=True)
     if as_json:
         emit({"out": str(out), "answered": aggregator.answered, "missing": aggregator.missing, **card(model)})
         return

@@ -36,6 +36,7 @@ def predict(
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
     stream: options.Stream = False,
+    force: options.Force = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON: a list of records, or with --out a summary.")
     ] = False,
@@ -53,7 +54,7 @@ def predict(
     if proba and not trained.probabilistic:
         raise ParameterError(f"--proba: a model of kind {trained.kind} gives no probabilities; leave --proba out")
     if out is not None:
-        check_out(out, model, *inputs.data_files(data))
+        check_out(out, model, *inputs.data_files(data), force=force)
         check_table(out)
     read = inputs.as_written(trained.schema_, delimiter, decimal, encoding)
     source = inputs.open_data(data, table, stream=stream, dialect=read.dialect)

@@ -110,7 +110,7 @@ def train(
             _hint(loss, public, is_kept=ledger is not None)
         with counting(source):
             estimator.fit_from(source, ledger=payment.ledger)
-        estimator.save(out)
+        estimator.save(out, overwrite=True)  # checked above; it is paid for now
         payment.outcome = f"the model is in {out}"
         if as_json:
             emit(_report(estimator, out, payment.ledger))
@@ -167,7 +167,7 @@ def _train_rules(
         raise ParameterError(PRICELESS)
     check_out(out, data, None if schema is None else inputs.schema_file(schema), force=force)
     estimator = fit_rules(_estimator("bee-rules", settings, seed), data, schema, clear, written)
-    estimator.save(out)
+    estimator.save(out, overwrite=True)
     if as_json:
         emit(_report(estimator, out, None))
         return

@@ -35,8 +35,9 @@ from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import Randomness, as_rng
 from discreet.queries.added_scores import AddedScores
 from discreet.queries.trees import Tree
+from discreet.records.chosen_columns import check_places
 from discreet.records.encoding import Cells, Codes, class_codes
-from discreet.records.tables import as_vector, check_stored_types
+from discreet.records.tables import as_vector
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source, check_rows, finish
@@ -152,6 +153,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, self.fitted)
         if isinstance(self.schema, str):
             X = checked_public(X, width=len(self.schema_.columns), kind=type(self).__name__)
+        check_places(X, self.schema_)
         return self._scores(X)
 
     def _joined(self, X: Any) -> Matrix:
@@ -210,7 +212,6 @@ class PrivateClassifier(Classifier):
         """
         self.check_parameters()
         X, y, schema = with_schema(X, y, self.schema, type(self).__name__)
-        check_stored_types(X, y, schema)
         return self._fit(MemorySource(X, y), schema, ledger)
 
     def fit_from(self, source: Source | CountsByQuery, *, ledger: Ledger | None = None) -> Self:
@@ -245,6 +246,9 @@ class PrivateClassifier(Classifier):
         schema = database.schema
         if not isinstance(self.schema, Schema) or self.schema.hash != schema.hash:
             raise ParameterError("the model has another schema than the count database; use the schema of the database")
+        own = getattr(database, "ledger", None)  # of a service, the accounts are checked there, request by request
+        if isinstance(own, Ledger):
+            own.check(as_epsilon(self.epsilon), schema.adjacency)  # a fit that cannot finish spends nothing
         noisy = self._learn_by_counts(database, schema, as_epsilon(self.epsilon), f"{self.kind} for {schema.target}")
         return self._make(noisy, schema)
 
@@ -272,10 +276,13 @@ class PrivateClassifier(Classifier):
         self.noisy_ = noisy
         return self
 
-    def save(self, path: str | Path) -> None:
-        """Write the model with its card to a JSON file; `discreet.load` reads it."""
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model with its card to a JSON file; `discreet.load` reads it.
+
+        A file that exists is kept, and an error raised, unless `overwrite` is set: it may have cost budget.
+        """
         check_is_fitted(self, self.fitted)
-        saving.save(self, path)
+        saving.save(self, path, overwrite=overwrite)
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Protocol
 
+from discreet.errors import FileError
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.receipt import Receipt
 from discreet.queries.hyperplanes import Hyperplanes
@@ -90,6 +91,8 @@ def _columns(query: Any, schema: Schema) -> list[str]:
     return list(query.columns) if hasattr(query, "columns") else [query.column] if hasattr(query, "column") else []
 
 
-def save(model: SavedModel, path: str | Path) -> None:
-    """Write a model file; an interruption leaves no partial file."""
+def save(model: SavedModel, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write a model file; an interruption leaves no partial file. FileError if there is a file, unless `overwrite`."""
+    if not overwrite and Path(path).exists():
+        raise FileError(f"{path} exists; choose another name, or save with overwrite=True")
     FILE.write(path, to_dict(model))
