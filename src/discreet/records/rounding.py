@@ -9,7 +9,7 @@ def round_bounds(low: float, high: float) -> tuple[float, float]:
     """The next round numbers outside of low ... high; they differ, also if low and high do not.
 
     >>> round_bounds(17.2, 89), round_bounds(0.013, 0.0426), round_bounds(5, 5), round_bounds(3.5, 31)
-    ((10, 90), (0.01, 0.05), (5, 10), (0, 40))
+    ((10, 90), (0.01, 0.05), (5, 6), (0, 40))
     """
     width = high - low
     if not 0 < width < math.inf:
