@@ -126,9 +126,7 @@ class ColumnProfile:
             self.missing += int(np.isnan(numbers).sum())
             self.add_numbers(numbers[~np.isnan(numbers)])
         elif values.dtype.kind in "mM":
-            absent = int(np.isnat(values).sum())
-            self.missing, self.dates = self.missing + absent, self.dates + len(values) - absent
-            self.others += len(values) - absent
+            self.dates, self.others = self.dates + len(values), self.others + len(values)  # dates are not read at all
         else:
             self._add_objects(values.tolist())
 
