@@ -50,6 +50,9 @@ def score(
         Path | None, typer.Option(help="A picture of the matrix to write: .png, .svg or .pdf.", show_default=False)
     ] = None,
     table: options.DataTable = None,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     stream: options.Stream = False,
     ledger: options.OptionalLedger = None,
     limit: options.Limit = None,
@@ -85,9 +88,10 @@ def score(
             "random_state": seed,
         }
         _check_picture(plot, only, schema, [model, *inputs.data_files(data), ledger], force)
-        source = inputs.open_data(data, table, stream=stream)
+        read = inputs.as_written(schema, delimiter, decimal, encoding)
+        source = inputs.open_data(data, table, stream=stream, dialect=read.dialect)
         check_rows(source, sums=trained.by_record)
-        inputs.check_labelled(source, data, schema)
+        inputs.check_labelled(source, data, read, table)
         check_options(trained, **given)
         payment.open(limit, loss, schema.adjacency)
         optimism = _optimism(payment.ledger, trained.kind, schema.target)

@@ -29,7 +29,7 @@ from discreet.queries.tables import ClassCounts, Counts, TableQuery
 from discreet.released.intervals import half_width, half_width_of_sum
 from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
-from discreet.sources import Records, Source, as_records, check_rows, finish
+from discreet.sources import Records, Source, as_declared, as_records, check_rows, finish
 from discreet.sources.file import open_file
 from discreet.sources.predictions import PAIR, Examples, MarkedSource, MarkedTable, marks
 
@@ -158,6 +158,7 @@ def evaluate_from(model: Any, source: Source, **options: Any) -> Accuracy:
     values (bee rules) read them block by block. Columns that are not in the model's schema are not read.
     """
     _check_model(model)
+    source = as_declared(source, model.schema_)
     marked: Source
     if model.by_record:
         check_rows(source, sums=True)
@@ -178,7 +179,7 @@ def _examples(records: Records, schema: Schema) -> Iterator[Examples]:
 
 
 def evaluate_file(model: Any, path: str | Path, table: str | None = None, **options: Any) -> Accuracy:
-    """As `evaluate_from`, for a file: CSV, Parquet, a folder of Parquet files, or a table of a .duckdb file."""
+    """As `evaluate_from`, for a file: CSV, Excel, Parquet, a folder of Parquet files, or a table of a .duckdb file."""
     return evaluate_from(model, open_file(path, table), **options)
 
 
