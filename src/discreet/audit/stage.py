@@ -1,0 +1,57 @@
+"""What a stage of an audit is, and what it finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from discreet.audit.neighbours import Pair
+
+if TYPE_CHECKING:
+    from discreet.audit.session import Session
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A loss above the claim, shown on a pair of neighbours.
+
+    Attributes
+    ----------
+    stage : name of the stage that found it.
+    epsilon : the loss is at least this. Infinity is for what is certain without samples, such as a forgotten account.
+    confidence : the probability that all findings of the audit together are right.
+    event : what is seen on one table and hardly on the other, in words.
+    pair : the neighbours; None if the finding is not about a pair.
+    repeat : a script that repeats the finding without discreet; empty if there is none.
+    counts : how often the event was seen: (times, runs) on the first table, and on the second.
+    pictured : values of the number that the event is about, on both tables; for the picture.
+    """
+
+    stage: str
+    epsilon: float
+    confidence: float
+    event: str
+    pair: Pair | None
+    repeat: str = ""
+    counts: tuple[tuple[int, int], tuple[int, int]] | None = None
+    pictured: Any = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """What a stage tried, how long it took, and what it found; remarks are no evidence against the claim."""
+
+    name: str
+    seconds: float
+    tried: list[str]
+    findings: list[Finding]
+    remarks: list[str] = field(default_factory=list)
+
+
+class Stage(Protocol):
+    """A way to attack a claim. Its false alarms together have at most the probability `session.risk`."""
+
+    name: str
+
+    def run(self, session: Session) -> StageResult:
+        """Attack; stop in time (`session.left()`)."""

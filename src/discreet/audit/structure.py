@@ -1,0 +1,91 @@
+"""Stage *structure*: what differs between neighbours with certainty or nearly so, without looking at numbers.
+
+Attributes, shapes, classes, types, texts, warnings, exceptions, what is printed, and how a process ends.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.audit.bounds import enough_runs, loss, losses
+from discreet.audit.neighbours import Pair
+from discreet.audit.runs import Runs
+from discreet.audit.stage import Finding, StageResult
+
+if TYPE_CHECKING:
+    from discreet.audit.session import Session
+
+LOOKED = 12
+"""Runs per table that choose what is tested: what differs nearly always is seen in a dozen runs."""
+TESTED = 6
+"""The most differences that are tested on fresh runs; the risk is divided among them."""
+CAUTION = 0.05
+"""Error of the intervals that rank differences. The bound holds with any value."""
+
+
+class Structure:
+    """Looks for features that one table's runs have and the other's have not."""
+
+    name = "structure"
+
+    def run(self, session: Session) -> StageResult:
+        """Look at all pairs in a few runs, then test what differed on fresh runs."""
+        began = time.monotonic()
+        pairs = session.pairs()
+        seen: list[tuple[float, Pair, str, bool]] = []
+        for done, pair in enumerate(pairs):
+            if session.left() <= 0:
+                break
+            session.progress(self.name, done, len(pairs))
+            seen += _differences(pair, *session.screen(pair, LOOKED))
+        tried = [f"{len(session.screened)} of {len(pairs)} pairs, {LOOKED} runs on each table"]
+        findings: list[Finding] = []
+        chosen = _spread(seen)
+        for _, pair, feature, swapped in chosen:
+            finding = _tested(session, pair, feature, swapped, session.risk / TESTED)
+            if finding is not None and finding.epsilon > session.claim.epsilon:
+                findings.append(finding)
+                session.findings.append(finding)
+        tried.append(f"{len(chosen)} differences tested on fresh runs")
+        return StageResult(self.name, time.monotonic() - began, tried, findings)
+
+
+def _differences(pair: Pair, first: Runs, second: Runs) -> list[tuple[float, Pair, str, bool]]:
+    """The features that best tell the runs of a pair apart, with a cautious estimate of the loss."""
+    found = []
+    if not len(first) or not len(second):
+        return []
+    for feature in dict.fromkeys((*first.features, *second.features)):
+        counts = [int(np.count_nonzero(runs.feature(feature))) for runs in (first, second)]
+        swapped = counts[1] * len(first) > counts[0] * len(second)
+        more, less = (second, first) if swapped else (first, second)
+        estimate = losses(max(counts), len(more), min(counts), len(less), CAUTION)
+        if estimate > 0.5:
+            found.append((float(estimate), pair, feature, swapped))
+    return found
+
+
+def _spread(seen: list[tuple[float, Pair, str, bool]]) -> list[tuple[float, Pair, str, bool]]:
+    """At most `TESTED` differences, the clearest first, within the schema first, each kind of feature once."""
+    seen = sorted(seen, key=lambda each: (not each[1].within, -each[0], len(each[1].first)))
+    kinds: dict[tuple[bool, str], tuple[float, Pair, str, bool]] = {}
+    for each in seen:
+        kinds.setdefault((each[1].within, each[2].partition(":")[0].partition(" =")[0]), each)
+    return list(kinds.values())[:TESTED]
+
+
+def _tested(session: Session, pair: Pair, feature: str, swapped: bool, risk: float) -> Finding | None:
+    """The bound that fresh runs give for one feature."""
+    runs = max(40, enough_runs(session.claim.epsilon + 0.5, risk, session.claim.delta))
+    first, second = session.run_pair(pair, min(runs, max(40, session.affordable(0.3))))
+    counts = [(int(np.count_nonzero(each.feature(feature))), len(each)) for each in (first, second)]
+    if not all(total for _, total in counts):
+        return None
+    (more, of), (less, other) = counts[::-1] if swapped else counts
+    epsilon = loss(more, of, less, other, risk, session.claim.delta)
+    table = "second" if swapped else "first"
+    event = f"“{feature}” is seen in {more} of {of} runs on the {table} table, and in {less} of {other} on the other"
+    return Finding(Structure.name, epsilon, session.confidence, event, pair, counts=(counts[0], counts[1]))
