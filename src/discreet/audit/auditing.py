@@ -42,10 +42,11 @@ def audit(
 ) -> Report:
     """Attack the claim that something is differentially private.
 
-    Guarantee  with probability `confidence`, every ε in the report is at most the true loss on the reported pair; if the
-               claim is true, it is refuted with at most the probability 1 - `confidence`.
-    Proof      each stage may err with probability (1 - confidence) / number of stages, and divides that among the events
-               that it tests on fresh runs, which were not used to choose them (`bounds.losses`); the errors add up.
+    Guarantee  with probability `confidence`, every ε in the report is at most the true loss on the reported pair; if
+               the claim is true, it is refuted with at most the probability 1 - `confidence`.
+    Proof      each stage may err with probability (1 - confidence) / number of stages, and divides that among the
+               events that it tests on fresh runs, which were not used to choose them (`bounds.losses`); the errors
+               add up.
     Test       tests/audit/test_audit.py::test_an_exact_mechanism_is_not_accused
 
     Parameters

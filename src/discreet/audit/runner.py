@@ -28,13 +28,13 @@ if __name__ == "__main__":  # the folder of this file is ours: its modules must 
 import numpy as np
 
 MOST_NUMBERS = 2000
-"""The most numbers that are kept of one run, and at most `MOST_OF_ONE` of one array: memory of the auditor is bounded."""
+"""The most numbers that are kept of one run, and at most `MOST_OF_ONE` of one array: memory is bounded."""
 MOST_OF_ONE, DEEPEST, LONGEST_TEXT, MOST_PRINTED = 256, 8, 120, 2000
 LARGEST_FILE = 1 << 26
 """A target that prints without end gets an error, and does not fill the disk."""
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818 - not a mistake of the runner's
     """The target cannot be used as it is named; the message says why, on one line."""
 
 
@@ -126,8 +126,7 @@ def _is_machinery(value: Any) -> bool:
     return (
         inspect.ismodule(value)
         or isinstance(value, type)
-        or callable(value)
-        and inspect.isroutine(value)
+        or inspect.isroutine(value)
         or home.startswith(("numpy.random", "_thread", "threading", "_io", "random"))
     )
 
@@ -274,7 +273,7 @@ def as_arguments(table: Any, form: str) -> tuple[Any, Any]:
     names, rows, labels = table["names"], table["rows"], table["labels"]
     y = np.array(labels, dtype=object)
     kinds = {type(each) for each in labels}
-    if labels and kinds <= {int, bool} or kinds and kinds <= {str}:
+    if labels and (kinds <= {int, bool} or kinds <= {str}):
         y = np.array(labels)
     elif not labels and table.get("label_kind"):
         y = np.empty(0, dtype=table["label_kind"])
@@ -283,7 +282,7 @@ def as_arguments(table: Any, form: str) -> tuple[Any, Any]:
         for at, record in enumerate(records):
             record[table["target"]] = labels[at]
         return records, None
-    if form == "array" or form == "auto" and "categorical" not in table["kinds"]:
+    if form == "array" or (form == "auto" and "categorical" not in table["kinds"]):
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(names)), y
     if form in ("auto", "frame"):
         with contextlib.suppress(ImportError):
@@ -298,7 +297,7 @@ def as_arguments(table: Any, form: str) -> tuple[Any, Any]:
 class Runner:
     """Answers requests: each is a dictionary with the name of an operation under "op"."""
 
-    def __init__(self, target: Target | None = None) -> None:
+    def __init__(self, target: Any = None) -> None:
         self.target = target
         self.operations = {"target": self.set_target, "run": self.run, "extend": self.extend}
 
@@ -340,14 +339,14 @@ class Runner:
 
     def extend(self, request: Any, send: Any) -> Any:
         """Load further operations from a file: its `operations(runner)` returns them by name."""
-        spec = importlib.util.spec_from_file_location("discreet_audit_extension", request["path"])
+        spec: Any = importlib.util.spec_from_file_location("discreet_audit_extension", request["path"])
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         self.operations.update(module.operations(self))
 
 
 def _seed(seed: int) -> None:
-    np.random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 - targets of others use it
     importlib.import_module("random").seed(seed)
 
 
@@ -387,7 +386,7 @@ def _limit(megabytes: int) -> None:
 
 def main(requests: int, answers: int, megabytes: int) -> None:
     """Answer requests until the pipe is closed."""
-    caught = tempfile.TemporaryFile("a+b", buffering=0)  # appends, so that it can be emptied between runs
+    caught = tempfile.TemporaryFile("a+b", buffering=0)  # noqa: SIM115 - appends, so that runs can empty it
     CATCHING.append(caught)
     for place in (1, 2):
         os.dup2(caught.fileno(), place)

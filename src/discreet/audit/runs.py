@@ -33,6 +33,11 @@ class Runs:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    @property
+    def size(self) -> int:
+        """Bytes of memory."""
+        return int(self.numbers.nbytes + self.present.nbytes)
+
     def column(self, name: str) -> NDArray[np.float64]:
         """The numbers of a name; NaN if no run has it."""
         return self.numbers[:, self.names.index(name)] if name in self.names else np.full(len(self), np.nan)

@@ -1,4 +1,8 @@
-"""Stage *samples*: events that are more likely on one table than on its neighbour, found and bounded by runs."""
+"""Stage *samples*: events that are more likely on one table than on its neighbour, found and bounded by runs.
+
+Successive halving: many pairs get few runs, the better half of them twice as many, until a few pairs are left. Their
+events, chosen by these runs, are then counted in fresh ones.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.audit.bounds import loss
-from discreet.audit.events import Choice, choose
-from discreet.audit.neighbours import Pair
+from discreet.audit.choosing import Choice, choose
+from discreet.audit.events import Scored
+from discreet.audit.neighbours import Pair, random_pair, smaller
+from discreet.audit.runs import Runs
+from discreet.audit.script import script
 from discreet.audit.stage import Finding, StageResult
 
 if TYPE_CHECKING:
     from discreet.audit.session import Session
 
-FIRST = 100
-"""Runs per table of each pair in the first round; each round keeps the better half of the pairs and doubles the runs."""
+FIRST, FEWEST = 100, 24
+"""Runs per table of each pair in the first round, and the fewest if time is short: then fewer pairs are tried."""
 MOST_KEPT = 4
-"""The number of pairs that reach the last round, and whose events are tested on fresh runs."""
-SEARCHING = 0.4
+"""The number of pairs whose events are tested on fresh runs; the risk is divided among them."""
+SEARCHING = 0.5
 """Share of the time that is left which chooses pairs and events; the rest is for the fresh runs that give the bound."""
+RANDOM = 24
+"""Number of random pairs that are tried besides those of the list."""
+SHRUNK = 0.9
+"""A smaller pair is taken if it promises this share of the loss."""
+MOST_RUNS = 100_000
+"""Fresh runs per table: more would raise a bound by little."""
+PICTURED = 2000
+"""Values per table that are kept for the picture."""
 
 
 class Samples:
@@ -29,12 +44,13 @@ class Samples:
     name = "samples"
 
     def run(self, session: Session) -> StageResult:
-        """Successive halving over the pairs, then a bound on fresh runs for those that are left."""
+        """Search for pairs and events, then bound the loss of the best."""
         began = time.monotonic()
         ranked, tried = self._search(session)
         findings = []
         for place, (pair, choice) in enumerate(ranked):
-            runs = session.affordable(1 / (len(ranked) - place))
+            session.progress(self.name, place, len(ranked))
+            runs = min(MOST_RUNS, session.affordable(0.5 if place + 1 < len(ranked) else 1.0))
             finding = _tested(session, pair, choice, runs, session.risk / MOST_KEPT)
             if finding is not None and finding.epsilon > session.claim.epsilon:
                 findings.append(finding)
@@ -44,36 +60,91 @@ class Samples:
 
     def _search(self, session: Session) -> tuple[list[tuple[Pair, Choice]], list[str]]:
         """The pairs that promise most, each with its event; and what was tried, in words."""
-        known = {finding.pair for finding in session.findings}
-        pairs = [pair for pair in session.pairs() if pair not in known]
         stop = session.left() * (1 - SEARCHING)
-        runs, best, tried = FIRST, [], []
+        pairs = _candidates(session)
+        runs = max(FEWEST, min(FIRST, session.affordable(SEARCHING / 2) // max(1, len(pairs))))
+        ranked: list[tuple[Pair, Choice]] = []
+        tried: list[str] = []
         while pairs and session.left() > stop:
-            best = []
-            for pair in pairs:
-                if session.left() <= stop:
-                    break
+            ranked = []
+            for done, pair in enumerate(pairs):
+                session.progress(f"{self.name}, {runs} runs", done, len(pairs))
                 chosen = choose(*session.screen(pair, runs), session.claim.delta, session.rng)
                 if chosen is not None:
-                    best.append((pair, chosen))
-            best.sort(key=lambda each: -each[1].estimate)
-            tried.append(f"{len(best)} pairs with {runs} runs on each table")
-            if len(best) <= MOST_KEPT:
-                break
-            pairs = [pair for pair, _ in best[: max(MOST_KEPT, len(best) // 2)]]
-            session.screened = {pair: session.screened[pair] for pair in pairs}
+                    ranked.append((pair, chosen))
+                if session.left() <= stop:
+                    break
+            ranked.sort(key=lambda each: (-each[1].estimate, len(each[0].first)))
+            tried.append(f"{len(ranked)} pairs with {runs} runs on each table")
+            pairs = [pair for pair, _ in ranked[: max(MOST_KEPT, len(ranked) // 2)]]
+            session.keep(pairs)
             runs *= 2
-        return best[:MOST_KEPT], tried
+        kept = _spread(ranked)
+        return [_shrunk(session, *each) for each in kept], tried
+
+
+def _candidates(session: Session) -> list[Pair]:
+    """The pairs that no earlier stage refuted, those within the schema first, and random ones."""
+    known = {finding.pair for finding in session.findings}
+    listed = sorted((pair for pair in session.pairs() if pair not in known), key=lambda pair: not pair.within)
+    return [*listed, *(random_pair(session.schema, session.adjacency, session.rng) for _ in range(RANDOM))]
+
+
+def _spread(ranked: list[tuple[Pair, Choice]]) -> list[tuple[Pair, Choice]]:
+    """The best pairs, with one event each; pairs within the schema come first if they promise nearly as much."""
+    best = sorted(ranked, key=lambda each: -each[1].estimate * (1.0 if each[0].within else SHRUNK))
+    seen: dict[tuple[str, ...], tuple[Pair, Choice]] = {}
+    for each in best:
+        key = (each[1].event.words,) if isinstance(each[1].event, Scored) else tuple(each[1].event.names)
+        seen.setdefault(key, each)
+    kept = list(seen.values())[:MOST_KEPT]
+    return [*kept, *(each for each in best if each not in kept)][:MOST_KEPT]
+
+
+def _shrunk(session: Session, pair: Pair, choice: Choice) -> tuple[Pair, Choice]:
+    """The pair with as few common records as show the same, if it is likely to refute the claim."""
+    runs = min(400, *map(len, session.screened.get(pair, ((), ()))))
+    if choice.estimate <= session.claim.epsilon or runs < FEWEST or len(pair.second) == 0:
+        return pair, choice
+    started, share = session.left(), 0.1
+    for each in smaller(pair):
+        if started - session.left() > share * started:
+            break
+        found = choose(*session.screen(each, runs), session.claim.delta, session.rng)
+        if found is not None and found.estimate >= max(SHRUNK * choice.estimate, session.claim.epsilon):
+            whole = choose(*session.screen(each, 4 * runs), session.claim.delta, session.rng)
+            return (each, whole) if whole is not None and whole.estimate >= SHRUNK * choice.estimate else (pair, choice)
+    return pair, choice
 
 
 def _tested(session: Session, pair: Pair, choice: Choice, runs: int, risk: float) -> Finding | None:
     """The bound that fresh runs give for one event."""
-    first, second = session.run_pair(pair, runs)
-    if not len(first) or not len(second):
+    sides = session.run_pair(pair, runs)
+    if not all(map(len, sides)):
         return None
-    counts = [(int(np.count_nonzero(choice.event.holds(each))), len(each)) for each in (first, second)]
+    counts = [(int(np.count_nonzero(choice.event.holds(each))), len(each)) for each in sides]
     (more, of), (less, other) = counts[::-1] if choice.swapped else counts
     epsilon = loss(more, of, less, other, risk, session.claim.delta)
     table = "second" if choice.swapped else "first"
-    event = f"{choice.event.words}: seen in {more} of {of} runs on the {table} table, in {less} of {other} on the other"
-    return Finding(Samples.name, epsilon, session.confidence, event, pair, counts=(counts[0], counts[1]))
+    words = f"{choice.event.words}: seen in {more} of {of} runs on the {table} table, in {less} of {other} on the other"
+    return Finding(
+        stage=Samples.name,
+        epsilon=epsilon,
+        confidence=session.confidence,
+        event=words,
+        pair=pair,
+        repeat=script(session.target, session.schema, pair, choice.event, (counts[0], counts[1])),
+        counts=(counts[0], counts[1]),
+        pictured=_pictured(choice, sides),
+    )
+
+
+def _pictured(choice: Choice, sides: tuple[Runs, Runs]) -> tuple[str, list[float], list[float]]:
+    """The number, or score, that the event is about: its name, and values on both tables."""
+    event = choice.event
+    if isinstance(event, Scored):
+        name, columns = "score", [event.score(each.under(event.names)) for each in sides]
+    else:
+        name, columns = event.names[0], [each.column(event.names[0]) for each in sides]
+    first, second = ([float(value) for value in each[:PICTURED]] for each in columns)
+    return name, first, second

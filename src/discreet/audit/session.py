@@ -28,6 +28,8 @@ TURN = 0.3
 """Seconds of work that a worker is asked for at once."""
 MOST_BYTES = 128 << 20
 """Runs on one table are kept up to this size."""
+MOST_KEPT = 256 << 20
+"""Bytes of runs that are kept to choose by; the oldest are forgotten."""
 MOST_LOST = 3
 """After this many runs without an answer, no more are tried on these tables."""
 
@@ -163,11 +165,22 @@ class Session:
         """At least this many runs on a pair, including those of earlier stages: to choose by, not for bounds."""
         known = self.screened.get(pair)
         missing = times - (0 if known is None else min(map(len, known)))
-        if missing > 0:
+        if known is None or missing > 0:
             fresh = self.run_pair(pair, missing)
             known = fresh if known is None else (together([known[0], fresh[0]]), together([known[1], fresh[1]]))
-            self.screened[pair] = shuffled(known[0], self.rng), shuffled(known[1], self.rng)
-        return self.screened[pair]
+            known = shuffled(known[0], self.rng), shuffled(known[1], self.rng)
+            self.screened[pair] = known
+            self._forget()
+        return known
+
+    def keep(self, chosen: Sequence[Pair]) -> None:
+        """Forget the runs on all other pairs."""
+        self.screened = {pair: self.screened[pair] for pair in chosen if pair in self.screened}
+
+    def _forget(self) -> None:
+        """Forget the oldest runs if all together take too much memory."""
+        while len(self.screened) > 1 and sum(each.size for both in self.screened.values() for each in both) > MOST_KEPT:
+            del self.screened[next(iter(self.screened))]
 
     def run_tables(
         self, tables: Sequence[Table], times: int, wanted: Sequence[str] = EVERYTHING, seeds: Any = None
@@ -175,7 +188,7 @@ class Session:
         """Run on each table, in random turns; fewer times if the time is over."""
         order = deque(int(each) for each in self.rng.permutation(np.repeat(np.arange(len(tables)), times)))
         collectors = [Collector() for _ in tables]
-        request = {"op": "run", "tables": [each.to_dict() for each in tables], "wanted": list(wanted)}
+        request: dict[str, Any] = {"op": "run", "tables": [each.to_dict() for each in tables], "wanted": list(wanted)}
         request["probes"] = self._probes.to_dict()
         job = _Job(request, order, collectors, None if seeds is None else deque(seeds))
         began = time.monotonic()
@@ -216,7 +229,7 @@ class Session:
 
     def _work(self, place: int, job: _Job) -> None:
         """Take turns from the job until it is done."""
-        turn = 1
+        turn = max(1, min(100, int(TURN * self.done / max(self._speed, 1e-6))))
         while self.left() > 0:
             request = job.next(turn)
             if request is None:

@@ -13,6 +13,7 @@ import numpy as np
 from discreet.audit.bounds import enough_runs, loss, losses
 from discreet.audit.neighbours import Pair
 from discreet.audit.runs import Runs
+from discreet.audit.script import script
 from discreet.audit.stage import Finding, StageResult
 
 if TYPE_CHECKING:
@@ -88,4 +89,5 @@ def _tested(session: Session, pair: Pair, feature: str, swapped: bool, risk: flo
     epsilon = loss(more, of, less, other, risk, session.claim.delta)
     table = "second" if swapped else "first"
     event = f"“{feature}” is seen in {more} of {of} runs on the {table} table, and in {less} of {other} on the other"
-    return Finding(Structure.name, epsilon, session.confidence, event, pair, counts=(counts[0], counts[1]))
+    repeat = script(session.target, session.schema, pair, feature, (counts[0], counts[1]))
+    return Finding(Structure.name, epsilon, session.confidence, event, pair, repeat, (counts[0], counts[1]))

@@ -15,7 +15,7 @@ from discreet.schema import Schema
 from discreet.storage.envelope import read_json
 
 FORMS = ("auto", "array", "frame", "records")
-"""How a target gets its table: as the schema suggests, an array, a pandas frame, or a list of records with the label."""
+"""How a target gets its table: as the schema suggests, an array, a pandas frame, or a list of labelled records."""
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _CALL = re.compile(rf"({_NAME.pattern})\(\)")
 _ENTRIES = {"target", "parameters", "schema", "form", "claim", "delta", "adjacency", "python", "about"}
@@ -87,8 +87,8 @@ def _read(path: Path, given: dict[str, Any]) -> Recipe:
     if unknown or "target" not in content:
         what = f"has an unknown entry {unknown[0]!r}" if unknown else "has no entry 'target'"
         raise ParameterError(f"{path} {what}; a recipe has: {', '.join(sorted(_ENTRIES))}")
-    parameters = {**content.get("parameters", {}), **given.pop("parameters", {})}
-    own = {name: content[name] for name in ("form", "python") if name in content}
+    parameters: dict[str, Any] = {**content.get("parameters", {}), **given.pop("parameters", {})}
+    own: dict[str, Any] = {name: content[name] for name in ("form", "python") if name in content}
     schema = content.get("schema")
     if isinstance(schema, str):
         schema = Schema.load(path.parent / schema)
