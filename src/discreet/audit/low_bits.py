@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.bounds import enough_runs, loss
-from discreet.audit.events import Choice, choose
+from discreet.audit.choosing import Choice, choose
 from discreet.audit.neighbours import Pair
 from discreet.audit.runs import Runs
 from discreet.audit.stage import Finding, StageResult

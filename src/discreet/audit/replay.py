@@ -17,7 +17,7 @@ import numpy as np
 
 from discreet.audit import workers
 from discreet.audit.bounds import enough_runs, loss
-from discreet.audit.events import Choice, choose
+from discreet.audit.choosing import Choice, choose
 from discreet.audit.inside import samplers as inside
 from discreet.audit.neighbours import Pair
 from discreet.audit.stage import Finding, StageResult

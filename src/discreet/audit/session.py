@@ -234,10 +234,10 @@ class Session:
             request = job.next(turn)
             if request is None:
                 return
-            began = time.monotonic()
-            seen = _Seen(job)
+            worker, seen = self._worker(place), _Seen(job)
+            began = time.monotonic()  # the import of the target is no part of a run
             try:
-                self._worker(place).ask(request, seen, self.patience)
+                worker.ask(request, seen, self.patience)
             except workers.Ended as ended:
                 self._workers[place] = None
                 job.ended(request, seen.runs, ended)
