@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.bounds import enough_runs, loss
+from discreet.audit.bounds import enough_runs
 from discreet.audit.choosing import Choice, choose
+from discreet.audit.fresh import confirmed
 from discreet.audit.neighbours import Pair
 from discreet.audit.runs import Runs
 from discreet.audit.stage import Finding, StageResult
@@ -55,7 +56,15 @@ class LowBits:
             if chosen is not None and chosen.estimate > 0:
                 seen.append((pair, chosen))
         seen.sort(key=lambda each: -each[1].estimate)
-        findings = [each for each in (_tested(session, *best) for best in seen[:TESTED]) if each is not None]
+        findings: list[Finding] = []
+        risk, claim = session.risk / TESTED, session.claim
+        wanted = max(200, 8 * enough_runs(claim.epsilon + 1, risk, claim.delta))
+        for pair, choice in seen[:TESTED]:
+            runs = min(wanted, session.affordable(SHARE))
+            finding = confirmed(session, self.name, pair, choice, runs, risk, view=lowest_bits)
+            if finding is not None:
+                findings.append(finding)
+                break  # one pair shows it; the time is better spent elsewhere
         tried = [f"the lowest bits of floats on {looked} of {len(pairs)} pairs, {LOOKED} runs on each table"]
         tried.append(f"{len(seen[:TESTED])} events tested on fresh runs")
         return StageResult(self.name, time.monotonic() - began, tried, findings)
@@ -81,22 +90,3 @@ def lowest_bit(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         zeros = np.log2((whole & -whole).astype(np.float64))
     places = np.where(whole == 0, NONE, zeros + exponent - 53)
     return np.where(np.isnan(numbers), np.nan, np.where(np.isinf(numbers), 2 * NONE, places))
-
-
-def _tested(session: Session, pair: Pair, choice: Choice) -> Finding | None:
-    """The bound that fresh runs give for one event, if it is above the claim."""
-    risk, claim = session.risk / TESTED, session.claim
-    runs = min(max(200, 8 * enough_runs(claim.epsilon + 1, risk, claim.delta)), session.affordable(SHARE))
-    first, second = (lowest_bits(each) for each in session.run_pair(pair, max(1, runs)))
-    if not len(first) or not len(second):
-        return None
-    counts = [(int(np.count_nonzero(choice.event.holds(each))), len(each)) for each in (first, second)]
-    (more, of), (less, other) = counts[::-1] if choice.swapped else counts
-    epsilon = loss(more, of, less, other, risk, claim.delta)
-    if epsilon <= claim.epsilon:
-        return None
-    table = "second" if choice.swapped else "first"
-    event = f"{choice.event.words}: seen in {more} of {of} runs on the {table} table, in {less} of {other} on the other"
-    finding = Finding(LowBits.name, epsilon, session.confidence, event, pair, counts=(counts[0], counts[1]))
-    session.findings.append(finding)
-    return finding

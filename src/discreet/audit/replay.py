@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from discreet.audit import workers
-from discreet.audit.bounds import enough_runs, loss
-from discreet.audit.choosing import Choice, choose
+from discreet.audit.bounds import enough_runs
+from discreet.audit.choosing import choose
+from discreet.audit.fresh import confirmed
 from discreet.audit.inside import samplers as inside
 from discreet.audit.neighbours import Pair
 from discreet.audit.stage import Finding, StageResult
@@ -128,21 +127,5 @@ def _confirmed(session: Session, suspicion: Suspicion, share: float) -> Finding 
     if chosen is None:
         return None
     wanted = max(2000, 20 * enough_runs(claim.epsilon + 1, risk, claim.delta))
-    return _tested(session, suspicion, chosen, min(wanted, session.affordable(share)), risk)
-
-
-def _tested(session: Session, suspicion: Suspicion, choice: Choice, runs: int, risk: float) -> Finding | None:
-    first, second = session.run_pair(suspicion.pair, max(1, runs))
-    if not len(first) or not len(second):
-        return None
-    counts = [(int(np.count_nonzero(choice.event.holds(each))), len(each)) for each in (first, second)]
-    (more, of), (less, other) = counts[::-1] if choice.swapped else counts
-    epsilon = loss(more, of, less, other, risk, session.claim.delta)
-    if epsilon <= session.claim.epsilon:
-        return None
-    table = "second" if choice.swapped else "first"
-    seen = f"seen in {more} of {of} runs on the {table} table, in {less} of {other} on the other"
-    event = f"{choice.event.words}: {seen} ({suspicion.words})"
-    finding = Finding(Replay.name, epsilon, session.confidence, event, suspicion.pair, counts=(counts[0], counts[1]))
-    session.findings.append(finding)
-    return finding
+    runs = min(wanted, session.affordable(share))
+    return confirmed(session, Replay.name, pair, chosen, runs, risk, reason=suspicion.words)
