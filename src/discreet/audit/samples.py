@@ -47,14 +47,18 @@ class Samples:
         """Search for pairs and events, then bound the loss of the best."""
         began = time.monotonic()
         ranked, tried = self._search(session)
-        findings = []
+        findings: list[Finding] = []
+        shown: set[tuple[str, ...]] = set()
         for place, (pair, choice) in enumerate(ranked):
             session.progress(self.name, place, len(ranked))
+            if _about(choice) in shown:
+                continue  # the same numbers have refuted the claim already
             runs = min(MOST_RUNS, session.affordable(0.5 if place + 1 < len(ranked) else 1.0))
             finding = _tested(session, pair, choice, runs, session.risk / MOST_KEPT)
             if finding is not None and finding.epsilon > session.claim.epsilon:
                 findings.append(finding)
                 session.findings.append(finding)
+                shown.add(_about(choice))
         tried.append(f"{len(ranked)} events tested on fresh runs")
         return StageResult(self.name, time.monotonic() - began, tried, findings)
 
@@ -95,10 +99,14 @@ def _spread(ranked: list[tuple[Pair, Choice]]) -> list[tuple[Pair, Choice]]:
     best = sorted(ranked, key=lambda each: -each[1].estimate * (1.0 if each[0].within else SHRUNK))
     seen: dict[tuple[str, ...], tuple[Pair, Choice]] = {}
     for each in best:
-        key = (each[1].event.words,) if isinstance(each[1].event, Scored) else tuple(each[1].event.names)
-        seen.setdefault(key, each)
+        seen.setdefault(_about(each[1]), each)
     kept = list(seen.values())[:MOST_KEPT]
     return [*kept, *(each for each in best if each not in kept)][:MOST_KEPT]
+
+
+def _about(choice: Choice) -> tuple[str, ...]:
+    """What tells an event from others that show the same."""
+    return (choice.event.words,) if isinstance(choice.event, Scored) else tuple(sorted(choice.event.names))
 
 
 def _shrunk(session: Session, pair: Pair, choice: Choice) -> tuple[Pair, Choice]:
