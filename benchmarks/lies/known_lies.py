@@ -7,9 +7,11 @@ from typing import Any
 
 def laplace_sum(X: Any, y: Any, epsilon: float = 1.0) -> float:
     """The sum of the first column, whose values lie in [0, 1], by diffprivlib's Laplace mechanism."""
+    import numpy as np
     from diffprivlib.mechanisms import Laplace
 
-    return float(Laplace(epsilon=epsilon, sensitivity=1.0).randomise(float(X[:, 0].clip(0, 1).sum())))
+    total = float(np.nan_to_num(X[:, 0]).clip(0, 1).sum())
+    return float(Laplace(epsilon=epsilon, sensitivity=1.0).randomise(total))
 
 
 class GaussianNBWithPublicRecords:

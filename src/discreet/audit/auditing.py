@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from discreet.audit.accounts import Ledger
+from discreet.audit.canaries import Canaries
+from discreet.audit.low_bits import LowBits
+from discreet.audit.replay import Replay
 from discreet.audit.report import Report
 from discreet.audit.samples import Samples
 from discreet.audit.session import Claim, Session
 from discreet.audit.stage import Stage
 from discreet.audit.structure import Structure
 from discreet.audit.target import Target, as_recipe
+from discreet.audit.timing import TimeAndMemory
 from discreet.errors import ParameterError
 from discreet.schema import Adjacency, Schema
 
 
 def all_stages() -> list[Stage]:
-    """The stages in their order: cheap first."""
-    return [Structure(), Samples()]
+    """The stages in their order: cheap first; the last takes all the time that is left."""
+    return [Structure(), Ledger(), Replay(), LowBits(), TimeAndMemory(), Canaries(), Samples()]
 
 
 def audit(

@@ -23,6 +23,8 @@ LOOKED = 12
 """Runs per table that choose what is tested: what differs nearly always is seen in a dozen runs."""
 TESTED = 6
 """The most differences that are tested on fresh runs; the risk is divided among them."""
+SHARE = 0.2
+"""Share of the time that is left which chooses what is tested: with slow targets, other stages need time too."""
 CAUTION = 0.05
 """Error of the intervals that rank differences. The bound holds with any value."""
 
@@ -35,10 +37,10 @@ class Structure:
     def run(self, session: Session) -> StageResult:
         """Look at all pairs in a few runs, then test what differed on fresh runs."""
         began = time.monotonic()
-        pairs = session.pairs()
+        pairs, stop = session.pairs(), session.left() * (1 - SHARE)
         seen: list[tuple[float, Pair, str, bool]] = []
         for done, pair in enumerate(pairs):
-            if session.left() <= 0:
+            if session.left() <= stop:
                 break
             session.progress(self.name, done, len(pairs))
             seen += _differences(pair, *session.screen(pair, LOOKED))
