@@ -7,14 +7,14 @@ A mutant is a function of a `MonkeyPatch`. `Mutant` is an estimator that is fitt
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from discreet import FeatureSelector, Ledger, NaiveBayes
+from discreet import Categorical, FeatureSelector, Ledger, NaiveBayes, Numeric
 from discreet.models.classifier import PrivateClassifier
 from discreet.models.naive_bayes import plan as naive_bayes_plan
 from discreet.models.naive_bayes import selection
@@ -226,6 +226,10 @@ def error_on_stray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Cells, "codes", refusing)
 
 
+MODELS = {**PRIVATE, "feature-selector": FeatureSelector}
+"""What mutants are made of."""
+
+
 class Mutant:
     """A private estimator that is fitted while a change is in force; nothing else of ours stops it.
 
@@ -233,7 +237,7 @@ class Mutant:
     ----------
     schema : the public schema.
     change : name of a change of this module.
-    model : name of an estimator in `support.estimators.PRIVATE`.
+    model : name of an estimator in `MODELS`.
     options : further parameters of the estimator.
     """
 
@@ -245,10 +249,81 @@ class Mutant:
         with pytest.MonkeyPatch.context() as monkeypatch:
             monkeypatch.setattr(Step, "check", lambda *_: None)
             globals()[self.change](monkeypatch)
-            made = PRIVATE[self.model](self.schema, **{"epsilon": 1.0, **(self.options or {})})
+            made = MODELS[self.model](self.schema, **{"epsilon": 1.0, **(self.options or {})})
             self.fitted_ = made.fit(X, y, ledger=Ledger.unlimited())
         return self
 
     def predict(self, X: Any) -> Any:
         """The label of each record."""
         return self.fitted_.predict(X)
+
+
+MIXED = Schema([Numeric("near", -1, 1), Categorical("open", ["a", "b"])], "label", ["x", "y"], records=40)
+NUMBER = Schema([Numeric("near", -1, 1)], "label", ["x", "y"], records=1000)
+CATEGORIES = Schema(
+    [Categorical("open", ["a", "b"]), Categorical("closed", ["a", "b"], unlisted=False)], "label", ["x", "y"], records=40
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A change, the model that it is tried on, and the tables that it is tried with."""
+
+    change: str
+    model: str
+    adjacency: str = "add-remove"
+    schema: Schema = MIXED
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def words(self) -> str:
+        """What the change does."""
+        text = getattr(globals()[self.change], "__doc__", None)
+        return WORDS.get(self.change) or str(text).strip().split("\n")[0].rstrip(".")
+
+
+WORDS = {
+    "half_noise": "Laplace noise of half the scale",
+    "half_choice": "choices with half the noise",
+    "quarter_choice": "choices with a quarter of the noise",
+    "attribute_with_exact_count": "an attribute holds the exact number of records",
+    "exact_labels": "an attribute holds the classes of the records",
+    "epsilon_from_data": "ε follows the number of records",
+    "bins_from_data": "the number of bins follows the number of records",
+    "selector_bins_from_data": "the number of bins follows the number of records",
+    "scores_in_the_clear": "an attribute holds the exact number of records",
+}
+"""Of changes that are made by a function."""
+
+IN_ALL = ("attribute_with_exact_count", "epsilon_from_data", "error_on_stray", "exact_labels")
+FAMILIES = ("auto", "naive-bayes", "one-rule", "decision-tree", "random-forest", "svm")
+CASES = [
+    Case("half_noise", "naive-bayes", schema=CATEGORIES, options={"select": None}),
+    Case("no_composition", "naive-bayes", schema=CATEGORIES, options={"select": None}),
+    Case("forgotten_clip", "naive-bayes gaussian", schema=NUMBER, options={"select": None}),
+    Case("one_sided_sensitivity", "naive-bayes", "replace-one", CATEGORIES, {"select": None}),
+    Case("double_count", "naive-bayes", schema=CATEGORIES, options={"select": None}),
+    Case("scale_from_data", "naive-bayes", options={"select": None}),
+    Case("bins_from_data", "naive-bayes", schema=NUMBER, options={"select": None}),
+    Case("quarter_choice", "naive-bayes select=2", schema=CATEGORIES, options={"select": 1}),
+    Case("choice_for_free", "naive-bayes select=2", schema=CATEGORIES, options={"select": 1}),
+    Case("rounds_for_one", "naive-bayes select=2", schema=CATEGORIES),
+    Case("monotone_always", "naive-bayes select=2", "replace-one", CATEGORIES, {"select": 1}),
+    Case("number_from_data", "naive-bayes select=2", schema=CATEGORIES),
+    Case("whole_epsilon_each_level", "decision-tree greedy", schema=CATEGORIES),
+    Case("tables_of_a_level_as_one", "decision-tree published", schema=CATEGORIES),
+    Case("quarter_choice", "decision-tree greedy", schema=CATEGORIES),
+    Case("half_noise", "decision-tree random", schema=CATEGORIES),
+    Case("exact_choice", "one-rule", schema=CATEGORIES),
+    Case("exact_choice", "svm select=2", schema=CATEGORIES, options={"select": 1}),
+    Case("clear_counts", "svm select=2", schema=CATEGORIES, options={"select": 1}),
+    Case("weights_forgotten", "svm select=2", schema=CATEGORIES, options={"select": 1}),
+    Case("half_choice", "feature-selector", schema=CATEGORIES, options={"k": 1}),
+    Case("exact_choice", "feature-selector", schema=CATEGORIES, options={"k": 1}),
+    Case("rounds_for_one", "feature-selector", schema=CATEGORIES, options={"k": 2}),
+    Case("scores_in_the_clear", "feature-selector", options={"k": 1}),
+    Case("selector_bins_from_data", "feature-selector", options={"k": 1}),
+    *(Case(change, model) for change in IN_ALL for model in FAMILIES),
+    *(Case("weak_noise", model, schema=CATEGORIES) for model in PRIVATE),
+]
+"""All mutants of whole fits. Those of single doors, prices and readers are in the tests of these."""
