@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from discreet.schema import Adjacency, Categorical, Numeric, Schema
 
 UNLISTED = "not-a-listed-value"
 LARGEST = 1e308
+SMALLER = ", made smaller"
 
 
 @dataclass(frozen=True)
@@ -33,53 +35,74 @@ class Pair:
 
 
 def pairs(schema: Schema, adjacency: Adjacency) -> list[Pair]:
-    """All pairs of the list, none twice."""
-    found = dict.fromkeys(_added(schema) if adjacency is Adjacency.ADD_REMOVE else _replaced(schema))
-    return list({(pair.first, pair.second): pair for pair in reversed(found)}.values())[::-1]
+    """All pairs of the list, none twice; pairs that follow each other are of different kinds, for whoever has no time
+    for all of them."""
+    alone = _alone_added(schema) if adjacency is Adjacency.ADD_REMOVE else _alone_replaced(schema)
+    listed = [list(_of_base(words, base, schema, adjacency)) for words, base in bases(schema)]
+    mixed = [pair for turn in zip_longest(*listed, list(_outside(schema, adjacency))) for pair in turn if pair]
+    return list({(repr(pair.first), repr(pair.second)): pair for pair in reversed([*alone, *mixed])}.values())[::-1]
 
 
-def _added(schema: Schema) -> Iterator[Pair]:
-    """Pairs that differ by one record more."""
-    for words, base in bases(schema):
-        for place, added, record, within in _insertions(schema, base):
-            records = (*base.records[:place], record, *base.records[place:])
-            yield Pair(base.holding(records), base, f"{words} ({len(base)}); {added}", within)
-        if len(base) > 1:
-            yield Pair(base, base.without(0), f"{words} ({len(base)}); the first record removed")
+def _alone_added(schema: Schema) -> Iterator[Pair]:
+    """One record, or none."""
     alone = empty(schema)
-    for label in schema.classes[:2]:
-        yield Pair(alone.holding([(corner(schema, 1.0), label)]), alone, "one record; an empty table")
+    for label in dict.fromkeys((schema.classes[0], schema.classes[-1])):
+        yield Pair(
+            alone.holding([(corner(schema, 1.0), label)]), alone, f"one record of class {label!r}; an empty table"
+        )
 
 
-def _replaced(schema: Schema) -> Iterator[Pair]:
-    """Pairs of the same size that differ in one record."""
-    for words, base in bases(schema):
-        for place, added, record, within in _insertions(schema, base):
-            own = min(place, len(base) - 1)
-            records = (*base.records[:own], record, *base.records[own + 1 :])
-            if records != base.records:
-                yield Pair(base.holding(records), base, f"{words} ({len(base)}); in place of one, {added}", within)
+def _alone_replaced(schema: Schema) -> Iterator[Pair]:
+    """One record that is replaced."""
     alone = empty(schema)
     one, other = ((corner(schema, 1.0), label) for label in (schema.classes[0], schema.classes[-1]))
     yield Pair(alone.holding([one]), alone.holding([other]), "one record; its label changed")
     yield Pair(alone.holding([one]), alone.holding([(corner(schema, 0.0), one[1])]), "one record; its values changed")
 
 
-def _insertions(schema: Schema, base: Table) -> Iterator[tuple[int, str, Record, bool]]:
-    """Records to add: where, how they are called, and whether they lie within the schema."""
+def _of_base(words: str, base: Table, schema: Schema, adjacency: Adjacency) -> Iterator[Pair]:
+    """A table, and what it becomes by one record within the schema."""
+    for place, changed, record in _insertions(schema, base):
+        pair = _changed(base, place, record, adjacency)
+        if pair is not None:
+            yield Pair(*pair, f"{words} ({len(base)}); {changed}")
+    if adjacency is Adjacency.ADD_REMOVE:
+        yield Pair(base, base.without(0), f"{words} ({len(base)}); the first record removed")
+
+
+def _outside(schema: Schema, adjacency: Adjacency) -> Iterator[Pair]:
+    """One table, and what it becomes by a record with a value outside the schema."""
+    _, base = list(bases(schema))[1]
+    middle, label = corner(schema, 0.5), schema.classes[0]
+    odd = [(words, (values, label)) for words, values in _odd_values(schema, middle)]
+    for words, record in [*odd, ("a record with an unlisted label", (middle, _other_label(schema)))]:
+        pair = _changed(base, len(base), record, adjacency)
+        if pair is not None:
+            yield Pair(*pair, f"spread records ({len(base)}); {words}", within=False)
+
+
+def _changed(base: Table, place: int, record: Record, adjacency: Adjacency) -> tuple[Table, Table] | None:
+    """The table with the record added, or put in place of another; and the table itself."""
+    if adjacency is Adjacency.ADD_REMOVE:
+        return base.holding((*base.records[:place], record, *base.records[place:])), base
+    own = min(place, len(base) - 1)
+    changed = base.holding((*base.records[:own], record, *base.records[own + 1 :]))
+    return None if _same(changed.records[own], base.records[own]) else (changed, base)
+
+
+def _insertions(schema: Schema, base: Table) -> Iterator[tuple[int, str, Record]]:
+    """Records within the schema to add: where, how they are called, and the record."""
     classes, end = schema.classes, len(base)
     low, middle, high = (corner(schema, share) for share in (0.0, 0.5, 1.0))
-    for label in dict.fromkeys((classes[0], classes[-1])):
-        yield end, f"a record at the upper bounds, class {label!r}", (high, label), True
-        yield end, f"a record in the middle, class {label!r}", (middle, label), True
-    yield 0, "a record at the upper bounds, put first", (high, classes[-1]), True
-    yield end, "the last record twice", base.records[-1], True
     rare = [label for label in classes if label not in {each for _, each in base.records}]
     if rare:
-        yield end, f"the only record of class {rare[-1]!r}", (low, rare[-1]), True
-    for words, values in _odd_values(schema, middle):
-        yield end, words, (values, classes[0]), False
-    yield end, "a record with an unlisted label", (middle, _other_label(schema)), False
+        yield end, f"the only record of class {rare[-1]!r}", (low, rare[-1])
+    for label in dict.fromkeys((classes[0], classes[-1])):
+        yield end, f"a record at the upper bounds, class {label!r}", (high, label)
+    yield 0, "a record at the upper bounds, put first", (high, classes[-1])
+    for label in dict.fromkeys((classes[0], classes[-1])):
+        yield end, f"a record in the middle, class {label!r}", (middle, label)
+    yield end, "the last record twice", base.records[-1]
 
 
 def _odd_values(schema: Schema, middle: tuple[Value, ...]) -> Iterator[tuple[str, tuple[Value, ...]]]:
@@ -141,12 +164,7 @@ def smaller(pair: Pair) -> Iterator[Pair]:
             for side, table in enumerate((pair.first, pair.second)):
                 places = {each[side] for each in gone}
                 tables.append(table.holding([each for at, each in enumerate(table.records) if at not in places]))
-            yield Pair(
-                tables[0],
-                tables[1],
-                f"{pair.words}, made smaller".replace(", made smaller" * 2, ", made smaller"),
-                pair.within,
-            )
+            yield Pair(tables[0], tables[1], f"{pair.words.removesuffix(SMALLER)}{SMALLER}", pair.within)
         step //= 2
 
 

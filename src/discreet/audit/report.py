@@ -55,13 +55,18 @@ class Report:
         """The loss is at least this, with the stated confidence; 0 if nothing was found."""
         return self.findings[0].epsilon if self.findings else 0.0
 
+    @property
+    def bound(self) -> float:
+        """The largest loss that any test showed, above the claim or not, with the stated confidence."""
+        return max([self.epsilon, *(stage.bound for stage in self.stages)])
+
     def verdict(self) -> str:
         """One sentence."""
         neighbours = MEANS[self.adjacency]
         if not self.findings:
             return (
-                f"nothing found against the claim of {self.claim} ({neighbours}) in {self.runs} runs; "
-                "that does not show that it is true"
+                f"nothing found against the claim of {self.claim} ({neighbours}): {self.runs} runs show a loss of "
+                f"{floored(self.bound)} or more; that does not mean that the claim is true"
             )
         best = self.findings[0]
         outside = "" if best.pair is None or best.pair.within else ", on values outside the schema"
@@ -78,6 +83,7 @@ class Report:
             "verdict": self.verdict(),
             "refuted": self.refuted,
             "epsilon": _finite(self.epsilon),
+            "bound": _finite(self.bound),
             "target": self.target,
             "parameters": self.parameters,
             "versions": self.versions,

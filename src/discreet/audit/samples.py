@@ -49,18 +49,20 @@ class Samples:
         ranked, tried = self._search(session)
         findings: list[Finding] = []
         shown: set[tuple[str, ...]] = set()
+        bound = 0.0
         for place, (pair, choice) in enumerate(ranked):
             session.progress(self.name, place, len(ranked))
             if _about(choice) in shown:
                 continue  # the same numbers have refuted the claim already
             runs = min(MOST_RUNS, session.affordable(0.5 if place + 1 < len(ranked) else 1.0))
             finding = _tested(session, pair, choice, runs, session.risk / MOST_KEPT)
+            bound = max(bound, finding.epsilon if finding is not None else 0.0)
             if finding is not None and finding.epsilon > session.claim.epsilon:
                 findings.append(finding)
                 session.findings.append(finding)
                 shown.add(_about(choice))
         tried.append(f"{len(ranked)} events tested on fresh runs")
-        return StageResult(self.name, time.monotonic() - began, tried, findings)
+        return StageResult(self.name, time.monotonic() - began, tried, findings, bound=bound)
 
     def _search(self, session: Session) -> tuple[list[tuple[Pair, Choice]], list[str]]:
         """The pairs that promise most, each with its event; and what was tried, in words."""

@@ -39,13 +39,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class StageResult:
-    """What a stage tried, how long it took, and what it found; remarks are no evidence against the claim."""
+    """What a stage tried, how long it took, and what it found; remarks are no evidence against the claim.
+
+    `bound` is the largest loss that its tests showed, whether above the claim or not: how close the attack came.
+    """
 
     name: str
     seconds: float
     tried: list[str]
     findings: list[Finding]
     remarks: list[str] = field(default_factory=list)
+    bound: float = 0.0
 
 
 class Stage(Protocol):

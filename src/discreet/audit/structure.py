@@ -19,8 +19,10 @@ from discreet.audit.stage import Finding, StageResult
 if TYPE_CHECKING:
     from discreet.audit.session import Session
 
-LOOKED = 12
-"""Runs per table that choose what is tested: what differs nearly always is seen in a dozen runs."""
+LOOKED = 8
+"""Runs per table that choose what is tested: what differs nearly always is seen in a few runs."""
+SHARE = 0.25
+"""The part of the time that is left which this stage may take to look at pairs."""
 TESTED = 6
 """The most differences that are tested on fresh runs; the risk is divided among them."""
 SHARE = 0.2
@@ -39,6 +41,7 @@ class Structure:
         began = time.monotonic()
         pairs, stop = session.pairs(), session.left() * (1 - SHARE)
         seen: list[tuple[float, Pair, str, bool]] = []
+        stop = session.left() * (1 - SHARE)
         for done, pair in enumerate(pairs):
             if session.left() <= stop:
                 break
@@ -46,14 +49,15 @@ class Structure:
             seen += _differences(pair, *session.screen(pair, LOOKED))
         tried = [f"{len(session.screened)} of {len(pairs)} pairs, {LOOKED} runs on each table"]
         findings: list[Finding] = []
-        chosen = _spread(seen)
+        chosen, bound = _spread(seen), 0.0
         for _, pair, feature, swapped in chosen:
             finding = _tested(session, pair, feature, swapped, session.risk / TESTED)
+            bound = max(bound, finding.epsilon if finding is not None else 0.0)
             if finding is not None and finding.epsilon > session.claim.epsilon:
                 findings.append(finding)
                 session.findings.append(finding)
         tried.append(f"{len(chosen)} differences tested on fresh runs")
-        return StageResult(self.name, time.monotonic() - began, tried, findings)
+        return StageResult(self.name, time.monotonic() - began, tried, findings, bound=bound)
 
 
 def _differences(pair: Pair, first: Runs, second: Runs) -> list[tuple[float, Pair, str, bool]]:
@@ -66,7 +70,7 @@ def _differences(pair: Pair, first: Runs, second: Runs) -> list[tuple[float, Pai
         swapped = counts[1] * len(first) > counts[0] * len(second)
         more, less = (second, first) if swapped else (first, second)
         estimate = losses(max(counts), len(more), min(counts), len(less), CAUTION)
-        if estimate > 0.5:
+        if estimate > 0.2:
             found.append((float(estimate), pair, feature, swapped))
     return found
 
@@ -83,7 +87,7 @@ def _spread(seen: list[tuple[float, Pair, str, bool]]) -> list[tuple[float, Pair
 def _tested(session: Session, pair: Pair, feature: str, swapped: bool, risk: float) -> Finding | None:
     """The bound that fresh runs give for one feature."""
     runs = max(40, enough_runs(session.claim.epsilon + 0.5, risk, session.claim.delta))
-    first, second = session.run_pair(pair, min(runs, max(40, session.affordable(0.3))))
+    first, second = session.run_pair(pair, min(runs, max(40, session.affordable(0.1))))
     counts = [(int(np.count_nonzero(each.feature(feature))), len(each)) for each in (first, second)]
     if not all(total for _, total in counts):
         return None

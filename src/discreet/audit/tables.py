@@ -80,7 +80,7 @@ def _at(column: Numeric | Categorical, share: float) -> Value:
     return column.categories[round(share * (len(column.categories) - 1))]
 
 
-def bases(schema: Schema, sizes: Sequence[int] = (3, 10, 20)) -> Iterator[tuple[str, Table]]:
+def bases(schema: Schema, sizes: Sequence[int] = (3, 12)) -> Iterator[tuple[str, Table]]:
     """Tables to start from: all records at one corner, spread, alternating or sorted by class."""
     start, classes = empty(schema), schema.classes
     for size in sizes:
