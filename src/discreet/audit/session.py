@@ -93,7 +93,6 @@ class Session:
         self._speed = 0.0
         self._probes = probes(self.schema)
         self.screened: dict[Pair, tuple[Runs, Runs]] = {}
-        self._pairs: list[Pair] = []
         self._told = told
         self._start = time.monotonic()
         self._end = self._start + seconds
@@ -136,15 +135,8 @@ class Session:
         return int(runs / tables)
 
     def pairs(self) -> list[Pair]:
-        """The listed pairs of neighbours; without values outside the schema if the audit keeps within it.
-
-        Those within the schema come first, all kinds mixed: an audit that is short of time sees some of every kind.
-        """
-        if not self._pairs:
-            listed = [pair for pair in pairs(self.schema, self.adjacency) if pair.within or not self.within]
-            order = self.rng.permutation(len(listed))
-            self._pairs = sorted((listed[place] for place in order), key=lambda pair: not pair.within)
-        return self._pairs
+        """The listed pairs of neighbours; without values outside the schema if the audit keeps within it."""
+        return [pair for pair in pairs(self.schema, self.adjacency) if pair.within or not self.within]
 
     def check(self) -> None:
         """Raise ParameterError if the target refuses every ordinary table."""

@@ -1,8 +1,7 @@
 """Does the account of a target forget? Tried in the target's own process, with a limit that allows one fit.
 
 Needs the standard library only (Python 3.8 or later), and nothing of discreet: it is run by path in other environments.
-An account is what a library offers to add up privacy losses: diffprivlib's `BudgetAccountant`, discreet's `Ledger`, or
-any class that a recipe names.
+An account is what a library offers to add up privacy losses: diffprivlib's `BudgetAccountant`, discreet's `Ledger`.
 """
 
 import copy
@@ -18,7 +17,7 @@ KNOWN = {
     "diffprivlib": {"make": "diffprivlib:BudgetAccountant", "argument": "accountant", "limit": "epsilon"},
     "discreet": {"make": "discreet:Ledger", "argument": "ledger", "limit": "limit"},
 }
-"""By package: how its account is made and handed over. A recipe may describe another one in the same words."""
+"""By package: how its account is made and handed over."""
 RACES = 20
 """How often threads race: a check that is apart from its entry loses at least one of these, nearly always."""
 
@@ -29,17 +28,17 @@ def operations(runner):
     def accounts(request, send):
         as_arguments = sys.modules[type(runner).__module__].as_arguments
         X, y = as_arguments(request["table"], runner.target.form)
-        return {"found": account_trials(runner.target, X, y, request["epsilon"], request.get("account"))}
+        return {"found": account_trials(runner.target, X, y, request["epsilon"])}
 
     return {"accounts": accounts}
 
 
-def account_trials(target, X, y, epsilon, account=None):
+def account_trials(target, X, y, epsilon):
     """Fit in every way that could lose an entry; for each way, how many fits a limit of one fit allowed.
 
     Gives {"way": [fits that succeeded, models that were left behind by refused fits, note]}; {} without an account.
     """
-    world = _World(target, X, y, epsilon, account)
+    world = _World(target, X, y, epsilon)
     if world.account is None:
         return {}
     warnings.simplefilter("ignore")
@@ -55,10 +54,10 @@ def account_trials(target, X, y, epsilon, account=None):
 class _World:
     """The target, a table, and how to give it an account."""
 
-    def __init__(self, target, X, y, epsilon, account):
+    def __init__(self, target, X, y, epsilon):
         self.target, self.X, self.y, self.epsilon = target, X, y, epsilon
         self.kind = type(target.make()) if target.is_estimator else None
-        self.account = account or self._detected()
+        self.account = self._detected()
 
     def _detected(self):
         for kind in getattr(self.kind, "__mro__", ()):
