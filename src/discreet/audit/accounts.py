@@ -65,8 +65,8 @@ def _judged(session: Session, way: str, seen: list[Any]) -> list[Finding]:
     epsilon, words = session.claim.epsilon, WAYS.get(way, way)
     if fits > 1:
         event = f"the account forgets: with a limit of one fit, {fits} were allowed ({words})"
-        return [Finding(Ledger.name, fits * epsilon, session.confidence, event, None)]
+        return [Finding(Ledger.name, fits * epsilon, session.confidence, event, None, about="account")]
     if left:
         event = f"the account refuses too late: with a limit of one fit, {left} more left a fitted model ({words})"
-        return [Finding(Ledger.name, (1 + left) * epsilon, session.confidence, event, None)]
+        return [Finding(Ledger.name, (1 + left) * epsilon, session.confidence, event, None, about="account")]
     return []

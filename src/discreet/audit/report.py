@@ -41,9 +41,10 @@ class Report:
 
     @property
     def findings(self) -> list[Finding]:
-        """All findings: those within the schema first, then the largest loss first."""
+        """All findings: those within the schema first, then the largest loss first; those about accounts last."""
         found = [finding for stage in self.stages for finding in stage.findings]
-        return sorted(found, key=lambda each: (each.pair is not None and not each.pair.within, -each.epsilon))
+        outside = {id(each): each.pair is not None and not each.pair.within for each in found}
+        return sorted(found, key=lambda each: (each.about == "account", outside[id(each)], -each.epsilon))
 
     @property
     def refuted(self) -> bool:
@@ -69,6 +70,8 @@ class Report:
                 f"{floored(self.bound)} or more; that does not mean that the claim is true"
             )
         best = self.findings[0]
+        if best.about == "account":
+            return f"refuted for more than one fit: {best.event}; nothing found against one fit of {self.claim}"
         outside = "" if best.pair is None or best.pair.within else ", on values outside the schema"
         loss = "without bound" if math.isinf(best.epsilon) else f"≥ {floored(best.epsilon)}"
         given = f" at δ = {self.claim.delta:g}" if self.claim.delta else ""
