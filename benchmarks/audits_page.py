@@ -33,8 +33,8 @@ WORDS = {
     ),
     "Mutants of ours": (
         "Changes that break our own guarantee, with our own checks of prices and limits switched off: the audit has to "
-        "notice from outside. `tests/support/mutants.py` makes them; the replay of the tests, which sees what enters the "
-        "noise, catches all of them.\n\n"
+        "notice from outside. `tests/support/mutants.py` makes them; the replay of the tests, which sees what enters "
+        "the noise, catches all of them.\n\n"
     ),
 }
 
@@ -66,7 +66,11 @@ def _lies(names: list[str], recipes: dict[str, dict[str, Any]], results: dict[st
 
 
 def _paragraph(name: str, about: dict[str, Any], result: dict[str, Any]) -> str:
-    lines = [f"**{name}**: {about['title']}.", f"- Claim: {about['claim']}.", f"- Documented limits: {about['limits']}."]
+    lines = [
+        f"**{name}**: {about['title']}.",
+        f"- Claim: {about['claim']}.",
+        f"- Documented limits: {about['limits']}.",
+    ]
     lines.append(f"- What is known: {about['lie']}.")
     shown: dict[str, dict[str, Any]] = {}
     for finding in result.get("findings", []):

@@ -27,7 +27,9 @@ def discrete_laplace(X: Any, y: Any) -> float:
 
 
 def test_floating_point_noise_is_caught() -> None:
-    report = audit(float_laplace, 1.0, schema=ONE, stages=[LowBits()], within=True, minutes=1.0, most_runs=60_000, seed=1)
+    report = audit(
+        float_laplace, 1.0, schema=ONE, stages=[LowBits()], within=True, minutes=1.0, most_runs=60_000, seed=1
+    )
     assert report.refuted
     assert report.findings[0].stage == "low bits"
     assert "lowest bit of output" in report.findings[0].event

@@ -20,13 +20,13 @@ PLAIN = Schema([Categorical("a", ["u", "v"], unlisted=False)], "label", ["x", "y
 
 def hidden_noise(X: Any, y: Any) -> float:
     """Far too little noise, but nothing of it is published."""
-    np.random.laplace(len(X), 0.01)  # noqa: NPY002 - the sampler that careless code uses
+    np.random.laplace(len(X), 0.01)
     return 0.0
 
 
 def weak_noise(X: Any, y: Any) -> float:
     """A count with a tenth of the noise, by numpy's sampler with the count as its centre."""
-    return float(np.random.laplace(len(X), 0.1))  # noqa: NPY002
+    return float(np.random.laplace(len(X), 0.1))
 
 
 def test_what_enters_our_noise_is_seen() -> None:

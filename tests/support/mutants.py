@@ -261,7 +261,10 @@ class Mutant:
 MIXED = Schema([Numeric("near", -1, 1), Categorical("open", ["a", "b"])], "label", ["x", "y"], records=40)
 NUMBER = Schema([Numeric("near", -1, 1)], "label", ["x", "y"], records=1000)
 CATEGORIES = Schema(
-    [Categorical("open", ["a", "b"]), Categorical("closed", ["a", "b"], unlisted=False)], "label", ["x", "y"], records=40
+    [Categorical("open", ["a", "b"]), Categorical("closed", ["a", "b"], unlisted=False)],
+    "label",
+    ["x", "y"],
+    records=40,
 )
 
 

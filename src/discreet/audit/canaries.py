@@ -29,7 +29,7 @@ CANARIES = 200
 MOST_RUNS, SHARE = 20, 0.1
 """The most runs, and the share of the time that is left which this stage may take."""
 GUESSED = (1.0, 0.5, 0.2, 0.05)
-"""Shares of the canaries whose coins are guessed: the surest ones. All are tried, and the risk is divided among them."""
+"""Shares of the canaries whose coins are guessed: the surest ones. All are tried; the risk is divided among them."""
 
 
 class Canaries:

@@ -1,8 +1,8 @@
 """Stage *low bits*: outputs that are possible under one table only, because noise was added in floating point.
 
-A float holds 53 bits. Added to 0, noise keeps all of its own; added to 1, its lowest bits are rounded away, and a number
-with such bits cannot have come from there (Mironov 2012). So each number is replaced by the place of its lowest bit, and
-the events are sought among these.
+A float holds 53 bits. Added to 0, noise keeps all of its own; added to 1, its lowest bits are rounded away, and a
+number with such bits cannot have come from there (Mironov 2012). So each number is replaced by the place of its lowest
+bit, and the events are sought among these.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class LowBits:
             if session.left() <= stop:
                 break
             session.progress(self.name, looked, len(pairs))
-            runs = [lowest_bits(each) for each in session.screen(pair, LOOKED)]
+            sides = [lowest_bits(each) for each in session.screen(pair, LOOKED)]
             looked += 1
-            if not runs[0].names and not runs[1].names:
+            if not sides[0].names and not sides[1].names:
                 continue
-            chosen = choose(runs[0], runs[1], session.claim.delta, session.rng)
+            chosen = choose(sides[0], sides[1], session.claim.delta, session.rng)
             if chosen is not None and chosen.estimate > 0:
                 seen.append((pair, chosen))
         seen.sort(key=lambda each: -each[1].estimate)

@@ -1,7 +1,7 @@
 """Stage *replay*: what enters the noise on two neighbours, where the samplers are known.
 
 The samplers of discreet, diffprivlib, OpenDP and numpy are watched in the target's process (`inside/samplers.py`). The
-sum of the losses by the law of the noise says how much the noise itself allows on a pair. That is no evidence by itself:
+sum of the losses by the law of the noise says how much the noise itself allows on a pair. That alone is no evidence:
 noisy answers may not be published. So suspicious pairs are run many times, and only what these runs show is a finding.
 """
 

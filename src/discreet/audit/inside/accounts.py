@@ -4,6 +4,8 @@ Needs the standard library only (Python 3.8 or later), and nothing of discreet: 
 An account is what a library offers to add up privacy losses: diffprivlib's `BudgetAccountant`, discreet's `Ledger`.
 """
 
+from __future__ import annotations
+
 import copy
 import importlib
 import inspect
@@ -12,6 +14,7 @@ import pickle
 import sys
 import threading
 import warnings
+from typing import Any
 
 KNOWN = {
     "diffprivlib": {"make": "diffprivlib:BudgetAccountant", "argument": "accountant", "limit": "epsilon"},
@@ -22,10 +25,10 @@ RACES = 20
 """How often threads race: a check that is apart from its entry loses at least one of these, nearly always."""
 
 
-def operations(runner):
+def operations(runner: Any) -> Any:
     """What the runner of a target can be asked besides runs."""
 
-    def accounts(request, send):
+    def accounts(request: Any, send: Any) -> Any:
         as_arguments = sys.modules[type(runner).__module__].as_arguments
         X, y = as_arguments(request["table"], runner.target.form)
         return {"found": account_trials(runner.target, X, y, request["epsilon"])}
@@ -33,7 +36,7 @@ def operations(runner):
     return {"accounts": accounts}
 
 
-def account_trials(target, X, y, epsilon):
+def account_trials(target: Any, X: Any, y: Any, epsilon: Any) -> Any:
     """Fit in every way that could lose an entry; for each way, how many fits a limit of one fit allowed.
 
     Gives {"way": [fits that succeeded, models that were left behind by refused fits, note]}; {} without an account.
@@ -54,41 +57,41 @@ def account_trials(target, X, y, epsilon):
 class _World:
     """The target, a table, and how to give it an account."""
 
-    def __init__(self, target, X, y, epsilon):
+    def __init__(self, target: Any, X: Any, y: Any, epsilon: Any) -> None:
         self.target, self.X, self.y, self.epsilon = target, X, y, epsilon
         self.kind = type(target.make()) if target.is_estimator else None
         self.account = self._detected()
 
-    def _detected(self):
+    def _detected(self) -> Any:
         for kind in getattr(self.kind, "__mro__", ()):
             known = KNOWN.get(kind.__module__.split(".")[0])
             if known is not None and known["argument"] in self._names():
                 return known
         return None
 
-    def _names(self):
+    def _names(self) -> Any:
         return set(inspect.signature(self.kind.__init__).parameters) | self._fit_names()
 
-    def _fit_names(self):
+    def _fit_names(self) -> Any:
         return set(inspect.signature(self.kind.fit).parameters)
 
-    def open(self):
+    def open(self) -> Any:
         """A new account that allows one fit."""
         module, name = self.account["make"].split(":")
         return getattr(importlib.import_module(module), name)(**{self.account["limit"]: self.epsilon})
 
-    def make(self, book):
+    def make(self, book: Any) -> Any:
         """An estimator; an account that belongs to the constructor goes there."""
         model = self.target.make()
         if not self.at_fit():
             model.set_params(**{self.account["argument"]: book})
         return model
 
-    def at_fit(self):
+    def at_fit(self) -> Any:
         return self.account["argument"] in self._fit_names()
 
-    def fit(self, model, book):
-        """1 if the fit was allowed; 0 if it was refused; the second number: a model is there although it was refused."""
+    def fit(self, model: Any, book: Any) -> Any:
+        """1 if the fit was allowed, 0 if it was refused; and 1 if a model is there although it was refused."""
         before = _learned(model)
         try:
             model.fit(self.X, self.y, **({self.account["argument"]: book} if self.at_fit() else {}))
@@ -97,12 +100,12 @@ class _World:
         return 1, 0
 
 
-def _learned(model):
+def _learned(model: Any) -> Any:
     """Whether there are numbers in attributes as a fit leaves them: names that end in an underscore."""
     return any(name.endswith("_") and not name.startswith("_") for name in vars(model))
 
 
-def _copied(world, copied):
+def _copied(world: Any, copied: Any) -> Any:
     """Fit, then fit a copy made before the first fit: one account, so the second one must be refused."""
     book = world.open()
     first = world.make(book)
@@ -112,35 +115,35 @@ def _copied(world, copied):
     return [one + two, left + also, "a copy was fitted after the original"]
 
 
-def refit(world):
+def refit(world: Any) -> Any:
     book = world.open()
     model = world.make(book)
     outcomes = [world.fit(model, book), world.fit(model, book)]
     return [sum(fits for fits, _ in outcomes), 0, "the same estimator was fitted twice"]
 
 
-def cloned(world):
+def cloned(world: Any) -> Any:
     from sklearn.base import clone
 
     return _copied(world, lambda model, book: (clone(model), book))
 
 
-def deep_copied(world):
-    def copies(model, book):
+def deep_copied(world: Any) -> Any:
+    def copies(model: Any, book: Any) -> Any:
         return copy.deepcopy((model, book))
 
     return _copied(world, copies)
 
 
-def pickled(world):
-    def copies(model, book):
+def pickled(world: Any) -> Any:
+    def copies(model: Any, book: Any) -> Any:
         return pickle.loads(pickle.dumps((model, book)))
 
     return _copied(world, copies)
 
 
-def forked(world):
-    """The child fits, then the parent: a process of its own has an account of its own, unless somebody thought of it."""
+def forked(world: Any) -> Any:
+    """The child fits, then the parent: a new process has an account of its own, unless somebody thought of it."""
     book = world.open()
     model = world.make(book)
     reading, writing = os.pipe()
@@ -159,8 +162,8 @@ def forked(world):
     return [in_child + world.fit(world.make(book), book)[0], 0, "a forked process fitted, then its parent"]
 
 
-def threads(world):
-    """Four threads with one account: the most fits that were allowed, and models that refused fits left, in any race."""
+def threads(world: Any) -> Any:
+    """Four threads with one account: the most fits that were allowed in a race, and models that refused fits left."""
     most, left = 0, 0
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -173,12 +176,12 @@ def threads(world):
     return [most, left, "four threads fitted at once, %d times" % RACES]
 
 
-def _race(world):
+def _race(world: Any) -> Any:
     book = world.open()
     models = [world.make(book) for _ in range(4)]
     outcomes, start = [], threading.Barrier(4)
 
-    def compete(model):
+    def compete(model: Any) -> Any:
         start.wait()
         outcomes.append(world.fit(model, book))
 

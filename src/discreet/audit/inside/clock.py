@@ -3,14 +3,17 @@
 Run by path in the target's own process; needs the standard library and numpy (Python 3.8 or later).
 """
 
+from __future__ import annotations
+
 import time
 import tracemalloc
+from typing import Any
 
 
-def operations(runner):
+def operations(runner: Any) -> Any:
     """What the runner of a target can be asked besides runs."""
 
-    def clock(request, send):
+    def clock(request: Any, send: Any) -> Any:
         seconds = []
         for place in request["order"]:
             began = time.perf_counter()

@@ -1,16 +1,19 @@
 """Watch the samplers of a target while it runs: what enters the noise on a table, and on its neighbour.
 
 Run by path in the target's own process; needs the standard library and numpy (Python 3.8 or later). Nobody has to
-decorate code: the mechanisms of diffprivlib, OpenDP and discreet and the samplers of numpy are wrapped before the target
-is imported. The neighbour is given the outputs that the table got, so that whatever depends on earlier outputs is equal
-too; then the values that entered can be compared with the noise, call by call.
+decorate code: the mechanisms of diffprivlib, OpenDP and discreet and the samplers of numpy are wrapped while it runs.
+The neighbour is given the outputs that the table got, so that whatever depends on earlier outputs is equal too; then
+the values that entered can be compared with the noise, call by call.
 """
+
+from __future__ import annotations
 
 import contextlib
 import importlib
 import math
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -29,10 +32,10 @@ BY_SUM = (
 class Tape:
     """The calls of one run, in order; with `given`, outputs of an earlier run are given out again."""
 
-    def __init__(self, given=None):
+    def __init__(self, given: Any = None) -> None:
         self.calls, self.given, self.inside = [], given, 0
 
-    def through(self, kind, entered, scale, draw):
+    def through(self, kind: Any, entered: Any, scale: Any, draw: Any) -> Any:
         """Call a sampler; nested calls of samplers by samplers are not recorded."""
         if self.inside:
             return draw()
@@ -51,10 +54,10 @@ TAPE = [Tape()]
 """The tape that is running; wrapped samplers look here."""
 
 
-def operations(runner):
+def operations(runner: Any) -> Any:
     """What the runner of a target can be asked besides runs."""
 
-    def replay(request, send):
+    def replay(request: Any, send: Any) -> Any:
         as_arguments = sys.modules[type(runner).__module__].as_arguments
         tables = [as_arguments(table, runner.target.form) for table in request["tables"]]
         return {"found": replay_pair(runner.target, *tables)}
@@ -62,11 +65,11 @@ def operations(runner):
     return {"replay": replay}
 
 
-def replay_pair(target, first, second):
+def replay_pair(target: Any, first: Any, second: Any) -> Any:
     """What the noise protects between two tables: each call's kind, loss and values, and what is seen of the results.
 
-    `loss` is the sum over calls of the loss between the values that entered, by the law of the noise: an upper bound for
-    this pair if all randomness was watched and nothing is published around the noise. `leak` is True if the results
+    `loss` is the sum over calls of the loss between the values that entered, by the law of the noise: an upper bound
+    for this pair if all randomness was watched and nothing is published around the noise. `leak` is True if the results
     differ although every noisy answer was equal; None if they differ even when one table is run twice.
     """
     try:
@@ -76,7 +79,7 @@ def replay_pair(target, first, second):
             others, other = _run(target, second, calls)
     except Exception as error:
         return {"raised": "%s: %s" % (type(error).__name__, str(error)[:200])}
-    steps = [compare(*pair) for pair in zip(calls, others)]
+    steps = [compare(*pair) for pair in zip(calls, others)]  # noqa: B905 - Python 3.8
     same = [call[0] for call in calls] == [call[0] for call in others]
     loss = sum(step["loss"] for step in steps) if same else math.inf
     unseen = any(call[0].startswith("numpy.") for call in calls)  # what such noise is added to cannot be seen
@@ -90,7 +93,7 @@ def replay_pair(target, first, second):
     }
 
 
-def compare(first, second):
+def compare(first: Any, second: Any) -> Any:
     """The loss of one call between two inputs: by the law of the noise, or infinite if the noise itself differs."""
     kind, entered, scale, _ = first
     law = kind.split(".")[-1]
@@ -113,8 +116,8 @@ def compare(first, second):
     return {"kind": kind, "loss": loss, "why": "moved by %g, noise of scale %g" % (distance, rate)}
 
 
-def _run(target, table, given):
-    np.random.seed(20230516)  # thresholds and shuffles that are no noise are the same in all runs
+def _run(target: Any, table: Any, given: Any) -> Any:
+    np.random.seed(20230516)  # noqa: NPY002 - thresholds and shuffles that are no noise are the same in all runs
     TAPE[0] = Tape(given)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -130,11 +133,11 @@ def _run(target, table, given):
 
 
 @contextlib.contextmanager
-def watching(made):
+def watching(made: Any) -> Any:
     """Wrap every sampler that the target could use, until the end of the block."""
     undo = []
 
-    def replace(owner, name, new):
+    def replace(owner: Any, name: Any, new: Any) -> Any:
         undo.append((owner, name, getattr(owner, name)))
         setattr(owner, name, new)
 
@@ -149,9 +152,9 @@ def watching(made):
             setattr(owner, name, old)
 
 
-def _watch_numpy(replace, made):
-    def wrapped(name, original):
-        def draw(*args, **keywords):
+def _watch_numpy(replace: Any, made: Any) -> Any:
+    def wrapped(name: Any, original: Any) -> Any:
+        def draw(*args: Any, **keywords: Any) -> Any:
             loc, scale = _numpy_law(name, args, keywords)
             return TAPE[0].through("numpy." + name, loc, scale, lambda: original(*args, **keywords))
 
@@ -165,12 +168,12 @@ def _watch_numpy(replace, made):
             if getattr(owner, "__dict__", {}).get(name) is original or owner is np.random:
                 replace(owner, name, wrapped(name, original))
 
-    def watched(kind):
+    def watched(kind: Any) -> Any:
         body = {}
         for name in NUMPY:
             if hasattr(kind, name):
 
-                def method(self, *args, _name=name, **keywords):
+                def method(self, *args: Any, _name: Any = name, **keywords: Any) -> Any:
                     loc, scale = _numpy_law(_name, args, keywords)
                     draw = lambda: getattr(super(type(self), self), _name)(*args, **keywords)  # noqa: E731
                     return TAPE[0].through("numpy." + _name, loc, scale, draw)
@@ -184,7 +187,7 @@ def _watch_numpy(replace, made):
     replace(np.random, "default_rng", fixed)
 
 
-def _numpy_law(name, args, keywords):
+def _numpy_law(name: Any, args: Any, keywords: Any) -> Any:
     """Location and scale among the arguments of a numpy sampler; standard ones have 0 and 1."""
     if name.startswith("standard"):
         return 0.0, 1.0
@@ -194,15 +197,15 @@ def _numpy_law(name, args, keywords):
     return loc, _number(args[1] if len(args) > 1 else keywords.get("scale", 1.0))
 
 
-def _number(scale):
+def _number(scale: Any) -> Any:
     return float(scale) if np.ndim(scale) == 0 else tuple(np.ravel(scale).tolist())
 
 
-def _watch_diffprivlib(replace):
+def _watch_diffprivlib(replace: Any) -> Any:
     mechanisms = importlib.import_module("diffprivlib.mechanisms")
 
-    def wrapped(kind, original):
-        def randomise(self, *value):
+    def wrapped(kind: Any, original: Any) -> Any:
+        def randomise(self, *value: Any) -> Any:
             entered = value[0] if value and value[0] is not None else list(getattr(self, "utility", None) or [0])
             law = _diffprivlib_law(self)
             return TAPE[0].through("diffprivlib." + kind.__name__, entered, law, lambda: original(self, *value))
@@ -214,18 +217,18 @@ def _watch_diffprivlib(replace):
             replace(kind, "randomise", wrapped(kind, vars(kind)["randomise"]))
 
 
-def _diffprivlib_law(mechanism):
+def _diffprivlib_law(mechanism: Any) -> Any:
     """Scale first, then whatever else shapes the noise: all of it must be free of the data."""
     epsilon, sensitivity = mechanism.epsilon, float(getattr(mechanism, "sensitivity", 1.0) or 0.0)
     rate = sensitivity / (epsilon - math.log(1 - getattr(mechanism, "delta", 0.0) or 1.0)) if epsilon else 0.0
     return (rate, getattr(mechanism, "lower", None), getattr(mechanism, "upper", None), mechanism.epsilon)
 
 
-def _watch_opendp(replace):
+def _watch_opendp(replace: Any) -> Any:
     measurement = importlib.import_module("opendp.mod").Measurement
     original = measurement.__call__
 
-    def call(self, arg):
+    def call(self, arg: Any) -> Any:
         scale = 1.0
         with contextlib.suppress(Exception):
             scale = 1.0 / float(self.map(1))
@@ -235,11 +238,11 @@ def _watch_opendp(replace):
     replace(measurement, "invoke", call)
 
 
-def _watch_discreet(replace):
+def _watch_discreet(replace: Any) -> Any:
     kinds = importlib.import_module("discreet.privacy.mechanisms")
 
-    def wrapped(kind, original):
-        def perturb(self, entered, *rest):
+    def wrapped(kind: Any, original: Any) -> Any:
+        def perturb(self, entered: Any, *rest: Any) -> Any:
             copied = entered.copy() if hasattr(entered, "copy") else entered
             scale = getattr(self, "scale", None)
             law = (float(scale), repr(self)) if isinstance(scale, (int, float)) else (float("nan"), repr(self))
@@ -256,20 +259,17 @@ def _watch_discreet(replace):
 ADAPTERS = {"diffprivlib": _watch_diffprivlib, "opendp": _watch_opendp, "discreet": _watch_discreet}
 
 
-def _plain(value, depth):
+def _plain(value: Any, depth: Any) -> Any:
     """What can be seen of a result, as text: numbers to the last bit, attributes by name."""
-    if depth > 6:
-        return "..."
-    if isinstance(value, np.ndarray):
-        return [str(value.dtype), list(value.shape), repr(value.tolist())]
+    if isinstance(value, np.ndarray) or depth > 6:
+        return [str(value.dtype), list(value.shape), repr(value.tolist())] if depth <= 6 else "..."
     if isinstance(value, dict):
         return [[repr(key), _plain(each, depth + 1)] for key, each in value.items()]
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(each, depth + 1) for each in value]
-    if hasattr(value, "__getstate__") and hasattr(value, "tree_"):
+    if hasattr(value, "tree_"):
         return _plain(value.tree_.__getstate__(), depth + 1)
-    if isinstance(value, (int, float, complex, str, bytes, bool, type(None), np.generic)):
-        return repr(value)
     if hasattr(value, "__dict__"):
         return [type(value).__name__, _plain(vars(value), depth + 1)]
-    return type(value).__name__
+    plain = isinstance(value, (int, float, complex, str, bytes, bool, type(None), np.generic))
+    return repr(value) if plain else type(value).__name__
