@@ -41,9 +41,9 @@ class Report:
 
     @property
     def findings(self) -> list[Finding]:
-        """All findings: those within the schema first, then the largest loss first."""
+        """All findings: values within the schema first, refusals of a table later, then the largest loss first."""
         found = [finding for stage in self.stages for finding in stage.findings]
-        return sorted(found, key=lambda each: (each.pair is not None and not each.pair.within, -each.epsilon))
+        return sorted(found, key=_order)
 
     @property
     def refuted(self) -> bool:
@@ -70,6 +70,7 @@ class Report:
             )
         best = self.findings[0]
         outside = "" if best.pair is None or best.pair.within else ", on values outside the schema"
+        outside += ", by refusing a table" if best.refusal else ""
         loss = "without bound" if math.isinf(best.epsilon) else f"≥ {floored(best.epsilon)}"
         given = f" at δ = {self.claim.delta:g}" if self.claim.delta else ""
         return (
@@ -106,6 +107,10 @@ class Report:
         }
 
 
+def _order(finding: Finding) -> tuple[bool, bool, float]:
+    return finding.pair is not None and not finding.pair.within, finding.refusal, -finding.epsilon
+
+
 def floored(epsilon: float) -> str:
     """A lower bound for people: two decimals, never above the true one.
 
@@ -129,5 +134,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "counts": finding.counts and [list(each) for each in finding.counts],
         "pair": pair
         and {"words": pair.words, "within": pair.within, "first": pair.first.text(), "second": pair.second.text()},
+        "refusal": finding.refusal,
         "repeat": finding.repeat,
     }

@@ -23,6 +23,7 @@ class Finding:
     event : what is seen on one table and hardly on the other, in words.
     pair : the neighbours; None if the finding is not about a pair.
     repeat : a script that repeats the finding without discreet; empty if there is none.
+    refusal : whether the event is that the target raises or ends on one of the tables.
     counts : how often the event was seen: (times, runs) on the first table, and on the second.
     pictured : values of the number that the event is about, on both tables; for the picture.
     """
@@ -34,6 +35,7 @@ class Finding:
     pair: Pair | None
     repeat: str = ""
     counts: tuple[tuple[int, int], tuple[int, int]] | None = None
+    refusal: bool = False
     pictured: Any = field(default=None, compare=False, repr=False)
 
 
