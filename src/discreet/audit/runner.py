@@ -171,11 +171,8 @@ class Target:
     def make(self) -> Any:
         """A new estimator, not fitted."""
         given = {name: _revived(value) for name, value in self.parameters.items()}
-        if (
-            self.schema is not None
-            and "schema" not in {*given}
-            and "schema" in {e.name for e in _parameters(self.made)}
-        ):
+        ours = str(getattr(self.made, "__module__", "")).startswith("discreet.") and self.schema is not None
+        if ours and "schema" not in given and "schema" in [each.name for each in _parameters(self.made)]:
             given["schema"] = importlib.import_module("discreet").Schema.from_dict(self.schema)
         made = self.made(**given)
         if not callable(getattr(made, "fit", None)):

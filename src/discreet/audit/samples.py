@@ -32,8 +32,8 @@ REFUSED = 0.5
 """Pairs on which a larger share of the runs raises are left to the stage *structure*."""
 RANDOM = 24
 """Number of random pairs that are tried besides those of the list."""
-SHRUNK = 0.9
-"""A smaller pair is taken if it promises this share of the loss."""
+SHRUNK, SHRINKING = 0.9, 0.1
+"""A smaller pair is taken if it promises this share of the loss; and the share of the time that is spent to find it."""
 MOST_RUNS = 100_000
 """Fresh runs per table: more would raise a bound by little."""
 PICTURED = 2000
@@ -121,14 +121,15 @@ def _shrunk(session: Session, pair: Pair, choice: Choice) -> tuple[Pair, Choice]
     runs = min(400, *map(len, session.screened.get(pair, ((), ()))))
     if choice.estimate <= session.claim.epsilon or runs < FEWEST or len(pair.second) == 0:
         return pair, choice
-    started, share = session.left(), 0.1
-    for each in smaller(pair):
-        if started - session.left() > share * started:
-            break
+    stop = session.left() * (1 - SHRINKING)
+    wanted = max(SHRUNK * choice.estimate, session.claim.epsilon)
+    tried = iter(smaller(pair))
+    while session.left() > stop and (each := next(tried, None)) is not None:
         found = choose(*session.screen(each, runs), session.claim.delta, session.rng)
-        if found is not None and found.estimate >= max(SHRUNK * choice.estimate, session.claim.epsilon):
-            whole = choose(*session.screen(each, 4 * runs), session.claim.delta, session.rng)
-            return (each, whole) if whole is not None and whole.estimate >= SHRUNK * choice.estimate else (pair, choice)
+        if found is not None and found.estimate >= wanted:
+            again = choose(*session.screen(each, 2 * runs), session.claim.delta, session.rng)
+            if again is not None and again.estimate >= wanted:
+                pair, choice, tried = each, again, iter(smaller(each))
     return pair, choice
 
 

@@ -88,7 +88,7 @@ class Session:
         self.rng = search_generator(seed)
         self.findings: list[Finding] = []
         self.done, self._most_runs = 0, most_runs
-        self._given = None if schema is None else self.schema.to_dict()
+        self._given = self.schema.to_dict()
         self._workers: list[workers.Worker | None] = [None] * (1 if target.call is not None else processes)
         self._speed = 0.0
         self._probes = probes(self.schema)
