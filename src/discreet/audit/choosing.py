@@ -30,6 +30,8 @@ COLUMNS = 150
 """Numbers that are looked at closely: those that differ most between the tables."""
 JOINED, PER_COLUMN = 48, 4
 """Single events that are tried two at once, and how many of them are about the same number."""
+RANKED = 80
+"""Events of each kind that one half of the runs proposes to the other."""
 SCORED, BINS, ENOUGH = 40, 12, 100
 """Numbers in a score, cells of each, and the runs per table from which a classifier is tried."""
 ROUNDING = 1e-9
@@ -75,7 +77,7 @@ def choose(first: Runs, second: Runs, delta: float, rng: np.random.Generator) ->
     halves = [np.array_split(side[:, varying], 2) for side in (one, other)]
     proposing, ranking = (halves[0][0], halves[1][0]), (halves[0][1], halves[1][1])
     simple, order = _singles(names, *proposing, delta)
-    events: list[Event] = [*simple[:200], *_joined(simple, names, *proposing, delta)]
+    events: list[Event] = [*simple[:RANKED], *_joined(simple, names, *proposing, delta)]
     best = _best(events, names, *ranking, delta)
     if min(len(first), len(second)) >= ENOUGH:
         score = _best_score([names[place] for place in order[:SCORED]], names, proposing, ranking, delta)
@@ -150,7 +152,7 @@ def _joined(singles: Sequence[Single], names: Sequence[str], one: Matrix, other:
         estimates(counts[1], len(other), counts[0], len(one), delta),
     )
     own[np.tril_indices(len(chosen))] = -10.0
-    best = np.argsort(-own, axis=None)[:60]
+    best = np.argsort(-own, axis=None)[:RANKED]
     return [Both(chosen[at // len(chosen)], chosen[at % len(chosen)]) for at in best if own.flat[at] > -10.0]
 
 

@@ -41,10 +41,9 @@ class Report:
 
     @property
     def findings(self) -> list[Finding]:
-        """All findings: those within the schema first, then the largest loss first; those about accounts last."""
+        """All findings: values within the schema first, refusals of a table and accounts later, then the largest."""
         found = [finding for stage in self.stages for finding in stage.findings]
-        outside = {id(each): each.pair is not None and not each.pair.within for each in found}
-        return sorted(found, key=lambda each: (each.about == "account", outside[id(each)], -each.epsilon))
+        return sorted(found, key=_order)
 
     @property
     def refuted(self) -> bool:
@@ -73,6 +72,7 @@ class Report:
         if best.about == "account":
             return f"refuted for more than one fit: {best.event}; nothing found against one fit of {self.claim}"
         outside = "" if best.pair is None or best.pair.within else ", on values outside the schema"
+        outside += ", by refusing a table" if best.refusal else ""
         loss = "without bound" if math.isinf(best.epsilon) else f"≥ {floored(best.epsilon)}"
         given = f" at δ = {self.claim.delta:g}" if self.claim.delta else ""
         return (
@@ -109,6 +109,11 @@ class Report:
         }
 
 
+def _order(finding: Finding) -> tuple[bool, bool, bool, float]:
+    outside = finding.pair is not None and not finding.pair.within
+    return finding.about == "account", outside, finding.refusal, -finding.epsilon
+
+
 def floored(epsilon: float) -> str:
     """A lower bound for people: two decimals, never above the true one.
 
@@ -132,5 +137,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "counts": finding.counts and [list(each) for each in finding.counts],
         "pair": pair
         and {"words": pair.words, "within": pair.within, "first": pair.first.text(), "second": pair.second.text()},
+        "refusal": finding.refusal,
         "repeat": finding.repeat,
     }

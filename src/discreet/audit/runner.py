@@ -65,9 +65,8 @@ class Outputs:
         if len(self.numbers) >= MOST_NUMBERS:
             return
         if not isinstance(value, Real) and isinstance(value, Complex):
-            self.add_number(value.real, path + ".real")
             self.add_number(value.imag, path + ".imag")
-            return
+            value = value.real
         try:
             number = float(value)
         except OverflowError:
@@ -172,7 +171,8 @@ class Target:
     def make(self) -> Any:
         """A new estimator, not fitted."""
         given = {name: _revived(value) for name, value in self.parameters.items()}
-        if self.schema is not None and "schema" not in given and _has_parameter(self.made, "schema"):
+        ours = str(getattr(self.made, "__module__", "")).startswith("discreet.") and self.schema is not None
+        if ours and "schema" not in given and "schema" in [each.name for each in _parameters(self.made)]:
             given["schema"] = importlib.import_module("discreet").Schema.from_dict(self.schema)
         made = self.made(**given)
         if not callable(getattr(made, "fit", None)):
@@ -242,18 +242,15 @@ def _add_predictions(model: Any, name: str, points: Any, outputs: Outputs) -> No
 
 def _takes_table(function: Any) -> bool:
     """Whether a function takes X and y; if not, it makes estimators."""
-    try:
-        needed = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
-    except (TypeError, ValueError):
-        return True
-    return len([each for each in needed if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]) >= 2
+    given = _parameters(function)
+    needed = [each for each in given if each.default is each.empty and each.kind <= each.POSITIONAL_OR_KEYWORD]
+    return not isinstance(given, list) or len(needed) >= 2
 
 
-def _has_parameter(function: Any, name: str) -> bool:
-    try:
-        return name in inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return False
+def _parameters(function: Any) -> Any:
+    with contextlib.suppress(TypeError, ValueError):
+        return list(inspect.signature(function).parameters.values())
+    return ()
 
 
 def _revived(value: Any) -> Any:
@@ -324,12 +321,11 @@ class Runner:
             for place in request["order"]:
                 parent = os.getpid()
                 if request.get("seeds"):
-                    _seed(request["seeds"].pop(0))
+                    np.random.seed(request["seeds"].pop(0))  # noqa: NPY002 - targets of others use it
                 outputs = self.target.run(request["tables"][place], request.get("probes"), request["wanted"])
                 if os.getpid() != parent:
                     os._exit(0)
-                if printed is not None:
-                    outputs.features.extend(printed())
+                outputs.features.extend(printed())
                 header = {"table": place}
                 if outputs.names != known:
                     known = header["names"] = outputs.names
@@ -343,11 +339,6 @@ class Runner:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         self.operations.update(module.operations(self))
-
-
-def _seed(seed: int) -> None:
-    np.random.seed(seed)  # noqa: NPY002 - targets of others use it
-    importlib.import_module("random").seed(seed)
 
 
 CATCHING: list[Any] = []
@@ -366,7 +357,7 @@ def _caught_output() -> Iterator[Any]:
         os.ftruncate(file.fileno(), 0)
         return ["prints {} bytes: {}".format(size, short(text))] if size else []
 
-    yield printed if CATCHING else None
+    yield printed if CATCHING else list
 
 
 def _write(stream: Any, header: Any, numbers: bytes) -> None:
@@ -378,7 +369,6 @@ def _write(stream: Any, header: Any, numbers: bytes) -> None:
 def _limit(megabytes: int) -> None:
     import resource
 
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
     if megabytes:
         resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))

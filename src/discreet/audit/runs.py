@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+REFUSALS = ("raises ", "exits: ", "the process ")
+"""How features begin that say that a run showed nothing else."""
+
 
 @dataclass(frozen=True)
 class Runs:
@@ -47,6 +50,12 @@ class Runs:
         if name in self.features:
             return self.present[:, self.features.index(name)]
         return np.zeros(len(self), dtype=np.bool_)
+
+    @property
+    def refused(self) -> float:
+        """The share of runs that raised, exited or ended their process."""
+        refusals = [place for place, name in enumerate(self.features) if name.startswith(REFUSALS)]
+        return float(self.present[:, refusals].any(axis=1).mean()) if len(self) and refusals else 0.0
 
     def under(self, names: Sequence[str]) -> NDArray[np.float64]:
         """The matrix with these columns."""

@@ -28,10 +28,12 @@ MOST_KEPT = 4
 """The number of pairs whose events are tested on fresh runs; the risk is divided among them."""
 SEARCHING = 0.5
 """Share of the time that is left which chooses pairs and events; the rest is for the fresh runs that give the bound."""
+REFUSED = 0.5
+"""Pairs on which a larger share of the runs raises are left to the stage *structure*."""
 RANDOM = 24
 """Number of random pairs that are tried besides those of the list."""
-SHRUNK = 0.9
-"""A smaller pair is taken if it promises this share of the loss."""
+SHRUNK, SHRINKING = 0.9, 0.1
+"""A smaller pair is taken if it promises this share of the loss; and the share of the time that is spent to find it."""
 MOST_RUNS = 100_000
 """Fresh runs per table: more would raise a bound by little."""
 PICTURED = 2000
@@ -69,24 +71,27 @@ class Samples:
         stop = session.left() * (1 - SEARCHING)
         pairs = _candidates(session)
         runs = max(FEWEST, min(FIRST, session.affordable(SEARCHING / 2) // max(1, len(pairs))))
-        ranked: list[tuple[Pair, Choice]] = []
+        known: dict[Pair, Choice] = {}
         tried: list[str] = []
         while pairs and session.left() > stop:
-            ranked = []
+            looked = 0
             for done, pair in enumerate(pairs):
                 session.progress(f"{self.name}, {runs} runs", done, len(pairs))
-                chosen = choose(*session.screen(pair, runs), session.claim.delta, session.rng)
-                if chosen is not None:
-                    ranked.append((pair, chosen))
+                sides = session.screen(pair, runs)
+                chosen = choose(*sides, session.claim.delta, session.rng)
+                looked += 1
+                known.pop(pair, None)
+                if chosen is not None and max(each.refused for each in sides) < REFUSED:
+                    known[pair] = chosen
                 if session.left() <= stop:
                     break
-            ranked.sort(key=lambda each: (-each[1].estimate, len(each[0].first)))
-            tried.append(f"{len(ranked)} pairs with {runs} runs on each table")
-            pairs = [pair for pair, _ in ranked[: max(MOST_KEPT, len(ranked) // 2)]]
+            tried.append(f"{looked} pairs with {runs} runs on each table")
+            ranked = sorted(known, key=lambda pair: (-known[pair].estimate, len(pair.first)))
+            pairs = ranked[: max(MOST_KEPT, len(ranked) // 2)]
+            known = {pair: known[pair] for pair in pairs}
             session.keep(pairs)
             runs *= 2
-        kept = _spread(ranked)
-        return [_shrunk(session, *each) for each in kept], tried
+        return [_shrunk(session, *each) for each in _spread(list(known.items()))], tried
 
 
 def _candidates(session: Session) -> list[Pair]:
@@ -116,14 +121,15 @@ def _shrunk(session: Session, pair: Pair, choice: Choice) -> tuple[Pair, Choice]
     runs = min(400, *map(len, session.screened.get(pair, ((), ()))))
     if choice.estimate <= session.claim.epsilon or runs < FEWEST or len(pair.second) == 0:
         return pair, choice
-    started, share = session.left(), 0.1
-    for each in smaller(pair):
-        if started - session.left() > share * started:
-            break
+    stop = session.left() * (1 - SHRINKING)
+    wanted = max(SHRUNK * choice.estimate, session.claim.epsilon)
+    tried = iter(smaller(pair))
+    while session.left() > stop and (each := next(tried, None)) is not None:
         found = choose(*session.screen(each, runs), session.claim.delta, session.rng)
-        if found is not None and found.estimate >= max(SHRUNK * choice.estimate, session.claim.epsilon):
-            whole = choose(*session.screen(each, 4 * runs), session.claim.delta, session.rng)
-            return (each, whole) if whole is not None and whole.estimate >= SHRUNK * choice.estimate else (pair, choice)
+        if found is not None and found.estimate >= wanted:
+            again = choose(*session.screen(each, 2 * runs), session.claim.delta, session.rng)
+            if again is not None and again.estimate >= wanted:
+                pair, choice, tried = each, again, iter(smaller(each))
     return pair, choice
 
 

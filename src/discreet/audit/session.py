@@ -88,7 +88,7 @@ class Session:
         self.rng = search_generator(seed)
         self.findings: list[Finding] = []
         self.done, self._most_runs = 0, most_runs
-        self._given = None if schema is None else self.schema.to_dict()
+        self._given = self.schema.to_dict()
         self._workers: list[workers.Worker | None] = [None] * (1 if target.call is not None else processes)
         self._speed = 0.0
         self._probes = probes(self.schema)
@@ -112,10 +112,11 @@ class Session:
         return time.monotonic() - self._start
 
     def left(self) -> float:
-        """Seconds that are left; 0 also if no more runs are allowed."""
-        if self._most_runs is not None and self.done >= self._most_runs:
-            return 0.0
-        return max(0.0, self._end - time.monotonic())
+        """Seconds that are left; if runs are limited too, no larger part of them than of the runs."""
+        seconds = self._end - time.monotonic()
+        if self._most_runs is not None:
+            seconds = min(seconds, (self._end - self._start) * (1 - self.done / self._most_runs))
+        return max(0.0, seconds)
 
     def progress(self, stage: str, done: int, of: int) -> None:
         """Tell whoever watches how far a stage has come."""
@@ -132,7 +133,7 @@ class Session:
         runs = share * self.left() / max(self.seconds_per_run, 1e-6)
         if self._most_runs is not None:
             runs = min(runs, share * (self._most_runs - self.done))
-        return int(runs / tables)
+        return max(0, int(runs / tables))
 
     def pairs(self) -> list[Pair]:
         """The listed pairs of neighbours; without values outside the schema if the audit keeps within it."""

@@ -23,6 +23,7 @@ class Finding:
     event : what is seen on one table and hardly on the other, in words.
     pair : the neighbours; None if the finding is not about a pair.
     repeat : a script that repeats the finding without discreet; empty if there is none.
+    refusal : whether the event is that the target raises or ends on one of the tables.
     counts : how often the event was seen: (times, runs) on the first table, and on the second.
     about : "fit" for the loss of one run, "account" for an account of many that forgets.
     pictured : values of the number that the event is about, on both tables; for the picture.
@@ -35,6 +36,7 @@ class Finding:
     pair: Pair | None
     repeat: str = ""
     counts: tuple[tuple[int, int], tuple[int, int]] | None = None
+    refusal: bool = False
     about: str = "fit"
     pictured: Any = field(default=None, compare=False, repr=False)
 

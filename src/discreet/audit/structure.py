@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.audit.bounds import enough_runs, loss, losses
 from discreet.audit.neighbours import Pair
-from discreet.audit.runs import Runs
+from discreet.audit.runs import REFUSALS, Runs
 from discreet.audit.script import script
 from discreet.audit.stage import Finding, StageResult
 
@@ -65,7 +65,10 @@ def _differences(pair: Pair, first: Runs, second: Runs) -> list[tuple[float, Pai
     found = []
     if not len(first) or not len(second):
         return []
-    for feature in dict.fromkeys((*first.features, *second.features)):
+    features = list(dict.fromkeys((*first.features, *second.features)))
+    if first.refused or second.refused:  # then all else is missing too, and says nothing new
+        features = [each for each in features if each.startswith(REFUSALS)]
+    for feature in features:
         counts = [int(np.count_nonzero(runs.feature(feature))) for runs in (first, second)]
         swapped = counts[1] * len(first) > counts[0] * len(second)
         more, less = (second, first) if swapped else (first, second)
@@ -76,8 +79,11 @@ def _differences(pair: Pair, first: Runs, second: Runs) -> list[tuple[float, Pai
 
 
 def _spread(seen: list[tuple[float, Pair, str, bool]]) -> list[tuple[float, Pair, str, bool]]:
-    """At most `TESTED` differences, the clearest first, within the schema first, each kind of feature once."""
-    seen = sorted(seen, key=lambda each: (not each[1].within, -each[0], len(each[1].first)))
+    """At most `TESTED` differences, the clearest first, each kind of feature once; values outside the schema and
+    refusals come last, as readers may expect them."""
+    seen = sorted(
+        seen, key=lambda each: (not each[1].within, each[2].startswith(REFUSALS), -each[0], len(each[1].first))
+    )
     kinds: dict[tuple[bool, str], tuple[float, Pair, str, bool]] = {}
     for each in seen:
         kinds.setdefault((each[1].within, each[2].partition(":")[0].partition(" =")[0]), each)
@@ -96,4 +102,13 @@ def _tested(session: Session, pair: Pair, feature: str, swapped: bool, risk: flo
     table = "second" if swapped else "first"
     event = f"“{feature}” is seen in {more} of {of} runs on the {table} table, and in {less} of {other} on the other"
     repeat = script(session.target, session.schema, pair, feature, (counts[0], counts[1]))
-    return Finding(Structure.name, epsilon, session.confidence, event, pair, repeat, (counts[0], counts[1]))
+    return Finding(
+        Structure.name,
+        epsilon,
+        session.confidence,
+        event,
+        pair,
+        repeat,
+        (counts[0], counts[1]),
+        feature.startswith(REFUSALS),
+    )

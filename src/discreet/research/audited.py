@@ -62,9 +62,16 @@ def _parts(finding: Finding, place: int, origin: str, drawn: bool) -> list[Part]
         caption = f"{finding.pictured[0]} in runs on the two tables"
         parts.append(Picture(PICTURES[place - 1], caption, draw(finding), origin))
     if finding.repeat:
-        rows = [[line or " "] for line in finding.repeat.rstrip("\n").split("\n")]
-        parts.append(ReportTable("A script that repeats it without discreet", ["repeat.py"], rows, origin))
+        rows = [[_indented(line) or " "] for line in finding.repeat.rstrip("\n").split("\n")]
+        caption = "A script that repeats it without discreet; it is beside this report"
+        parts.append(ReportTable(caption, ["script"], rows, origin))
     return parts
+
+
+def _indented(line: str) -> str:
+    """The line with spaces at its start that a page keeps."""
+    bare = line.lstrip(" ")
+    return "\u00a0" * (len(line) - len(bare)) + bare
 
 
 def _tried(report: Report, origin: str) -> list[Part]:
