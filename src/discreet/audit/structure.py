@@ -99,7 +99,7 @@ def _spread(seen: list[tuple[float, Pair, str, bool]]) -> list[tuple[float, Pair
 def _tested(session: Session, pair: Pair, feature: str, swapped: bool, risk: float) -> Finding | None:
     """The bound that fresh runs give for one feature."""
     runs = max(40, enough_runs(session.claim.epsilon + 0.5, risk, session.claim.delta))
-    first, second = session.run_pair(pair, min(runs, max(40, session.affordable(0.1))))
+    first, second = session.run_pair(pair, min(runs, max(40, session.affordable(0.5))))
     counts = [(int(np.count_nonzero(each.feature(feature))), len(each)) for each in (first, second)]
     if not all(total for _, total in counts):
         return None
