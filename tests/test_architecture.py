@@ -180,8 +180,8 @@ def test_rows_of_trees_stay_inside_their_door():
 
 
 def test_randomness_has_one_home():
-    """Noise, that is; keys of cookies, tokens and requests are drawn where they are made. The auditor's runner seeds the
-    generators of the targets that it runs."""
+    """Noise, that is; keys of cookies, tokens and requests are drawn where they are made. The auditor's runner seeds
+    the generators of the targets that it runs."""
     for name, tree in TREES.items():
         if name in ("privacy.randomness", "audit.runner") or room(name) in ("service", "client"):
             continue
