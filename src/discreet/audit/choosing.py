@@ -64,7 +64,7 @@ def _wilson(successes: Matrix, runs: int, errors: float) -> Matrix:
     return np.asarray((share + square / (2 * runs) + spread) / (1 + square / runs))
 
 
-def choose(first: Runs, second: Runs, delta: float, rng: np.random.Generator) -> Choice | None:
+def choose(first: Runs, second: Runs, delta: float) -> Choice | None:
     """The event that promises most; None if the runs show no number that varies."""
     if min(len(first), len(second)) < 4:
         return None

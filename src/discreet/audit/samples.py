@@ -121,7 +121,7 @@ def _choice(session: Session, pair: Pair, runs: int) -> Choice | None:
         return None
     if any(finding.stage == Structure.name for finding in session.findings) and differs(*sides):
         return None
-    return choose(*sides, session.claim.delta, session.rng)
+    return choose(*sides, session.claim.delta)
 
 
 def _about(choice: Choice) -> tuple[str, ...]:
