@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from discreet.audit import workers
@@ -57,7 +56,7 @@ class Canaries:
         return StageResult(self.name, time.monotonic() - began, tried, findings)
 
 
-def canaries(schema: Schema, number: int, rng: Generator) -> tuple[Table, list[Value]]:
+def canaries(schema: Schema, number: int, rng: Any) -> tuple[Table, list[Value]]:
     """Random records of the schema, and for each another label, for its twin."""
     records: list[Record] = []
     twins: list[Value] = []

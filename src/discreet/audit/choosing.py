@@ -64,7 +64,7 @@ def _wilson(successes: Matrix, runs: int, errors: float) -> Matrix:
     return np.asarray((share + square / (2 * runs) + spread) / (1 + square / runs))
 
 
-def choose(first: Runs, second: Runs, delta: float, rng: np.random.Generator) -> Choice | None:
+def choose(first: Runs, second: Runs, delta: float) -> Choice | None:
     """The event that promises most; None if the runs show no number that varies."""
     if min(len(first), len(second)) < 4:
         return None
@@ -136,7 +136,8 @@ def _of_column(name: str, one: Matrix, other: Matrix) -> tuple[list[Single], tup
 
 def _joined(singles: Sequence[Single], names: Sequence[str], one: Matrix, other: Matrix, delta: float) -> list[Event]:
     """Two events at once, of different numbers: also such as promise little each by itself."""
-    chosen, taken = [], dict.fromkeys(names, 0)
+    taken = dict.fromkeys(names, 0)
+    chosen: list[Single] = []
     for event in singles:
         if taken[event.name] < PER_COLUMN and len(chosen) < JOINED:
             chosen.append(event)
@@ -190,7 +191,7 @@ def _scores(own: Sequence[str], one: Matrix, other: Matrix) -> list[Scored]:
         finite = column[~np.isnan(column)]
         places = (np.linspace(0, 1, BINS + 1)[1:-1] * max(0, len(finite) - 1)).astype(int)
         cuts = np.unique(np.sort(finite)[places]) if len(finite) else finite
-        cell = cells(column, cuts)
+        cell = cells(column, [float(each) for each in cuts])
         counts = [np.bincount(cell[truth == side], minlength=len(cuts) + 2) + 1.0 for side in (1, 0)]
         edges.append([float(each) for each in cuts])
         ratios.append(np.log(counts[0] / counts[0].sum()) - np.log(counts[1] / counts[1].sum()))

@@ -355,6 +355,7 @@ def _caught_output() -> Iterator[Any]:
         size = os.fstat(file.fileno()).st_size
         text = os.pread(file.fileno(), MOST_PRINTED, 0).decode("utf-8", "replace")
         os.ftruncate(file.fileno(), 0)
+        os.lseek(file.fileno(), 0, os.SEEK_SET)
         return ["prints {} bytes: {}".format(size, short(text))] if size else []
 
     yield printed if CATCHING else list
@@ -376,7 +377,7 @@ def _limit(megabytes: int) -> None:
 
 def main(requests: int, answers: int, megabytes: int) -> None:
     """Answer requests until the pipe is closed."""
-    caught = tempfile.TemporaryFile("a+b", buffering=0)  # noqa: SIM115 - appends, so that runs can empty it
+    caught = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - open as long as the process
     CATCHING.append(caught)
     for place in (1, 2):
         os.dup2(caught.fileno(), place)

@@ -18,6 +18,7 @@ from discreet.audit.neighbours import Pair, random_pair, smaller
 from discreet.audit.runs import Runs
 from discreet.audit.script import script
 from discreet.audit.stage import Finding, StageResult
+from discreet.audit.structure import Structure, differs
 
 if TYPE_CHECKING:
     from discreet.audit.session import Session
@@ -77,11 +78,10 @@ class Samples:
             looked = 0
             for done, pair in enumerate(pairs):
                 session.progress(f"{self.name}, {runs} runs", done, len(pairs))
-                sides = session.screen(pair, runs)
-                chosen = choose(*sides, session.claim.delta, session.rng)
+                chosen = _choice(session, pair, runs)
                 looked += 1
                 known.pop(pair, None)
-                if chosen is not None and max(each.refused for each in sides) < REFUSED:
+                if chosen is not None:
                     known[pair] = chosen
                 if session.left() <= stop:
                     break
@@ -111,6 +111,19 @@ def _spread(ranked: list[tuple[Pair, Choice]]) -> list[tuple[Pair, Choice]]:
     return [*kept, *(each for each in best if each not in kept)][:MOST_KEPT]
 
 
+def _choice(session: Session, pair: Pair, runs: int) -> Choice | None:
+    """The best event of a pair; None if there is none, or the target refuses one of the tables.
+
+    Where the structure refuted the claim, pairs that differ in structure are left out: they would show the same again.
+    """
+    sides = session.screen(pair, runs)
+    if not all(map(len, sides)) or max(each.refused for each in sides) >= REFUSED:
+        return None
+    if any(finding.stage == Structure.name for finding in session.findings) and differs(*sides):
+        return None
+    return choose(*sides, session.claim.delta)
+
+
 def _about(choice: Choice) -> tuple[str, ...]:
     """What tells an event from others that show the same."""
     return (choice.event.words,) if isinstance(choice.event, Scored) else tuple(sorted(choice.event.names))
@@ -125,9 +138,9 @@ def _shrunk(session: Session, pair: Pair, choice: Choice) -> tuple[Pair, Choice]
     wanted = max(SHRUNK * choice.estimate, session.claim.epsilon)
     tried = iter(smaller(pair))
     while session.left() > stop and (each := next(tried, None)) is not None:
-        found = choose(*session.screen(each, runs), session.claim.delta, session.rng)
+        found = _choice(session, each, runs)
         if found is not None and found.estimate >= wanted:
-            again = choose(*session.screen(each, 2 * runs), session.claim.delta, session.rng)
+            again = _choice(session, each, 2 * runs)
             if again is not None and again.estimate >= wanted:
                 pair, choice, tried = each, again, iter(smaller(each))
     return pair, choice

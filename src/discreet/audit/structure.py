@@ -25,8 +25,13 @@ SHARE = 0.25
 """The part of the time that is left which this stage may take to look at pairs."""
 TESTED = 6
 """The most differences that are tested on fresh runs; the risk is divided among them."""
+<<<<<<< HEAD
 SHARE = 0.2
 """Share of the time that is left which chooses what is tested: with slow targets, other stages need time too."""
+=======
+CERTAIN = 0.9
+"""Difference between the shares of two tables' runs from which a feature is said to tell them apart."""
+>>>>>>> h-audit
 CAUTION = 0.05
 """Error of the intervals that rank differences. The bound holds with any value."""
 
@@ -61,7 +66,7 @@ class Structure:
 
 
 def _differences(pair: Pair, first: Runs, second: Runs) -> list[tuple[float, Pair, str, bool]]:
-    """The features that best tell the runs of a pair apart, with a cautious estimate of the loss."""
+    """The feature that best tells the runs of a pair apart, with a cautious estimate of the loss; none if none does."""
     found = []
     if not len(first) or not len(second):
         return []
@@ -75,7 +80,13 @@ def _differences(pair: Pair, first: Runs, second: Runs) -> list[tuple[float, Pai
         estimate = losses(max(counts), len(more), min(counts), len(less), CAUTION)
         if estimate > 0.2:
             found.append((float(estimate), pair, feature, swapped))
-    return found
+    return sorted(found, key=lambda each: -each[0])[:1]
+
+
+def differs(first: Runs, second: Runs) -> bool:
+    """Whether some feature is in nearly all runs on one table and in nearly none on the other."""
+    features = dict.fromkeys((*first.features, *second.features))
+    return any(abs(first.feature(each).mean() - second.feature(each).mean()) > CERTAIN for each in features)
 
 
 def _spread(seen: list[tuple[float, Pair, str, bool]]) -> list[tuple[float, Pair, str, bool]]:
@@ -93,7 +104,7 @@ def _spread(seen: list[tuple[float, Pair, str, bool]]) -> list[tuple[float, Pair
 def _tested(session: Session, pair: Pair, feature: str, swapped: bool, risk: float) -> Finding | None:
     """The bound that fresh runs give for one feature."""
     runs = max(40, enough_runs(session.claim.epsilon + 0.5, risk, session.claim.delta))
-    first, second = session.run_pair(pair, min(runs, max(40, session.affordable(0.1))))
+    first, second = session.run_pair(pair, min(runs, max(40, session.affordable(0.5))))
     counts = [(int(np.count_nonzero(each.feature(feature))), len(each)) for each in (first, second)]
     if not all(total for _, total in counts):
         return None

@@ -125,13 +125,14 @@ class ProcessWorker:
             while True:
                 header, numbers = self._frame(patience)
                 if "end" in header:
-                    return _not_refused(header)
+                    break
                 told(header, numbers)
         except (BrokenPipeError, EOFError):
             raise self._ended() from None
         except (ValueError, TypeError, KeyError, struct.error):
             self.close()
             raise Ended("answered nonsense", certain=False) from None
+        return _not_refused(header)
 
     def _frame(self, patience: float) -> tuple[dict[str, Any], bytes]:
         sizes = struct.unpack("<QQ", self._read(16, patience))

@@ -10,10 +10,10 @@ import copy
 import importlib
 import inspect
 import os
-import pickle
 import sys
 import threading
 import warnings
+from pickle import dumps, loads
 from typing import Any
 
 KNOWN = {
@@ -116,6 +116,7 @@ def _copied(world: Any, copied: Any) -> Any:
 
 
 def refit(world: Any) -> Any:
+    """The same estimator, twice."""
     book = world.open()
     model = world.make(book)
     outcomes = [world.fit(model, book), world.fit(model, book)]
@@ -123,12 +124,15 @@ def refit(world: Any) -> Any:
 
 
 def cloned(world: Any) -> Any:
+    """An estimator and its clone, as cross-validation makes them."""
     from sklearn.base import clone
 
     return _copied(world, lambda model, book: (clone(model), book))
 
 
 def deep_copied(world: Any) -> Any:
+    """An estimator and its deep copy."""
+
     def copies(model: Any, book: Any) -> Any:
         return copy.deepcopy((model, book))
 
@@ -136,8 +140,10 @@ def deep_copied(world: Any) -> Any:
 
 
 def pickled(world: Any) -> Any:
+    """An estimator and what another process gets of it. Nothing is loaded but what was dumped here."""
+
     def copies(model: Any, book: Any) -> Any:
-        return pickle.loads(pickle.dumps((model, book)))
+        return loads(dumps((model, book)))
 
     return _copied(world, copies)
 

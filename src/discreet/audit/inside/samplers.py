@@ -33,7 +33,8 @@ class Tape:
     """The calls of one run, in order; with `given`, outputs of an earlier run are given out again."""
 
     def __init__(self, given: Any = None) -> None:
-        self.calls, self.given, self.inside = [], given, 0
+        calls: Any = []
+        self.calls, self.given, self.inside = calls, given, 0
 
     def through(self, kind: Any, entered: Any, scale: Any, draw: Any) -> Any:
         """Call a sampler; nested calls of samplers by samplers are not recorded."""
@@ -173,7 +174,7 @@ def _watch_numpy(replace: Any, made: Any) -> Any:
         for name in NUMPY:
             if hasattr(kind, name):
 
-                def method(self, *args: Any, _name: Any = name, **keywords: Any) -> Any:
+                def method(self: Any, *args: Any, _name: Any = name, **keywords: Any) -> Any:
                     loc, scale = _numpy_law(_name, args, keywords)
                     draw = lambda: getattr(super(type(self), self), _name)(*args, **keywords)  # noqa: E731
                     return TAPE[0].through("numpy." + _name, loc, scale, draw)
@@ -205,7 +206,7 @@ def _watch_diffprivlib(replace: Any) -> Any:
     mechanisms = importlib.import_module("diffprivlib.mechanisms")
 
     def wrapped(kind: Any, original: Any) -> Any:
-        def randomise(self, *value: Any) -> Any:
+        def randomise(self: Any, *value: Any) -> Any:
             entered = value[0] if value and value[0] is not None else list(getattr(self, "utility", None) or [0])
             law = _diffprivlib_law(self)
             return TAPE[0].through("diffprivlib." + kind.__name__, entered, law, lambda: original(self, *value))
@@ -228,7 +229,7 @@ def _watch_opendp(replace: Any) -> Any:
     measurement = importlib.import_module("opendp.mod").Measurement
     original = measurement.__call__
 
-    def call(self, arg: Any) -> Any:
+    def call(self: Any, arg: Any) -> Any:
         scale = 1.0
         with contextlib.suppress(Exception):
             scale = 1.0 / float(self.map(1))
@@ -242,7 +243,7 @@ def _watch_discreet(replace: Any) -> Any:
     kinds = importlib.import_module("discreet.privacy.mechanisms")
 
     def wrapped(kind: Any, original: Any) -> Any:
-        def perturb(self, entered: Any, *rest: Any) -> Any:
+        def perturb(self: Any, entered: Any, *rest: Any) -> Any:
             copied = entered.copy() if hasattr(entered, "copy") else entered
             scale = getattr(self, "scale", None)
             law = (float(scale), repr(self)) if isinstance(scale, (int, float)) else (float("nan"), repr(self))
