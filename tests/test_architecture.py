@@ -181,13 +181,10 @@ def test_rows_of_trees_stay_inside_their_door():
 
 def test_randomness_has_one_home():
     """Noise, that is; keys of cookies, tokens and requests are drawn where they are made. The auditor's runner seeds
-<<<<<<< HEAD
     the generators of the targets that it runs, and its replay watches them."""
-=======
-    the generators of the targets that it runs."""
->>>>>>> h-audit
+    homes = ("privacy.randomness", "audit.runner", "audit.inside.samplers")
     for name, tree in TREES.items():
-        if name in ("privacy.randomness", "audit.runner", "audit.inside.samplers") or room(name) in ("service", "client"):
+        if name in homes or room(name) in ("service", "client"):
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr == "random":

@@ -25,13 +25,8 @@ SHARE = 0.25
 """The part of the time that is left which this stage may take to look at pairs."""
 TESTED = 6
 """The most differences that are tested on fresh runs; the risk is divided among them."""
-<<<<<<< HEAD
-SHARE = 0.2
-"""Share of the time that is left which chooses what is tested: with slow targets, other stages need time too."""
-=======
 CERTAIN = 0.9
 """Difference between the shares of two tables' runs from which a feature is said to tell them apart."""
->>>>>>> h-audit
 CAUTION = 0.05
 """Error of the intervals that rank differences. The bound holds with any value."""
 

@@ -70,7 +70,7 @@ class _World:
         return None
 
     def _names(self) -> Any:
-        return set(inspect.signature(self.kind.__init__).parameters) | self._fit_names()
+        return set(inspect.signature(self.kind).parameters) | self._fit_names()
 
     def _fit_names(self) -> Any:
         return set(inspect.signature(self.kind.fit).parameters)
