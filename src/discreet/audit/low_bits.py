@@ -50,9 +50,10 @@ class LowBits:
             session.progress(self.name, looked, len(pairs))
             sides = [lowest_bits(each) for each in session.screen(pair, LOOKED)]
             looked += 1
-            if not sides[0].names and not sides[1].names:
-                continue
-            chosen = choose(sides[0], sides[1], session.claim.delta, session.rng)
+            names = [name for name in sides[0].names if _is_full(sides[0], name) and _is_full(sides[1], name)]
+            if not names:
+                continue  # a number that is missing on one table is for other stages
+            chosen = choose(_only(sides[0], names), _only(sides[1], names), session.claim.delta, session.rng)
             if chosen is not None and chosen.estimate > 0:
                 seen.append((pair, chosen))
         seen.sort(key=lambda each: -each[1].estimate)
@@ -90,3 +91,13 @@ def lowest_bit(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         zeros = np.log2((whole & -whole).astype(np.float64))
     places = np.where(whole == 0, NONE, zeros + exponent - 53)
     return np.where(np.isnan(numbers), np.nan, np.where(np.isinf(numbers), 2 * NONE, places))
+
+
+def _is_full(runs: Runs, name: str) -> bool:
+    """Whether every run has this number."""
+    return len(runs) > 0 and not np.isnan(runs.column(name)).any()
+
+
+def _only(runs: Runs, names: list[str]) -> Runs:
+    """The runs with these numbers alone."""
+    return Runs(names, runs.under(names), runs.features, runs.present, runs.lost, runs.seconds)

@@ -29,8 +29,8 @@ TESTED = 4
 """The most pairs that are tested on fresh runs; the risk is divided among them."""
 LOOKED = 1000
 """Runs per table that choose the event of a suspicious pair."""
-LOOKING, TESTING = 0.1, 0.3
-"""Shares of the time that is left for replaying pairs, and for confirming what they suggest."""
+LOOKING, TESTING = 0.1, 0.15
+"""Shares of the time that is left for replaying pairs, and for confirming what each of the best suggests."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Replay:
             tried.append(f"laws not known here, so not counted: {', '.join(sorted(unknown))}")
         above = sorted((each for each in suspicions if each.epsilon > session.claim.epsilon * (1 + 1e-9)), key=_rank)
         findings, remarks = [], []
-        for place, each in enumerate(above[:TESTED]):
-            finding = _confirmed(session, each, TESTING / (TESTED - place))
+        for each in above[:TESTED]:
+            finding = _confirmed(session, each, TESTING)
             if finding is not None:
                 findings.append(finding)
                 break  # one pair shows it; the time is better spent elsewhere

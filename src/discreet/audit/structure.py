@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.audit.bounds import enough_runs, loss, losses
+from discreet.audit.findings import Finding, StageResult
 from discreet.audit.neighbours import Pair
 from discreet.audit.runs import REFUSALS, Runs
 from discreet.audit.script import script
-from discreet.audit.stage import Finding, StageResult
 
 if TYPE_CHECKING:
     from discreet.audit.session import Session
@@ -39,7 +39,7 @@ class Structure:
     def run(self, session: Session) -> StageResult:
         """Look at all pairs in a few runs, then test what differed on fresh runs."""
         began = time.monotonic()
-        pairs, stop = session.pairs(), session.left() * (1 - SHARE)
+        pairs = session.pairs()
         seen: list[tuple[float, Pair, str, bool]] = []
         stop = session.left() * (1 - SHARE)
         for done, pair in enumerate(pairs):
