@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.audit.bounds import enough_runs, loss, losses
+from discreet.audit.findings import Finding, StageResult
 from discreet.audit.neighbours import Pair
 from discreet.audit.runs import REFUSALS, Runs
 from discreet.audit.script import script
-from discreet.audit.stage import Finding, StageResult
 
 if TYPE_CHECKING:
     from discreet.audit.session import Session
