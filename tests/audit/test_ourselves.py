@@ -76,7 +76,7 @@ def test_a_published_accuracy_is_not_refuted(adjacency: str) -> None:
 
     def scored(records: Any, _: Any) -> Any:
         published = evaluate(model, records, epsilon=1)
-        return [published.accuracy, published.receipt.epsilon]
+        return [published.value, published.right, published.wrong, published.lower, published.upper]
 
     report = found(scored, adjacency)
     assert not report.refuted, report.verdict()

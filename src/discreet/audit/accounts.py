@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.audit import workers
+from discreet.audit.findings import Finding, StageResult
 from discreet.audit.inside import accounts as inside
-from discreet.audit.stage import Finding, StageResult
 from discreet.audit.tables import bases
 from discreet.errors import ParameterError
 

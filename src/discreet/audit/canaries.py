@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit import workers
+from discreet.audit.findings import Finding, StageResult
 from discreet.audit.inside import canaries as inside
 from discreet.audit.one_run import one_run_bound
-from discreet.audit.stage import Finding, StageResult
 from discreet.audit.tables import Record, Table, Value, empty
 from discreet.errors import ParameterError
 from discreet.schema import Adjacency, Numeric, Schema

@@ -9,10 +9,10 @@ import numpy as np
 
 from discreet.audit.bounds import loss
 from discreet.audit.choosing import Choice
+from discreet.audit.findings import Finding
 from discreet.audit.neighbours import Pair
 from discreet.audit.runs import Runs
 from discreet.audit.script import script
-from discreet.audit.stage import Finding
 
 if TYPE_CHECKING:
     from discreet.audit.session import Session

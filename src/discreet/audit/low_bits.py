@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from discreet.audit.bounds import enough_runs
 from discreet.audit.choosing import Choice, choose
+from discreet.audit.findings import Finding, StageResult
 from discreet.audit.fresh import confirmed
 from discreet.audit.neighbours import Pair
 from discreet.audit.runs import Runs
-from discreet.audit.stage import Finding, StageResult
 
 if TYPE_CHECKING:
     from discreet.audit.session import Session

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from discreet.audit import workers
 from discreet.audit.bounds import enough_runs
 from discreet.audit.choosing import choose
+from discreet.audit.findings import Finding, StageResult
 from discreet.audit.fresh import confirmed
 from discreet.audit.inside import samplers as inside
 from discreet.audit.neighbours import Pair
-from discreet.audit.stage import Finding, StageResult
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from discreet.audit.findings import Finding, StageResult
 from discreet.audit.session import Claim
-from discreet.audit.stage import Finding, StageResult
 from discreet.schema import Adjacency
 
 MEANS = {

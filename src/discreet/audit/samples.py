@@ -14,10 +14,10 @@ import numpy as np
 from discreet.audit.bounds import loss
 from discreet.audit.choosing import Choice, choose
 from discreet.audit.events import Scored
+from discreet.audit.findings import Finding, StageResult
 from discreet.audit.neighbours import Pair, random_pair, smaller
 from discreet.audit.runs import Runs
 from discreet.audit.script import script
-from discreet.audit.stage import Finding, StageResult
 from discreet.audit.structure import Structure, differs
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from discreet.audit import workers
+from discreet.audit.findings import Finding
 from discreet.audit.neighbours import Pair, pairs
 from discreet.audit.runs import Collector, Runs, shuffled, together
-from discreet.audit.stage import Finding
 from discreet.audit.tables import DEFAULT, Table, bases, probes
 from discreet.audit.target import Target
 from discreet.errors import ParameterError

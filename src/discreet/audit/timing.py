@@ -14,9 +14,9 @@ import numpy as np
 from scipy.stats import mannwhitneyu
 
 from discreet.audit import workers
+from discreet.audit.findings import StageResult
 from discreet.audit.inside import clock as inside
 from discreet.audit.neighbours import Pair
-from discreet.audit.stage import StageResult
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet.audit.findings import Finding
 from discreet.audit.report import MEANS, Report, floored
-from discreet.audit.stage import Finding
 from discreet.errors import MissingExtra
 from discreet.pictures.figure import COLOURS, new_figure
 from discreet.research.report import Document, Paragraph, Part, Picture, ReportTable, Section
