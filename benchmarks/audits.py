@@ -70,7 +70,7 @@ def run(name: str, recipe: dict[str, Any], minutes: float) -> dict[str, Any]:
         done = subprocess.run(
             command, env={**os.environ, "PYTHONPATH": found}, capture_output=True, text=True, check=False
         )
-    if done.returncode == 2:
+    if done.returncode not in (0, 1) or not done.stdout.strip():
         return {"error": (done.stderr or done.stdout).strip().splitlines()[-1], "date": today()}
     report = json.loads(done.stdout)
     for finding in report["findings"]:
