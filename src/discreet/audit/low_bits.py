@@ -53,7 +53,7 @@ class LowBits:
             names = [name for name in sides[0].names if _is_full(sides[0], name) and _is_full(sides[1], name)]
             if not names:
                 continue  # a number that is missing on one table is for other stages
-            chosen = choose(_only(sides[0], names), _only(sides[1], names), session.claim.delta, session.rng)
+            chosen = choose(_only(sides[0], names), _only(sides[1], names), session.claim.delta)
             if chosen is not None and chosen.estimate > 0:
                 seen.append((pair, chosen))
         seen.sort(key=lambda each: -each[1].estimate)

@@ -122,9 +122,8 @@ def _rank(each: Suspicion) -> tuple[bool, float, int]:
 def _confirmed(session: Session, suspicion: Suspicion, share: float) -> Finding | None:
     """A bound from runs on the pair, if it is above the claim."""
     claim, pair, risk = session.claim, suspicion.pair, session.risk / TESTED
-    chosen = choose(
-        *session.screen(pair, min(LOOKED, max(40, session.affordable(share / 3)))), claim.delta, session.rng
-    )
+    looked = session.screen(pair, min(LOOKED, max(40, session.affordable(share / 3))))
+    chosen = choose(*looked, claim.delta)
     if chosen is None:
         return None
     wanted = max(2000, 20 * enough_runs(claim.epsilon + 1, risk, claim.delta))
