@@ -78,7 +78,8 @@ def _paragraph(name: str, about: dict[str, Any], result: dict[str, Any]) -> str:
     for finding in shown.values():
         pair = finding["pair"]
         where = f" ({pair['words']}{'' if pair['within'] else '; outside the schema'})" if pair else ""
-        lines.append(f"- Found by *{finding['stage']}*, ε ≥ {_floored(finding['epsilon'])}: {finding['event']}{where}.")
+        loss = "" if finding["stage"] == "ledger" else f", ε ≥ {_floored(finding['epsilon'])}"
+        lines.append(f"- Found by *{finding['stage']}*{loss}: {finding['event']}{where}.")
     if not shown:
         lines.append(f"- {_found(result)}.")
     return "\n".join(lines) + "\n"
@@ -115,7 +116,12 @@ def _claim(recipe: dict[str, Any]) -> str:
 def _found(result: dict[str, Any]) -> str:
     if "error" in result:
         return f"not audited: {result['error']}"
-    return f"ε ≥ {_floored(result['epsilon'])}" if result["refuted"] else f"nothing in {result['runs']} runs"
+    if not result["refuted"]:
+        return f"nothing in {result['runs']} runs"
+    if "more than one fit" in result["verdict"]:
+        return "the account forgets"
+    how = ", by refusing a table" if "by refusing" in result["verdict"] else ""
+    return f"ε ≥ {_floored(result['epsilon'])}{how}"
 
 
 def _floored(epsilon: float | str) -> str:

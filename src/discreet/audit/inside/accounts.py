@@ -59,7 +59,7 @@ class _World:
 
     def __init__(self, target: Any, X: Any, y: Any, epsilon: Any) -> None:
         self.target, self.X, self.y, self.epsilon = target, X, y, epsilon
-        self.kind = type(target.make()) if target.is_estimator else None
+        self.kind: Any = type(target.make()) if target.is_estimator else None
         self.account = self._detected()
 
     def _detected(self) -> Any:
