@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from discreet import NaiveBayes, Numeric, Schema
@@ -16,6 +17,9 @@ from discreet.audit.session import Claim, Session
 from discreet.audit.structure import Structure
 from discreet.audit.target import Target, as_recipe, parse_parameters
 from discreet.errors import ParameterError
+from discreet.privacy.mechanisms.laplace import DiscreteLaplace
+from discreet.privacy.mechanisms.selection import PermuteAndFlip
+from discreet.privacy.randomness import as_rng
 from support import audited
 
 
@@ -79,6 +83,26 @@ def test_our_own_model_is_not_accused():
     schema = Schema([Numeric("a", 0, 1), Numeric("b", 0, 1)], target="label", classes=[0, 1])
     report = quick(lambda: NaiveBayes(schema, epsilon=1.0), claim=1.0, schema=schema, runs=1500)
     assert not report.refuted
+
+
+def noisy(mechanism, rng):
+    """A function that a mechanism at ε = 1 makes of the number of records per class."""
+
+    def run(X, y):
+        counts = np.array([np.sum(y == 0), np.sum(y == 1)], dtype=np.int64)
+        if isinstance(mechanism, PermuteAndFlip):
+            return {"chosen": mechanism.choose(counts, rng)}
+        return mechanism.perturb(counts, rng)
+
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mechanism", [DiscreteLaplace(1.0), PermuteAndFlip(1.0)], ids=lambda each: each.name)
+def test_bounds_come_close_for_our_mechanisms(mechanism):
+    report = quick(noisy(mechanism, as_rng(5)), claim=1.0, runs=80_000, minutes=10)
+    assert not report.refuted
+    assert report.bound > 0.7
 
 
 def test_a_pair_is_made_smaller():

@@ -153,7 +153,8 @@ def _tested(session: Session, pair: Pair, choice: Choice, runs: int, risk: float
         return None
     counts = [(int(np.count_nonzero(choice.event.holds(each))), len(each)) for each in sides]
     (more, of), (less, other) = counts[::-1] if choice.swapped else counts
-    epsilon = loss(more, of, less, other, risk, session.claim.delta)
+    gone = [each.lost for each in (sides[::-1] if choice.swapped else sides)]  # counted against the finding
+    epsilon = loss(more, of + gone[0], less + gone[1], other + gone[1], risk, session.claim.delta)
     table = "second" if choice.swapped else "first"
     words = f"{choice.event.words}: seen in {more} of {of} runs on the {table} table, in {less} of {other} on the other"
     return Finding(

@@ -104,7 +104,8 @@ def _tested(session: Session, pair: Pair, feature: str, swapped: bool, risk: flo
     if not all(total for _, total in counts):
         return None
     (more, of), (less, other) = counts[::-1] if swapped else counts
-    epsilon = loss(more, of, less, other, risk, session.claim.delta)
+    gone = (second.lost, first.lost) if swapped else (first.lost, second.lost)  # counted against the finding
+    epsilon = loss(more, of + gone[0], less + gone[1], other + gone[1], risk, session.claim.delta)
     table = "second" if swapped else "first"
     event = f"“{feature}” is seen in {more} of {of} runs on the {table} table, and in {less} of {other} on the other"
     repeat = script(session.target, session.schema, pair, feature, (counts[0], counts[1]))

@@ -131,10 +131,12 @@ def _write(report: Any, out: Path, origin: str) -> list[Path]:
 
 
 def _show(report: Any) -> None:
+    from discreet.audit.report import floored
+
     verdict = report.verdict()
     say(f"{verdict[0].upper()}{verdict[1:]}.", style="bold red" if report.refuted else "bold")
     for finding in report.findings:
-        loss = "certain" if finding.epsilon == float("inf") else f"ε ≥ {finding.epsilon:.2f}"
+        loss = "certain" if finding.epsilon == float("inf") else f"ε ≥ {floored(finding.epsilon)}"
         say(f"- {loss} ({finding.stage}): {finding.event}")
         if finding.pair is not None:
             say(f"  neighbours: {finding.pair.words}")
