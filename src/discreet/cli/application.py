@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from discreet import __version__
 from discreet.cli import (
     advise,
+    audit,
     budget,
     card,
     compare,
@@ -153,6 +154,8 @@ _add(app, demo.demo, split.split, train.train, predict.predict, perturb.perturb,
 _add(app, epsilon.epsilon, advise.advise, compare.compare, reproduce.reproduce)
 _add(app, card.card, explain.explain, explain.plot)
 _add_group("schema", "Write and check what is public about a table.", schema.draft, schema_edit.edit, schema.check)
+_add(app, card.card, explain.explain, explain.plot, audit.audit)
+_add_group("schema", "Write and check what is public about a table.", schema.draft, schema.check)
 _add_group(
     "federated",
     "Train one model with parties that share no rows.",
