@@ -152,10 +152,8 @@ def _add_group(name: str, words: str, *commands: Callable[..., None], within: ty
 
 _add(app, demo.demo, split.split, train.train, predict.predict, perturb.perturb, score.score, count.count)
 _add(app, epsilon.epsilon, advise.advise, compare.compare, reproduce.reproduce)
-_add(app, card.card, explain.explain, explain.plot)
-_add_group("schema", "Write and check what is public about a table.", schema.draft, schema_edit.edit, schema.check)
 _add(app, card.card, explain.explain, explain.plot, audit.audit)
-_add_group("schema", "Write and check what is public about a table.", schema.draft, schema.check)
+_add_group("schema", "Write and check what is public about a table.", schema.draft, schema_edit.edit, schema.check)
 _add_group(
     "federated",
     "Train one model with parties that share no rows.",
