@@ -189,9 +189,11 @@ def test_rows_of_trees_stay_inside_their_door():
 
 
 def test_randomness_has_one_home():
-    """Noise, that is; keys of cookies, tokens and requests are drawn where they are made."""
+    """Noise, that is; keys of cookies, tokens and requests are drawn where they are made. The auditor's runner seeds
+    the generators of the targets that it runs, and its replay watches them."""
+    homes = ("privacy.randomness", "audit.runner", "audit.inside.samplers")
     for name, tree in TREES.items():
-        if name == "privacy.randomness" or room(name) in ("service", "client"):
+        if name in homes or room(name) in ("service", "client"):
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr == "random":
@@ -302,7 +304,8 @@ def test_every_error_of_ours_is_a_discreet_error():
     own = {name for name, value in vars(importlib.import_module("discreet.errors")).items() if isinstance(value, type)}
     for name in own:
         assert issubclass(getattr(importlib.import_module("discreet.errors"), name), DiscreetError)
-    for home in ("discreet.service.errors", "discreet.service.problems", "discreet.client.refusals"):
+    homes = ("discreet.service.errors", "discreet.service.problems", "discreet.client.refusals")
+    for home in (*homes, "discreet.audit.runner", "discreet.audit.workers"):  # these two never leave the auditor
         found = ast.walk(TREES[home.removeprefix("discreet.")])
         own |= {node.name for node in found if isinstance(node, ast.ClassDef)}
     for module, tree in TREES.items():

@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from discreet import __version__
 from discreet.cli import (
     advise,
+    audit,
     budget,
     card,
     compare,
@@ -151,7 +152,7 @@ def _add_group(name: str, words: str, *commands: Callable[..., None], within: ty
 
 _add(app, demo.demo, split.split, train.train, predict.predict, perturb.perturb, score.score, count.count)
 _add(app, epsilon.epsilon, advise.advise, compare.compare, reproduce.reproduce)
-_add(app, card.card, explain.explain, explain.plot)
+_add(app, card.card, explain.explain, explain.plot, audit.audit)
 _add_group("schema", "Write and check what is public about a table.", schema.draft, schema_edit.edit, schema.check)
 _add_group(
     "federated",
