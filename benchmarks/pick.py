@@ -120,7 +120,7 @@ def read() -> Cells:
 
 
 def luck() -> float:
-    """How much the errors of the measured means add to a mean regret (frontier.py)."""
+    """How much, at least, the errors of the measured means add to a mean regret (frontier.py)."""
     lines = (resources.files("discreet.advice") / "cells.csv").read_text("utf-8").splitlines()
     means: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for row in csv.DictReader(lines):
@@ -237,7 +237,7 @@ def report(cells: Cells, found: list[tuple[str, Values]]) -> str:
             "# Rules that pick a model",
             "",
             *head,
-            f"Tables: {sizes}; {len(cells.names)} cells. Luck in the measured means adds up to {luck():.4f} to each",
+            f"Tables: {sizes}; {len(cells.names)} cells. Luck in the measured means adds {luck():.4f} or more to each",
             "mean regret. Each entry is the mean regret and the largest; the gain has its standard error over tables.",
             "",
             *table_of(cells, found),
