@@ -259,9 +259,9 @@ def bars(results: Mapping[Cell, Result], rivals: Rivals) -> list[str]:
     models = [[results[cell._replace(model=model)][1:3] for model in (AUTO, *OURS)] for cell in every]
     lines += [
         "",
-        f"The best of {len(OURS) + 1} measured means is partly the luckiest: that adds {luck(models):.4f} or more to the",
-        "mean regret. Other rules, contests and paid looks that were tried are in [pick.md](pick.md): none of them is",
-        "clearly better on the real tables that it was not tuned on.",
+        f"The best of {len(OURS) + 1} measured means is partly the luckiest: that adds {luck(models):.4f} or more to",
+        "the mean regret. Other rules, contests and paid looks that were tried are in [pick.md](pick.md): none of them",
+        "is clearly better on the real tables that it was not tuned on.",
     ]
     return lines
 
