@@ -3,7 +3,7 @@
     python benchmarks/accounts.py [--reservations 100000] [--processes 8] [--seconds 10] [--databases sqlite postgresql]
 
 Killing: processes reserve on four accounts, then spend (and tell that they released) or give back. Each kills itself by
-SIGKILL at a random statement, about once in `--kill` statements, and is started again, until all were asked for or `--minutes` are over. The limit is below what is
+SIGKILL at a random statement, about once in `--kill` statements, and is started again. The limit is below what is
 asked, so that the accounts run out. Then: what was spent and reserved against the limits, what was told to be released
 against what was spent, and the chain, computed again.
 Speed: 32 threads of one process, and 4 threads in each of 8 processes, reserve on four accounts for some seconds; all
