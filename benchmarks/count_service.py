@@ -14,12 +14,14 @@ operating system; that of the direct fits is seeded.
 from __future__ import annotations
 
 import itertools
+import sys
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -84,6 +86,7 @@ class Found:
     epsilons: Sequence[float]
     scores: dict[tuple[str, str, float, int], list[float]] = field(default_factory=lambda: defaultdict(list))
     asked: dict[tuple[str, str, int], Counting] = field(default_factory=dict)
+    direct: dict[tuple[str, str], Fraction] = field(default_factory=dict)
     equal: int = 0
     unequal: int = 0
     lost: int = 0
@@ -154,6 +157,7 @@ def run_fold(service: Service, client: Client, banks: Sequence[Bank], fold: int,
             seed = folds.Key(bank.name, learner, epsilon, 0, fold).seed()
             model = LEARNERS[learner](bank.schema, epsilon=epsilon, random_state=seed)
             model.fit_from(MemorySource(bank.training(fold)))
+            found.direct[bank.name, learner] = Fraction(model.guarantee_.epsilon) / Fraction(str(epsilon))
         found.scores[bank.name, learner, epsilon, way].append(bank.accuracy(model, fold))
 
     with ThreadPoolExecutor(threads) as pool:
@@ -207,8 +211,9 @@ def questions(banks: Sequence[Bank], found: Found) -> list[str]:
         for learner, way in COMPARED:
             if way:
                 each = found.asked[bank.name, learner, way]
-                numbers = f"{each.requests} | {each.tables} | {each.cells} | {each.epsilon / each.allowed} | 1"
-                lines.append(f"| {bank.name} | {learner} | {WAYS[way]} | {numbers} |")
+                numbers = f"{each.requests} | {each.tables} | {each.cells} | {each.epsilon / each.allowed}"
+                paid = found.direct[bank.name, learner]
+                lines.append(f"| {bank.name} | {learner} | {WAYS[way]} | {numbers} | {paid} |")
     return lines
 
 
@@ -221,6 +226,7 @@ def main() -> None:
     parser.add_argument("--slot", type=float, default=3.0, help="seconds to a result; more on a busy machine")
     options = folds.parse(parser)
     banks = [Bank.of(options.data, name) for name in options.datasets]
+    command = " ".join(["python benchmarks/count_service.py", *sys.argv[1:]])
     found, end = Found(options.epsilons), time.monotonic() + 60 * options.minutes
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -231,14 +237,14 @@ def main() -> None:
             if time.monotonic() > end:
                 break
             run_fold(service, client, banks, fold, options.workers + 1, found)
-            text = HEADER.format(**vars(found)) + "\n".join(tables(banks, found)) + "\n"
+            text = HEADER.format(**vars(found), command=command) + "\n".join(tables(banks, found)) + "\n"
             options.out.write_text(text, encoding="utf-8")
             print(f"fold {fold}: {found.requests} requests, {found.lost} lost", flush=True)
 
 
 HEADER = """# Learned by count queries over HTTP
 
-Command: `python benchmarks/count_service.py --data DIR`.
+Command: `{command}`.
 
 Accuracy of `OneRule` and `NaiveBayes(select=None)`, learned from a data set of a running service
 (`fit_from(client.dataset(...))`: requests of the kind `count`, answered by workers), beside the same models fitted

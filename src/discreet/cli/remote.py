@@ -65,7 +65,7 @@ def logout(url: remote.Url = None) -> None:
 
     \b
     Example:
-      discreet remote logout
+      discreet remote logout --url https://privacy.example.org
     """
     from discreet.client.credentials import forget
 
@@ -78,7 +78,7 @@ def datasets(url: remote.Url = None, insecure: remote.Insecure = False, as_json:
 
     \b
     Example:
-      discreet remote datasets
+      discreet remote datasets --json
     """
     with remote.connected(url, insecure) as client:
         found = client.datasets()
@@ -146,7 +146,7 @@ def budget(url: remote.Url = None, insecure: remote.Insecure = False, as_json: o
 
     \b
     Example:
-      discreet remote budget
+      discreet remote budget --json
     """
     with remote.connected(url, insecure) as client:
         found = client.budget()
@@ -233,7 +233,7 @@ def releases(url: remote.Url = None, insecure: remote.Insecure = False, as_json:
 
     \b
     Example:
-      discreet remote releases
+      discreet remote releases --json
     """
     with remote.connected(url, insecure) as client:
         found = client.releases()
