@@ -141,8 +141,9 @@ def test_only_the_passage_reads_the_data():
 
 def test_values_are_read_for_their_owner_alone():
     """`Records.values` goes round the passage: for `predict`, here and by a model of a service, to mark records, which
-    happens inside a door, for the owner's private report of values, and where a worker of the service drafts a schema for the owner and writes the
-    snapshot that doors read later. Profiles, drafts of files and reports of values are made for the command line."""
+    happens inside a door, for the owner's private report of values, and where a worker of the service drafts a schema
+    for the owner and writes the snapshot that doors read later. Profiles, drafts of files and reports of values are
+    made for the command line."""
     reading = {name for name, tree in TREES.items() for call, _ in calls(tree, "values") if call.args}
     outside = {name for name in reading if room(name) not in ("sources", "research")}
     assert outside == {
