@@ -45,7 +45,7 @@ def test_python_example_of_the_readme(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_commands_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All commands, in order, in a folder of their own, after the demo."""
     monkeypatch.chdir(tmp_path)
-    commands = "\n".join(text for text in blocks("README.md", "") if "discreet " in text)
+    (commands,) = blocks("README.md", "sh")
     run_script(f"discreet demo\n{commands}")
     assert {"draft.json", "model.json", "model.png"} <= {path.name for path in tmp_path.iterdir()}
 
