@@ -109,7 +109,8 @@ def test_commands_of_the_document_on_comparing(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DISCREET_DATA", "")
     texts = blocks("docs/comparing.md", "sh")
-    commands = [line for text in texts for line in text.splitlines() if line.startswith("discreet ")]
+    lines = [line for text in texts for line in text.replace("\\\n", " ").splitlines()]
+    commands = [line for line in lines if line.startswith("discreet ")]
     assert {line.split()[1] for line in commands} == {"split", "train", "score", "compare", "reproduce", "advise"}
     run_script("\n".join(["discreet demo", *(line for line in commands if "--full" not in line)]))
     assert (tmp_path / "comparison" / "report.html").exists()
