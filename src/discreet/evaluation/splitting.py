@@ -68,7 +68,9 @@ def split_file(
     random_state: Any = None,
     told: Told | None = None,
 ) -> None:
-    """Copy each record of a CSV file (compressed or not) or a Parquet file into one of two files; both are written whole, or neither is.
+    """Copy each record of a CSV or Parquet file into one of two files; both are written whole, or neither is.
+
+    The parts of a compressed CSV file are compressed too.
 
     Parameters
     ----------
