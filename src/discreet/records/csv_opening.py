@@ -22,6 +22,8 @@ from discreet.schema.dialect import USUAL, Dialect
 
 TEXT_FILES = (".csv", ".txt", ".tsv")
 COMPRESSED = ".gz"
+BROKEN = (OSError, EOFError, zlib.error)
+"""What reading raises if the disk fails, or if a compressed file is damaged or cut."""
 
 
 def kind_of(path: Path) -> str:
@@ -32,6 +34,17 @@ def kind_of(path: Path) -> str:
     """
     kind, inner = path.suffix.lower(), Path(path.stem).suffix.lower()
     return inner if kind == COMPRESSED and inner in TEXT_FILES else kind
+
+
+def ending_of(path: Path) -> str:
+    """The end of a file's name that tells how it is read, as it is written: two for a compressed CSV file.
+
+    >>> ending_of(Path("a.CSV.gz")), ending_of(Path("a.b.csv")), ending_of(Path("a.gz"))
+    ('.CSV.gz', '.csv', '.gz')
+    """
+    inner = Path(path.stem).suffix
+    is_inside = path.suffix.lower() == COMPRESSED and inner.lower() in TEXT_FILES
+    return f"{inner}{path.suffix}" if is_inside else path.suffix
 
 
 def delimiter_of(path: Path) -> bytes:
@@ -54,11 +67,11 @@ def delimiter_in(line: bytes, path: Path, dialect: Dialect = USUAL) -> bytes:
 
 def read_header(path: Path, dialect: Dialect = USUAL) -> bytes:
     """The first line of a CSV file, as UTF-8."""
-    with _opened(path) as file:
+    with open_bytes(path) as file:
         try:
             return _utf8(first_line(file), dialect)
-        except (OSError, EOFError, zlib.error) as error:
-            raise _unreadable(path, error) from None
+        except BROKEN as error:
+            raise unreadable(path, error) from None
 
 
 def read_lines(path: Path, width: int, delimiter: bytes, dialect: Dialect = USUAL) -> Iterator[Lines]:
@@ -69,7 +82,7 @@ def read_lines(path: Path, width: int, delimiter: bytes, dialect: Dialect = USUA
 
 def read_content(path: Path, dialect: Dialect = USUAL) -> Iterator[bytes]:
     """What comes after the first line, in blocks of whole lines, as UTF-8."""
-    with _opened(path) as file:
+    with open_bytes(path) as file:
         blocks: Iterator[bytes] | None = None
         while True:
             try:
@@ -77,8 +90,8 @@ def read_content(path: Path, dialect: Dialect = USUAL) -> Iterator[bytes]:
                     first_line(file)
                     blocks = whole_lines(file)
                 block = next(blocks, None)
-            except (OSError, EOFError, zlib.error) as error:
-                raise _unreadable(path, error) from None
+            except BROKEN as error:
+                raise unreadable(path, error) from None
             if block is None:
                 return
             yield _utf8(block, dialect)
@@ -90,14 +103,16 @@ def _utf8(content: bytes, dialect: Dialect) -> bytes:
     return content.decode(dialect.encoding, "replace").encode()
 
 
-def _opened(path: Path) -> Any:
+def open_bytes(path: Path) -> Any:
+    """The bytes of a file, those of what is inside for a compressed one; FileError if it cannot be opened."""
     try:
         return gzip.open(path, "rb") if path.suffix.lower() == COMPRESSED else path.open("rb")
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None
 
 
-def _unreadable(path: Path, error: Exception) -> FileError:
+def unreadable(path: Path, error: Exception) -> FileError:
+    """What to say of one of the errors `BROKEN` while a file is read; its own message is not passed on."""
     if path.suffix.lower() == COMPRESSED and not getattr(error, "strerror", None):
         return FileError(f"{path} is not a complete gzip file; compress it again, or give the file itself")
     return FileError(f"cannot read {path}: {getattr(error, 'strerror', '')}; check the disk")
