@@ -113,8 +113,35 @@ def test_one_class_alone_is_noticed(model):
     schema, content = SCHEMA.replace(records=20_000), table(20_000)
     content["finding"] = np.full(20_000, "benign", dtype=object)
     said = model(schema, epsilon=1, random_state=0).fit(content).remarks_
-    if model is not Auto:  # a linear model has no counts of classes
-        assert any("Nearly all records are of class benign" in each for each in said)
+    assert any("Nearly all records are of class benign" in each for each in said)
+
+
+def test_one_class_of_few_records_is_noticed_and_two_are_told_apart():
+    content = table()
+    content["finding"] = np.full(N, "benign", dtype=object)
+    for seed in range(10):
+        (said,) = Auto(SCHEMA, epsilon=1, random_state=seed).fit(content).remarks_
+        assert re.match(
+            r"The noise hides whether any record is of another class than benign \(about \d+ of \d+, g", said
+        )
+
+
+def test_a_rare_class_is_no_missing_class():
+    """One record in twenty of 20,000."""
+    content = table(20_000)
+    content["finding"] = np.where(np.arange(20_000) % 20 == 0, "malignant", "benign").astype(object)
+    for seed in range(10):
+        assert Auto(SCHEMA.replace(records=20_000), epsilon=1, random_state=seed).fit(content).remarks_ == []
+
+
+def test_classes_are_counted_where_every_list_is_complete_and_a_linear_model_is_picked():
+    columns = [Categorical(f"c{place}", ["a", "b"], unlisted=False) for place in range(5)]
+    schema = Schema(columns, "y", ["no", "yes"], records=5000)
+    content = {**{column.name: ["a", "b"] * 2500 for column in columns}, "y": ["no"] * 5000}
+    model = Auto(schema, epsilon=1, random_state=0).fit(content)
+    assert model.picked_.model == "svm"
+    assert model.receipt_.epsilon == 1
+    assert len(model.remarks_) == 1
 
 
 @pytest.mark.slow
@@ -136,6 +163,8 @@ def test_a_look_costs_little_and_only_where_it_is_worth_it():
     strong, weak = (Auto(SCHEMA.replace(records=n), epsilon=1, random_state=0).fit(table(n)) for n in (N, N // 2))
     looked = [charge for charge in strong.receipt_.charges if "schema" in charge.query]
     assert 0 < sum(charge.epsilon for charge in looked) <= MOST_SHARE
+    (counted,) = [charge for charge in strong.receipt_.charges if "ClassCounts" in charge.query]
+    assert 0 < counted.epsilon <= MOST_SHARE
     assert strong.receipt_.epsilon == weak.receipt_.epsilon == 1
     assert not any(isinstance(query, Outside) for query, _ in weak.noisy_.tables)
     infinite = Auto(SCHEMA, epsilon=float("inf")).fit(table())

@@ -37,7 +37,7 @@ NEARLY_ALL, NARROW = 0.97, 0.2
 """If more than this share of the records lies where missing numbers are put, the column is worth a look; but only if
 the bins there are at most this share of its range, so that few columns have most of their numbers there. (Nine in ten
 numbers of an accelerometer at rest do: benchmarks/remarks.py.)"""
-ALONE, HARDLY_ANY = 0.02, 0.1
+ALONE, HARDLY_ANY = 0.02, 0.22
 """If all classes but one together have less than the first share of the records, there is nothing to tell apart; nor if
 they have less than the second, and the noise hides whether there are any."""
 
@@ -129,8 +129,14 @@ def _about_classes(noisy: NoisyStatistics, schema: Schema, records: Estimate) ->
     others = [each for place, each in enumerate(by_class) if place != largest]
     rest = Estimate(sum(each.value for each in others), sum(each.variance for each in others))
     hidden = rest.is_below(HARDLY_ANY * records.value) and not rest.is_above(0)
-    if rest.is_below(ALONE * records.value) or hidden:
-        yield f"Nearly all records are of class {schema.classes[largest]}, so there is nothing to tell apart; {check}"
+    name = schema.classes[largest]
+    if rest.is_below(ALONE * records.value):
+        yield f"Nearly all records are of class {name}, so there is nothing to tell apart; {check}"
+    elif hidden:
+        yield (
+            f"The noise hides whether any record is of another class than {name} (about {rest} of {records}, give or "
+            f"take {rest.margin:,.0f}): do not expect to find others at this ε, and {check}"
+        )
 
 
 def _class_totals(noisy: NoisyStatistics, schema: Schema) -> list[Estimate] | None:
