@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from discreet import __version__
 from discreet.cli import (
     advise,
+    audit,
     budget,
     card,
     compare,
@@ -31,10 +32,12 @@ from discreet.cli import (
     predict,
     reproduce,
     schema,
+    schema_edit,
     score,
     serve,
     service,
     service_demo,
+    split,
     train,
     worker,
 )
@@ -147,10 +150,10 @@ def _add_group(name: str, words: str, *commands: Callable[..., None], within: ty
     return group
 
 
-_add(app, demo.demo, train.train, predict.predict, perturb.perturb, score.score, count.count)
+_add(app, demo.demo, split.split, train.train, predict.predict, perturb.perturb, score.score, count.count)
 _add(app, epsilon.epsilon, advise.advise, compare.compare, reproduce.reproduce)
-_add(app, card.card, explain.explain, explain.plot)
-_add_group("schema", "Write and check what is public about a table.", schema.draft, schema.check)
+_add(app, card.card, explain.explain, explain.plot, audit.audit)
+_add_group("schema", "Write and check what is public about a table.", schema.draft, schema_edit.edit, schema.check)
 _add_group(
     "federated",
     "Train one model with parties that share no rows.",

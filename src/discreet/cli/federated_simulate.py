@@ -19,6 +19,7 @@ from discreet.datasets import DataSet, load
 from discreet.datasets.collection import read_labelled
 from discreet.errors import MissingExtra, ParameterError
 from discreet.pictures.figure import colours_of, new_figure
+from discreet.pictures.labels import caption, title
 from discreet.storage.writing import whole_file
 
 PUBLIC = (
@@ -147,7 +148,8 @@ def draw(lines: Sequence[dict[str, Any]], name: str) -> Any:
         axis.grid(alpha=0.3)
         axis.legend(fontsize="small")
     axes[0].set_ylabel("accuracy on held-out rows")
-    figure.suptitle(f"{name}: federated training (public data; scores not private)", fontsize=10)
+    title(figure, f"{name}: federated training (public data; scores not private)", 10)
+    caption(figure, "Bars: the standard error of the mean over repeats.")
     return figure
 
 

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
 from discreet.models import saving
+from discreet.models.class_weights import check_class_weight
 from discreet.models.count_database import CountsByQuery, is_count_database
 from discreet.models.public_data import (
     accept_any_table,
@@ -193,6 +194,8 @@ class PrivateClassifier(Classifier):
 
     epsilon: Any
     random_state: Any
+    class_weight: Any = None
+    """None for all families that do not weigh classes."""
 
     asked_cells: TellCells
     _added: TellScores
@@ -227,6 +230,7 @@ class PrivateClassifier(Classifier):
         return self._fit(source, schema_for_source(source, self.schema), ledger)
 
     def _fit(self, source: Source, schema: Schema, ledger: Ledger | None) -> Self:
+        self.check_weights(schema)
         epsilon = as_epsilon(self.epsilon)
         account = as_ledger(ledger, epsilon)
         account.check(epsilon, schema.adjacency)
@@ -249,6 +253,7 @@ class PrivateClassifier(Classifier):
         own = getattr(database, "ledger", None)  # of a service, the accounts are checked there, request by request
         if isinstance(own, Ledger):
             own.check(as_epsilon(self.epsilon), schema.adjacency)  # a fit that cannot finish spends nothing
+        self.check_weights(schema)
         noisy = self._learn_by_counts(database, schema, as_epsilon(self.epsilon), f"{self.kind} for {schema.target}")
         return self._make(noisy, schema)
 
@@ -268,6 +273,7 @@ class PrivateClassifier(Classifier):
     def _make(self, noisy: NoisyStatistics, schema: Schema) -> Self:
         """Build the model. It counts as fitted only once all is set: an interruption leaves no half-changed model."""
         noisy.check(schema)
+        self.check_weights(schema)
         guarantee = Guarantee.of(noisy.receipt, schema)
         self.__dict__.pop(self.fitted, None)
         self.schema_, self.receipt_, self.guarantee_ = schema, noisy.receipt, guarantee
@@ -290,3 +296,8 @@ class PrivateClassifier(Classifier):
         as_epsilon(self.epsilon)
         super().check_parameters()
         as_release_epsilon(self.epsilon)
+        self.check_weights(self.schema)
+
+    def check_weights(self, schema: Schema | str) -> None:
+        """Raise ParameterError unless the weights of the classes fit the schema, and this family can use them."""
+        check_class_weight(self.class_weight, schema)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.errors import FileError
+from discreet.models.class_weights import plain
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.receipt import Receipt
 from discreet.queries.hyperplanes import Hyperplanes
@@ -43,6 +44,10 @@ def to_dict(model: SavedModel) -> dict[str, Any]:
     }
     if "epsilon" in parameters:
         parameters["epsilon"] = str(model.receipt_.epsilon)
+    if parameters.get("class_weight") is None:
+        parameters.pop("class_weight", None)  # files without weights can be read by earlier versions too
+    else:
+        parameters["class_weight"] = plain(parameters["class_weight"])
     parameters["random_state"] = None
     content = {
         "model": model.kind,
@@ -73,6 +78,7 @@ def card(model: SavedModel) -> dict[str, Any]:
     return {
         "model": model.kind,
         **picked,
+        **({"class_weight": plain(weight)} if (weight := getattr(model, "class_weight", None)) is not None else {}),
         "target": schema.target,
         "classes": list(schema.classes),
         "attributes": [name for name in schema.names if name in asked],

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from discreet.errors import DiscreetError
-from discreet.evaluation.accuracy import noise_margin
+from discreet.evaluation.accuracy import expected_margin, plan
 from discreet.privacy.accounts import Books, as_fraction
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.schema import Schema
@@ -92,8 +92,8 @@ def _expected(request: Any, version: Version, schema: Schema, epsilon: Fraction)
         return _expected_accuracy(request.model, schema, version.records_declared, epsilon)
     if isinstance(request, CountRequest):
         return {"queries": _expected_noise(request, schema)}
-    scale = float(schema.adjacency.distance / epsilon)
-    return {"margin": noise_margin(scale, 0.95)}
+    _, steps = plan(schema, epsilon)
+    return {"margin": expected_margin(steps, len(schema.classes), 0.95)}
 
 
 def _expected_accuracy(model: str, schema: Schema, records: int | None, epsilon: Fraction) -> dict[str, Any]:
