@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from discreet import Auto, Categorical, DecisionTree, NaiveBayes, Numeric, OneRule, RandomForest, Schema, load
+from discreet import (
+    Auto,
+    Categorical,
+    DecisionTree,
+    LinearSVM,
+    NaiveBayes,
+    Numeric,
+    OneRule,
+    RandomForest,
+    Schema,
+    load,
+)
 from discreet.cli import app
 from discreet.models.auto.look import MOST_SHARE
 from discreet.models.remarks import Estimate, labelled, remarks
@@ -177,6 +188,38 @@ def test_remarks_are_read_off_published_answers_alone(tmp_path):
     again = load(tmp_path / "m.json")
     assert again.remarks_ == model.remarks_ == remarks(again.noisy_, SCHEMA) == card(model)["remarks"]
     assert labelled(again.noisy_, SCHEMA).value == pytest.approx(N, abs=300)
+
+
+def test_what_no_answer_can_show_is_said():
+    """Whatever the table is: the sentence follows from what was asked."""
+    said = {}
+    for model in (Auto, DecisionTree, RandomForest, LinearSVM):
+        for content in (table(), SEX, CLASSES):
+            fitted = model(SCHEMA, epsilon=1, random_state=0).fit(content)
+            assert said.setdefault(model, fitted.unchecked_) == fitted.unchecked_ == card(fitted)["unchecked"]
+    assert said[Auto] == ""
+    assert said[LinearSVM].startswith("Nobody looked whether the classes and the columns fit the schema")
+    for model in (DecisionTree, RandomForest):
+        assert said[model].startswith("Nobody looked whether the columns fit the schema")
+    assert "schema check --values" in said[LinearSVM]
+    naive = NaiveBayes(SCHEMA, epsilon=1, select=None, random_state=0).fit(table()).unchecked_
+    assert naive.startswith("Nobody looked whether the columns age, dose, weight fit the schema")  # others are counted
+    poor = Auto(SCHEMA.replace(records=100), epsilon=1, random_state=0).fit(table(100))
+    assert poor.unchecked_ != ""
+
+
+def test_commands_say_what_nobody_looked_at(tmp_path):
+    content = table()
+    text = "\n".join([",".join(content), *(",".join(map(str, row)) for row in zip(*content.values(), strict=True))])
+    (tmp_path / "t.csv").write_text(text)
+    SCHEMA.save(tmp_path / "s.json")
+    given = ["train", f"{tmp_path}/t.csv", "--schema", f"{tmp_path}/s.json", "--epsilon", "1", "--out"]
+    for name, is_said in (("svm", True), ("auto", False)):
+        trained = CliRunner().invoke(app, [*given, f"{tmp_path}/{name}.json", "--model", name])
+        shown = CliRunner().invoke(app, ["card", f"{tmp_path}/{name}.json"])
+        for result in (trained, shown):
+            assert result.exit_code == 0, result.output
+            assert ("Nobody looked whether" in result.output) is is_said
 
 
 def test_commands_say_them(tmp_path):

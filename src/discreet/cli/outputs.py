@@ -93,13 +93,16 @@ def tabulate_receipt(charges: Sequence[Charge]) -> None:
     tabulate("Receipt", heads, rows, right=["tables", "ε each", "ε together"])
 
 
-def say_remarks(remarks: Sequence[str]) -> None:
-    """Say what the published answers show about the table, if anything is conspicuous."""
+def say_remarks(remarks: Sequence[str], unchecked: str) -> None:
+    """Say what the published answers show about the table, if anything is conspicuous, and what they cannot show."""
     if remarks:
         say()
         say("What the noisy answers show about the table (this costs nothing)", style="bold yellow")
     for remark in remarks:
         say(f"- {remark}", style="yellow")
+    if unchecked:
+        say()
+        say(f"{unchecked}.", style="yellow")
 
 
 def check_picture(option: str, path: Path) -> None:

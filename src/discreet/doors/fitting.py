@@ -1,4 +1,4 @@
-"""The door for a look at whether a table fits its schema: records astray in the worst column, and those of each class."""
+"""The door for a look at whether a table fits its schema: records astray in the worst column, and records per class."""
 
 from __future__ import annotations
 
