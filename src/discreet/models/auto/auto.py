@@ -85,7 +85,8 @@ class Auto(PrivateClassifier):
         known = RecordCount(schema.records or 1, epsilon)
         if epsilon != math.inf:
             known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
-            foreseen = pick(schema, known.rest, known.records, weighted=weighted).model
+            least = known.rest * (1 - MOST_SHARES)  # what is a linear model at this ε is one at a larger ε, too
+            foreseen = pick(schema, least, known.records, weighted=weighted).model
             hides = foreseen == "svm"  # the leaves of a tree show the classes anyway
             known = look(source, schema, known, rehearse, ledger, rng, purpose, classes=hides)
         picked = pick(schema, known.rest, known.records, weighted=weighted)
