@@ -5,6 +5,7 @@
 # make test-flower   federated training carried by Flower, in an environment of its own
 # make service-demo   a service with public data, on which the whole story runs by itself: look at it in a browser
 # make test-service   accounts, service, client and pages (in a browser, if there is one), in an environment of its own
+# make docs   the site, offline, in docs/_build/html: every warning is an error, every link is checked
 # make test-engines   training in databases and clusters, which are started here, and compiled counting: an environment of its own
 PYTHON ?= python3
 VENV := .venv
@@ -14,9 +15,12 @@ FLOWER := .venv-flower
 ENGINES := .venv-engines
 SERVICE := .venv-service
 SERVING := .venv-serving
-LONG := tests/research tests/suites/test_memory.py tests/advice/test_left_out.py
+DOCS := .venv-docs
+LONG := tests/test_site.py tests/research tests/suites/test_memory.py tests/advice/test_left_out.py
 
-.PHONY: demo test test-long test-fast coverage test-flower test-engines test-service service-demo check bench clean
+SITE := docs/_build/html
+
+.PHONY: demo docs test test-long test-fast coverage test-flower test-engines test-service service-demo check bench clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -78,6 +82,16 @@ $(SERVING)/.ready: pyproject.toml
 	$(SERVING)/bin/python -m pip install --quiet --editable ".[service,plot]"
 	touch $(SERVING)/.ready
 
+docs: $(DOCS)/.ready
+	$(DOCS)/bin/python -m sphinx --fail-on-warning --keep-going -q -b html docs $(SITE)
+	$(DOCS)/bin/python docs/_ext/check_site.py $(SITE)
+
+$(DOCS)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(DOCS)/bin/python -m pip install --quiet --editable ".[all,service,postgres]" --group docs
+	touch $(DOCS)/.ready
+
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -89,4 +103,4 @@ bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf $(VENV) $(FLOWER) $(ENGINES) $(SERVICE) $(SERVING) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage discreet-demo
+	rm -rf $(VENV) $(DOCS) docs/_build docs/_made $(FLOWER) $(ENGINES) $(SERVICE) $(SERVING) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage discreet-demo

@@ -140,12 +140,20 @@ def test_only_the_passage_reads_the_data():
 
 
 def test_values_are_read_for_their_owner_alone():
-    """`Records.values` goes round the passage: for `predict`, to mark records, which happens inside a door, for the
-    owner's private report of values, and where a worker of the service drafts a schema for the owner and writes the
-    snapshot that doors read later. Profiles, drafts of files and reports of values are made for the command line."""
+    """`Records.values` goes round the passage: for `predict`, here and by a model of a service, to mark records, which
+    happens inside a door, for the owner's private report of values, and where a worker of the service drafts a schema
+    for the owner and writes the snapshot that doors read later. Profiles, drafts of files and reports of values are
+    made for the command line."""
     reading = {name for name, tree in TREES.items() for call, _ in calls(tree, "values") if call.args}
     outside = {name for name in reading if room(name) not in ("sources", "research")}
-    assert outside == {"cli.predict", "cli.schema_values", "evaluation.accuracy", "service.drafts", "service.snapshots"}
+    assert outside == {
+        "cli.predict",
+        "cli.remote",
+        "cli.schema_values",
+        "evaluation.accuracy",
+        "service.drafts",
+        "service.snapshots",
+    }
     private = {"discreet.records.profile", "discreet.records.file_drafts", "discreet.records.value_report"}
     importers = {
         name

@@ -14,7 +14,17 @@ file name) but never a value of the data: whether and what this package raises d
 
 
 class DiscreetError(Exception):
-    """Base of all errors of discreet."""
+    """Base of all errors of discreet. A message names what is wrong and the remedy, and quotes no value of the data.
+
+    Examples
+    --------
+    >>> from discreet import DiscreetError, Numeric
+    >>> try:
+    ...     Numeric("age", 120, 0)
+    ... except DiscreetError as error:
+    ...     print(type(error).__name__)
+    SchemaError
+    """
 
 
 class SchemaError(DiscreetError, ValueError):

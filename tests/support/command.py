@@ -1,6 +1,7 @@
 """The command line, run in this process."""
 
 import csv
+import re
 import shlex
 from pathlib import Path
 
@@ -14,8 +15,8 @@ def write_csv(path, rows):
         csv.writer(file).writerows(rows)
 
 
-def run(*arguments, status=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+def run(*arguments, status=0, input=None):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=input)
     assert result.exit_code == status, (result.exit_code, result.stdout, result.stderr, result.exception)
     return result
 
@@ -40,7 +41,7 @@ SHELL = {"|", "||", "&", "&&", ";", "<", ">", ">>", "2>"}
 def run_script(text):
     """The commands of a document, in order: quotes, comments, continued lines and `>` as the shell has them."""
     for line in text.replace("\\\n", " ").splitlines():
-        words = shlex.split(line, comments=True)
+        words = shlex.split(re.sub(r"(^|\s)#.*", "", line))  # a # within a word, as in an address, is no comment
         if words:
             command, target = (words[:-2], words[-1]) if words[-2:-1] == [">"] else (words, None)
             assert command[0] == "discreet", line

@@ -30,6 +30,8 @@ from discreet.cli import (
     federated_simulate,
     perturb,
     predict,
+    remote,
+    remote_asking,
     reproduce,
     schema,
     schema_edit,
@@ -174,6 +176,26 @@ _add_group(
     budget.adopt,
 )
 
+_add_group(
+    "remote",
+    "Ask a service for models, scores and counts of tables that you never see.",
+    remote.login,
+    remote.logout,
+    remote.datasets,
+    remote.schema,
+    remote.dummy,
+    remote_asking.quote,
+    remote_asking.train,
+    remote_asking.score,
+    remote_asking.count,
+    remote.jobs,
+    remote.wait,
+    remote.cancel,
+    remote.releases,
+    remote.fetch,
+    remote.predict,
+    remote.budget,
+)
 _add(app, serve.serve)
 _WORKER = _add_group("worker", "Run the jobs of a service, and say where data are.", worker.run)
 _add_group("sources", "Tables that owners can register.", worker.add, worker.listing, within=_WORKER)

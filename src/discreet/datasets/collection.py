@@ -58,7 +58,14 @@ def load(name: str, directory: str | Path | None = None, *, download: bool = Fal
 
 
 def known(directory: str | Path | None = None) -> list[str]:
-    """The names of all data sets that `load` finds without asking OpenML."""
+    """The names of all data sets that `load` finds without asking OpenML.
+
+    Examples
+    --------
+    >>> from discreet import datasets
+    >>> {"iris", "wine"} <= set(datasets.known())
+    True
+    """
     return sorted({*BUILT_IN, *(each for folder in _folders(directory) for each in _listed(folder))})
 
 

@@ -44,6 +44,18 @@ class Aggregator:
     ----------
     invitation : the round.
     path : a file that keeps the state; if it exists, the round goes on from there.
+
+    Examples
+    --------
+    >>> from discreet import Ledger, datasets
+    >>> from discreet.federated import Aggregator, Party, invite
+    >>> from discreet.sources.memory import MemorySource
+    >>> X, y, schema = datasets.load("iris")
+    >>> invitation = invite(schema, 1, ["north"])
+    >>> aggregator = Aggregator(invitation)
+    >>> aggregator.add(Party("north", MemorySource({**X, schema.target: y}), Ledger(1)).answer(invitation))
+    >>> aggregator.model().predict(X).shape
+    (150,)
     """
 
     def __init__(self, invitation: Invitation, path: str | Path | None = None) -> None:

@@ -81,6 +81,14 @@ class Invitation:
     round : the name of the round; a party answers a round once.
     questions : the tables, with the ε that each of them costs a party.
     each : the number of questions that a party answers, dealt in turn (dealing.py); their shares sum to epsilon.
+
+    Examples
+    --------
+    >>> from discreet import datasets
+    >>> from discreet.federated import invite
+    >>> invitation = invite(datasets.load("iris")[2], 1, ["north", "south"])
+    >>> invitation.trust, [party.name for party in invitation.parties]
+    ('nobody', ['north', 'south'])
     """
 
     schema: Schema
@@ -223,6 +231,13 @@ def invite(
     trust="sum", `keys` are their public keys, and at least `honest` parties do not tell the aggregator what they know
     (default: all but one). With `deal` each party answers only some of the questions, which leaves less noise; the
     default is to deal if trust="nobody" and there are at least `FEWEST_PARTIES` parties.
+
+    Examples
+    --------
+    >>> from discreet import datasets
+    >>> from discreet.federated import invite
+    >>> invite(datasets.load("iris")[2], "1/2", ["north", "south"]).epsilon
+    Fraction(1, 2)
     """
     columns = {name: tuple(own) for name, own in parties.items()} if isinstance(parties, Mapping) else {}
     invitees = tuple(Invitee(name, columns.get(name, ()), (keys or {}).get(name, "")) for name in parties)

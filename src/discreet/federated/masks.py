@@ -39,7 +39,14 @@ PRIME = 2**255 - 19
 
 
 class KeyPair:
-    """A party's X25519 key pair. The public key is sent; the secret key stays in its file."""
+    """A party's X25519 key pair. The public key is sent; the secret key stays in its file.
+
+    Examples
+    --------
+    >>> from discreet.federated import KeyPair
+    >>> len(KeyPair.generate().public) > 40  # doctest: +SKIP
+    True
+    """
 
     def __init__(self, secret: X25519PrivateKey) -> None:
         self._secret = secret

@@ -35,7 +35,19 @@ Tables = tuple[NDArray[Any], ...]
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """A party's answer to an invitation: noisy tables (int64) or, for a secure sum, masked tables (uint64)."""
+    """A party's answer to an invitation: noisy tables (int64) or, for a secure sum, masked tables (uint64).
+
+    Examples
+    --------
+    >>> from discreet import Ledger, datasets
+    >>> from discreet.federated import Message, Party, invite
+    >>> from discreet.sources.memory import MemorySource
+    >>> X, y, schema = datasets.load("iris")
+    >>> invitation = invite(schema, 1, ["north"])
+    >>> sent = Party("north", MemorySource({**X, schema.target: y}), Ledger(1)).answer(invitation).to_bytes()
+    >>> Message.from_bytes(sent, invitation).party
+    'north'
+    """
 
     invitation: str
     round: str

@@ -20,6 +20,17 @@ def load(path: str | Path) -> Any:
     """Read a model file; the model is ready to predict.
 
     Raises FileError if the file is damaged, or was written by a newer version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet import NaiveBayes, datasets, load
+    >>> X, y, schema = datasets.load("iris")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     NaiveBayes(schema, epsilon=1).fit(X, y).save(f"{folder}/model.json")
+    ...     model = load(f"{folder}/model.json")
+    >>> model.predict(X).shape
+    (150,)
     """
     return from_dict(read_json(path), str(path))
 

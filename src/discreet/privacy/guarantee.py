@@ -49,6 +49,14 @@ class Guarantee:
     experimental : whether some noise is continuous and drawn in floating point, which attacks on its bits can exploit.
     source : what the choice of the columns cost, and who must be trusted besides the data's owner; in sentences.
     trust : only who must be trusted; not written to a file.
+
+    Examples
+    --------
+    >>> from discreet import OneRule, datasets
+    >>> X, y, schema = datasets.load("iris")
+    >>> guarantee = OneRule(schema, epsilon="1/2").fit(X, y).guarantee_
+    >>> str(guarantee.epsilon), str(guarantee.adjacency), guarantee.holds
+    ('1/2', 'add-remove', True)
     """
 
     epsilon: Epsilon

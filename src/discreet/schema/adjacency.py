@@ -17,7 +17,14 @@ _FRACTION = re.compile("[0-9]{1,500}(/[0-9]{1,500})?")
 
 
 class Adjacency(StrEnum):
-    """Which tables are neighbours, that is, which tables an attacker must not be able to tell apart."""
+    """Which tables are neighbours, that is, which tables an attacker must not be able to tell apart.
+
+    Examples
+    --------
+    >>> from discreet import Adjacency
+    >>> Adjacency("replace-one").distance
+    2
+    """
 
     ADD_REMOVE = "add-remove"
     """One record is added or removed; the number of records is private."""

@@ -73,6 +73,13 @@ class Numeric:
 
     Values are clipped to the bounds; a missing value becomes `fill` (default: the middle). Where sums are needed,
     values are rounded to `grid` equal steps, so that sums are exact integers.
+
+    Examples
+    --------
+    >>> from discreet import Numeric
+    >>> age = Numeric("age", 0, 120)
+    >>> age.lower, age.upper, age.grid
+    (0, 120, 2048)
     """
 
     name: str
@@ -115,6 +122,13 @@ class Categorical:
     All values outside the list go to one further cell, unless `unlisted=False`: then the list is complete by
     definition, and a value outside it counts as the first category. A missing value counts as the category `missing`;
     without that entry, it counts as a value outside the list.
+
+    Examples
+    --------
+    >>> from discreet import Categorical
+    >>> sex = Categorical("sex", ["F", "M"])
+    >>> list(sex.categories), sex.unlisted
+    (['F', 'M'], True)
     """
 
     name: str

@@ -26,7 +26,7 @@ def open_file(path: str | Path, table: str | None = None, *, dialect: Dialect | 
     CSV file is written, for instance `Dialect(decimal=",", encoding="latin-1")`; default: as the schema says.
 
     Several Parquet files with the same columns are one table: give their folder, or a pattern such as
-    "data/*.parquet". The list of files is taken now, and is public. Folders inside the folder are not read, and names
+    `data/*.parquet`. The list of files is taken now, and is public. Folders inside the folder are not read, and names
     such as "year=2024" do not become columns.
 
     >>> from discreet.sources.file import open_file  # doctest: +SKIP

@@ -72,7 +72,7 @@ class LinearSVM(PrivateClassifier):
     huber : the hinge loss is rounded within this distance of its corner; for more than two classes, the largest margin
         violation is smoothed by this much per class. The published value, 0.05, needs more noise. "auto" (default) is
         0.5, or 2 with leaves.
-    regularisation : the penalty is (regularisation / 2) |w|^2, for records scaled to a norm of at most 1 and a hinge
+    regularisation : the penalty is (regularisation / 2) ‖w‖², for records scaled to a norm of at most 1 and a hinge
         loss that is summed over the records, not averaged. "auto" (default) is 5 / ε, and for more than
         two classes at least what the expected noise calls for. Raised if ε requires more.
     knots : number of evenly spaced spline knots per numeric column; 1 means linear. From 8 on there are two more near

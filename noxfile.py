@@ -1,0 +1,104 @@
+"""Where discreet was tried: `nox` runs all sessions, `nox --list` shows them, `nox -s wheel` runs one.
+
+Sessions build environments of their own with uv. `tests` is the matrix of Python versions with today's packages,
+`lowest` has the lowest versions that pyproject.toml allows, `extra` has each extra alone, `wheel` looks at what is
+released, `flower` has Flower's own environment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import zipfile
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "uv"
+nox.options.sessions = ["tests", "lowest", "extra", "wheel", "flower"]
+
+PYTHONS = ["3.11", "3.12", "3.13"]
+EXTRAS = ["parquet", "duckdb", "plot", "federated", "accounts", "client", "service", "postgres", "fast", "excel"]
+MOST_WHEEL = 3_000_000
+"""Bytes. Most of it is what the papers and `advise` need."""
+MOST_IMPORT = 0.1
+"""Seconds of `import discreet`, beyond an empty Python."""
+FAST = ["-m", "not slow", "-n", "2", "--ignore=tests/research", "--ignore=tests/test_site.py"]
+
+
+def _dev(session: nox.Session, extras: str, *more: str) -> None:
+    session.install(f".[{extras}]", "--group", "dev", *more)
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """The fast tests with today's packages."""
+    _dev(session, "all,service")
+    session.run("pytest", *FAST, *session.posargs)
+
+
+@nox.session(python="3.11")
+def lowest(session: nox.Session) -> None:
+    """The fast tests with the lowest versions that are allowed: what fails here moves a bound in pyproject.toml."""
+    _dev(session, "all,service", "--resolution", "lowest-direct")
+    session.run("pytest", *FAST, *session.posargs)
+
+
+@nox.session(python="3.11")
+@nox.parametrize("name", EXTRAS)
+def extra(session: nox.Session, name: str) -> None:
+    """One extra alone: it resolves, what it is for works, and what others are for names them."""
+    session.install(f".[{name}]")
+    session.run("python", "tests/support/extras.py", name)
+
+
+@nox.session(python="3.11")
+def flower(session: nox.Session) -> None:
+    """Federated training carried by Flower."""
+    session.install(".[flower,duckdb]", "pytest", "hypothesis")
+    session.run("pytest", "tests/federated/test_flower.py", "tests/federated/test_flower_refusals.py")
+
+
+@nox.session(python="3.11")
+def wheel(session: nox.Session) -> None:
+    """What is released: built twice alike, small, checked, installed alone, quick to import, and the demo runs."""
+    session.install("build", "twine")
+    folders = [Path(session.create_tmp()) / name for name in ("first", "second")]
+    for folder in folders:
+        session.run("python", "-m", "build", "--outdir", str(folder), env={"SOURCE_DATE_EPOCH": "1700000000"})
+    first, second = ({path.name: _digest(path) for path in folder.iterdir()} for folder in folders)
+    if first != second:
+        session.error(f"not built alike: {first} and {second}")
+    session.run("twine", "check", "--strict", *map(str, folders[0].iterdir()))
+    (built,) = folders[0].glob("*.whl")
+    session.log(f"{built.name}: {built.stat().st_size:,} bytes, {len(zipfile.ZipFile(built).namelist())} files")
+    if built.stat().st_size > MOST_WHEEL:
+        session.error(f"the wheel is larger than {MOST_WHEEL:,} bytes")
+    session.run("uv", "pip", "uninstall", "build", "twine", external=True, silent=True)
+    started = time.monotonic()
+    session.install(str(built))
+    session.chdir(session.create_tmp())
+    session.run("discreet", "demo", silent=True)
+    session.log(f"installed, and the demo run, in {time.monotonic() - started:.0f} s")
+    session.run("python", "-c", IMPORT)
+
+
+IMPORT = f"""
+import subprocess, sys, time
+
+def seconds(code):
+    tries = []
+    for _ in range(9):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        tries.append(time.perf_counter() - start)
+    return min(tries)
+
+taken = seconds("import discreet") - seconds("pass")
+print(f"import discreet: {{taken:.3f}} s")
+assert taken < {MOST_IMPORT}, taken
+"""
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
