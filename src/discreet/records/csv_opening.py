@@ -93,7 +93,7 @@ def read_content(path: Path, dialect: Dialect = USUAL, told: Told | None = None)
 
 def _progress(file: Any) -> tuple[int, int]:
     """How many bytes of a file are read, and how many it has; of a compressed one, as it lies on the disk."""
-    stored = file.fileobj if isinstance(file, gzip.GzipFile) else file
+    stored: Any = file.fileobj if isinstance(file, gzip.GzipFile) else file
     size = os.fstat(stored.fileno()).st_size
     return min(stored.tell(), size), size
 
