@@ -139,7 +139,7 @@ def _show(estimator: Any, out: Path, payment: Payment) -> None:
     if hasattr(estimator, "picked_"):
         say(estimator.picked_.statement())
     tabulate_receipt(estimator.receipt_.charges)
-    say_remarks(estimator.remarks_)
+    say_remarks(estimator.remarks_, estimator.unchecked_)
     payment.say_state()
     say(f"Model written to {out}. Next: discreet card {out}")
 

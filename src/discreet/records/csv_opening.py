@@ -11,8 +11,9 @@ Test       tests/records/test_dialects.py::test_a_line_in_any_encoding_is_read_b
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ TEXT_FILES = (".csv", ".txt", ".tsv")
 COMPRESSED = ".gz"
 BROKEN = (OSError, EOFError, zlib.error)
 """What reading raises if the disk fails, or if a compressed file is damaged or cut."""
+Told = Callable[[int, int], None]
+"""Called with the number of bytes that are read, and their total. Both are the owner's, and exact."""
 
 
 def kind_of(path: Path) -> str:
@@ -74,14 +77,16 @@ def read_header(path: Path, dialect: Dialect = USUAL) -> bytes:
             raise unreadable(path, error) from None
 
 
-def read_lines(path: Path, width: int, delimiter: bytes, dialect: Dialect = USUAL) -> Iterator[Lines]:
+def read_lines(
+    path: Path, width: int, delimiter: bytes, dialect: Dialect = USUAL, told: Told | None = None
+) -> Iterator[Lines]:
     """The lines after the first, in blocks; `width` is the number of columns."""
-    for block in read_content(path, dialect):
+    for block in read_content(path, dialect, told):
         yield Lines(block, delimiter, width)
 
 
-def read_content(path: Path, dialect: Dialect = USUAL) -> Iterator[bytes]:
-    """What comes after the first line, in blocks of whole lines, as UTF-8."""
+def read_content(path: Path, dialect: Dialect = USUAL, told: Told | None = None) -> Iterator[bytes]:
+    """What comes after the first line, in blocks of whole lines, as UTF-8; `told` is called after each block."""
     with open_bytes(path) as file:
         blocks: Iterator[bytes] | None = None
         while True:
@@ -95,6 +100,15 @@ def read_content(path: Path, dialect: Dialect = USUAL) -> Iterator[bytes]:
             if block is None:
                 return
             yield _utf8(block, dialect)
+            if told is not None:
+                told(*_progress(file))
+
+
+def _progress(file: Any) -> tuple[int, int]:
+    """How many bytes of a file are read, and how many it has; of a compressed one, as it lies on the disk."""
+    stored: Any = file.fileobj if isinstance(file, gzip.GzipFile) else file
+    size = os.fstat(stored.fileno()).st_size
+    return min(stored.tell(), size), size
 
 
 def _utf8(content: bytes, dialect: Dialect) -> bytes:

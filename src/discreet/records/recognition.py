@@ -108,6 +108,8 @@ def _numbers(name: str, profile: ColumnProfile) -> tuple[str, str, Column | None
         )
     remarks = [] if profile.typed or not words else [f"{_share(words, profile.present)} are words, read as missing"]
     remarks += _about_extremes(profile)
+    if profile.whole and not words and profile.present >= ENOUGH and distinct.size >= MOSTLY * profile.present:
+        remarks.append("a different whole number in nearly each record: if it names records, ignore it")
     if distinct.is_exact and max(distinct.counts.values()) >= CONSTANT * profile.present:
         remarks.append(f"nearly constant: one number in {_share(max(distinct.counts.values()), profile.present)}")
     lower, upper = round_bounds(profile.low, profile.high)
