@@ -71,7 +71,8 @@ def test_links_of_the_documents_lead_somewhere() -> None:
     documents = [path.relative_to(ROOT).as_posix() for path in (*ROOT.glob("*.md"), *written)]
     for name in documents:
         for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / name).read_text(encoding="utf-8")):
-            assert ((ROOT / name).parent / target).exists(), f"{name} links to {target}"
+            is_made = "_made" in Path(target).parts  # by the build of the site, which checks these links
+            assert is_made or ((ROOT / name).parent / target).exists(), f"{name} links to {target}"
 
 
 NAMED = re.compile(r"\b((?:[a-z_0-9]+/)*test_[a-z_0-9]+\.py)((?:::| *:\s+)(test_[a-z_0-9]+))?")
