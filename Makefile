@@ -29,7 +29,7 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 demo: $(READY)
-	$(BIN)/discreet demo
+	$(BIN)/discreet demo --force
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 $(addprefix --ignore ,$(LONG))

@@ -140,11 +140,20 @@ def test_only_the_passage_reads_the_data():
 
 
 def test_values_are_read_for_their_owner_alone():
-    """`Records.values` goes round the passage: for `predict`, to mark records, which happens inside a door, and where a
-    worker of the service drafts a schema for the owner and writes the snapshot that doors read later."""
+    """`Records.values` goes round the passage: for `predict`, to mark records, which happens inside a door, for the
+    owner's private report of values, and where a worker of the service drafts a schema for the owner and writes the
+    snapshot that doors read later. Profiles, drafts of files and reports of values are made for the command line."""
     reading = {name for name, tree in TREES.items() for call, _ in calls(tree, "values") if call.args}
     outside = {name for name in reading if room(name) not in ("sources", "research")}
-    assert outside == {"cli.predict", "evaluation.accuracy", "service.drafts", "service.snapshots"}
+    assert outside == {"cli.predict", "cli.schema_values", "evaluation.accuracy", "service.drafts", "service.snapshots"}
+    private = {"discreet.records.profile", "discreet.records.file_drafts", "discreet.records.value_report"}
+    importers = {
+        name
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in private and room(name) != "records"
+    }
+    assert importers == {"cli.schema", "cli.schema_values"}
 
 
 def test_only_the_passage_charges_and_only_doors_perturb():
@@ -242,6 +251,7 @@ OPTIONAL = {
     "psycopg",
     "pyarrow",
     "pyspark",
+    "python_calamine",
     "opendp",
     "sqlalchemy",
 }
@@ -305,7 +315,9 @@ def test_every_error_of_ours_is_a_discreet_error():
                 assert known, f"{module} raises {raised}"
 
 
-@pytest.mark.parametrize("extra", ["accounts", "duckdb", "federated", "flower", "parquet", "plot", "postgres", "spark"])
+@pytest.mark.parametrize(
+    "extra", ["accounts", "duckdb", "excel", "federated", "flower", "parquet", "plot", "postgres", "spark"]
+)
 def test_a_missing_extra_is_an_import_error_that_says_what_to_install(extra):
     error = MissingExtra(extra)
     assert isinstance(error, ImportError)

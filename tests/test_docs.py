@@ -36,7 +36,7 @@ def test_examples_in_docstrings(name: str) -> None:
 
 def test_python_example_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (example,) = blocks("README.md", "python")
+    example = "\n".join(blocks("README.md", "python"))
     exec(compile(example, "README.md", "exec"), {})
     assert (tmp_path / "model.json").exists()
 
@@ -93,8 +93,9 @@ def test_commands_of_the_document_on_comparing(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("DISCREET_DATA", "")
     texts = blocks("docs/comparing.md", "sh")
     commands = [line for text in texts for line in text.splitlines() if line.startswith("discreet ")]
-    assert {line.split()[1] for line in commands} == {"compare", "reproduce", "advise"}
+    assert {line.split()[1] for line in commands} == {"split", "train", "score", "compare", "reproduce", "advise"}
     run_script("\n".join(["discreet demo", *(line for line in commands if "--full" not in line)]))
     assert (tmp_path / "comparison" / "report.html").exists()
     assert (tmp_path / "vaidya" / "report.html").exists()
     assert (tmp_path / "advice.png").exists()
+    assert (tmp_path / "confusion.png").exists()

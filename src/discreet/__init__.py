@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.perturbation.local_perturbation import LocalPerturbation
     from discreet.privacy.guarantee import Guarantee
     from discreet.privacy.ledger import Ledger
-    from discreet.schema import Adjacency, Categorical, Numeric, Schema
+    from discreet.schema import Adjacency, Categorical, Dialect, Numeric, Schema
     from discreet.sources.file import open_file
     from discreet.sources.postgres import PostgresSource
     from discreet.sources.spark import SparkSource
@@ -37,6 +37,7 @@ __all__ = [
     "Client",
     "CountDatabase",
     "DecisionTree",
+    "Dialect",
     "DiscreetError",
     "FeatureSelector",
     "Guarantee",
@@ -69,6 +70,7 @@ _HOMES = {
     "Client": "discreet.client",
     "CountDatabase": "discreet.models.count_database",
     "DecisionTree": "discreet.models.trees.decision_tree",
+    "Dialect": "discreet.schema",
     "DiscreetError": "discreet.errors",
     "FeatureSelector": "discreet.models.feature_selector",
     "Guarantee": "discreet.privacy.guarantee",

@@ -60,6 +60,9 @@ def test_a_table_and_a_sentence():
     assert "No data were read" in shown
     for model in ADVISED:
         assert model in shown
+    assert "auto ← first choice" in shown
+    assert shown.count("← first choice") == 1
+    assert "(always the largest class)" in shown
 
 
 def test_json_holds_all_of_it():
@@ -86,6 +89,8 @@ def test_json_holds_all_of_it():
     assert "this is a guess." in content("s.json", "--records", "2")["choices"][-1]["sentence"]
     assert [each["model"] for each in found["useful_from"]] == list(ADVISED)
     assert len(found["nearest_cases"]) == 10
+    largest = found["largest_class"]
+    assert 0.5 <= largest["low"] <= largest["accuracy"] <= largest["high"] < 1  # of two classes one has at least half
 
 
 def test_the_default_asks_about_several_epsilons():
@@ -146,7 +151,9 @@ def test_a_picture():
     shown = run("s.json", "--plot", "p.svg")
     assert "p.svg" in shown.stderr
     assert "<svg" in Path("p.svg").read_text(encoding="utf-8")
-    refused("s.json", "--plot", "p.svg", "--epsilon", "inf", words=["finite"])
+    refused("s.json", "--plot", "p.svg", words=["p.svg exists", "--force"])
+    run("s.json", "--plot", "p.svg", "--force")
+    refused("s.json", "--plot", "q.svg", "--epsilon", "inf", words=["finite"])
     refused("s.json", "--plot", "p.gif", words=["--plot", ".png"])
     refused("s.json", "--plot", "nowhere/p.png", words=["nowhere"])
 

@@ -285,7 +285,7 @@ def test_plot(here):
 def test_draft_is_marked_refused_and_voids_the_guarantee(here):
     result = run("schema", "draft", "data.csv", "--target", "ill", "--ignore", "note", "--out", "d.json")
     assert result.stdout == ""
-    assert "remove its name" in result.stderr
+    assert "discreet schema edit d.json" in result.stderr
     draft = Schema.load("d.json")
     assert draft.ignore == ("note",)
     assert {"age.lower", "age.upper", "smoker.categories", "classes", "records"} <= set(draft.from_data)
@@ -325,18 +325,31 @@ def test_draft_refuses_without_quoting(here):
     from pyarrow import parquet
 
     parquet.write_table(pa.table({"day": pa.array([7, 8], pa.date32()), "ill": ["a", "b"]}), "t.parquet")
-    refused(run("schema", "draft", "t.parquet", "--target", "ill", status=2), "'day'", "--ignore")
+    refused(run("schema", "draft", "t.parquet", "--target", "ill", status=2), "no column is left", "'day'", "date")
     refused(run("schema", "draft", "t.parquet", "--target", "ill", "--ignore", "day", status=2), "no column is left")
     refused(run("schema", "draft", "data.csv", "--target", "absent", status=2), "'absent'", "header")
     write_csv(Path("names.csv"), [["who", "ill"], *([f"{CANARY}-{i}", "yes"] for i in range(1100))])
-    refused(run("schema", "draft", "names.csv", "--target", "ill", status=2), "'who'", "--ignore")
+    refused(
+        run("schema", "draft", "names.csv", "--target", "ill", status=2), "no column is left", "'who'", "identifier"
+    )
 
 
 def test_version_and_help():
     assert run("--version").stdout == f"discreet {__version__}\n"
     federated = [f"federated {each}" for each in ("key", "invite", "answer", "combine", "simulate")]
-    commands = ["demo", "schema draft", "schema check", "train", "predict", "card", "explain", "plot", "perturb"]
-    commands += ["score", "compare", "budget show", "budget verify", "budget adopt", *federated]
+    commands = [
+        "demo",
+        "schema draft",
+        "schema edit",
+        "schema check",
+        "train",
+        "predict",
+        "card",
+        "explain",
+        "plot",
+        "perturb",
+    ]
+    commands += ["perturb", "score", "compare", "budget show", "budget verify", "budget adopt", *federated]
     for command in commands:
         text = run(*command.split(), "--help").stdout
         assert f"discreet {command}" in text.partition("Example")[2]
@@ -419,11 +432,11 @@ def test_parameters_of_a_model(setting, words, here):
 
 def test_files_that_cannot_be_read(here):
     Path("folder.csv").mkdir()
-    Path("table.xlsx").write_bytes(b"x")
+    Path("table.ods").write_bytes(b"x")
     Path("broken.parquet").write_bytes(CANARY.encode())
     Path("broken.duckdb").write_bytes(CANARY.encode())
     Path("empty.csv").write_bytes(b"")
-    for name in ("absent.csv", "absent.duckdb", "folder.csv", "table.xlsx", "broken.parquet", "empty.csv"):
+    for name in ("absent.csv", "absent.duckdb", "folder.csv", "table.ods", "broken.parquet", "empty.csv"):
         refused(train("--ledger", "l.jsonl", "--limit", "1", data=name, status=2), name)
     refused(train("--table", "t", data="broken.duckdb", status=2), "broken.duckdb")
     for arguments in (["card"], ["explain"], ["plot", "--out", "x.png"], ["predict", "new.csv"]):
@@ -538,7 +551,7 @@ def test_no_output_shows_a_value_of_a_record(here):
 
 @pytest.mark.parametrize("debug", [False, True])
 def test_an_unexpected_error_is_held_back(debug, here, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise RuntimeError(f"engine says: {CANARY}")
 
     monkeypatch.setattr("discreet.cli.inputs.open_file", fail)
@@ -559,7 +572,7 @@ def test_reading_that_fails_inside_the_check_is_an_unreadable_file(here, monkeyp
         def check(self, schema):
             raise RuntimeError(CANARY)
 
-    monkeypatch.setattr("discreet.cli.inputs.open_file", lambda *_: Source())
+    monkeypatch.setattr("discreet.cli.inputs.open_file", lambda *_, **__: Source())
     refused(train(status=2), "data.csv")
 
 

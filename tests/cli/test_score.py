@@ -86,9 +86,9 @@ def test_json_is_pure(here):
     assert found["lower"] <= found["accuracy"] <= found["upper"]
     assert abs(found["right"] - RIGHT) < 60
     assert abs(found["wrong"] - WRONG) < 60
-    assert (found["confidence"], found["margin"]) == (0.95, 4)
+    assert (found["confidence"], found["margin"]) == (0.95, 5)
     assert found["guarantee"]["holds"] is True
-    assert [charge["query"] for charge in found["charges"]] == ["Predictions(right, wrong)"]
+    assert [charge["query"] for charge in found["charges"]] == ["Predictions(true, predicted)"]
     assert found["ledger"] == {"limit": "3", "spent": "1", "remaining": "2"}
     assert json.loads(run("--json").stdout)["ledger"] is None
 
@@ -98,7 +98,7 @@ def test_adjacency_confidence_and_seed(here):
     assert found["charges"][0]["sensitivity"] == 2
     assert found["guarantee"]["adjacency"] == "replace-one"
     assert not found["guarantee"]["holds"]
-    assert found["margin"] < 4
+    assert found["margin"] < 10
     again = run("--json", "--adjacency", "replace-one", "--confidence", "0.5", "--seed", "3").stdout
     assert json.loads(again) == found
 
@@ -158,6 +158,56 @@ def test_an_interruption_is_paid_and_says_so(here, monkeypatch):
     assert result.stdout == ""
     assert "was charged 1 and keeps it" in result.stderr
     assert Ledger(2, "l.jsonl").spent == 1
+
+
+def test_the_matrix_and_the_figures_of_each_class(here):
+    found = json.loads(run("--json").stdout)["confusion"]
+    assert found["classes"] == ["no", "yes"]
+    assert all(
+        abs(got - true) < 60
+        for got, true in zip([*found["counts"][0], *found["counts"][1]], [0, WRONG, 0, RIGHT], strict=True)
+    )
+    no, yes = found["by_class"]
+    assert no["sensitivity"]["upper"] < 0.05
+    assert yes["sensitivity"]["lower"] > 0.95
+    assert 0.7 < yes["precision"]["lower"] < RIGHT / (RIGHT + WRONG) < yes["precision"]["upper"] < 0.8
+    assert 0.4 < found["balanced_accuracy"]["value"] < 0.6
+    shown = run()
+    assert "balanced accuracy 0.5" in shown.stdout
+    assert "trained on, all figures are too good" in shown.stdout
+    assert "rarest class, no, is hardly found" in shown.stderr
+    assert "--class-weight balanced" in shown.stderr
+
+
+def test_only_the_accuracy(here):
+    found = json.loads(run("--json", "--only", "accuracy").stdout)
+    assert (found["margin"], found["confusion"]) == (4, None)
+    assert [charge["query"] for charge in found["charges"]] == ["Predictions(right, wrong)"]
+    refused("--only", "recall", words=["only='recall'", "accuracy"])
+
+
+def test_training_rows_are_named_if_the_ledger_knows(here):
+    with_fit = Ledger(9, "l.jsonl")
+    people = [{"age": 40, "smoker": "yes"}, {"age": 40, "smoker": "no"}]
+    NaiveBayes(schema(), epsilon=1, random_state=0).fit(people, ["yes", "no"], ledger=with_fit)
+    assert "charged for training: naive-bayes for ill" in run("--ledger", "l.jsonl").stdout
+    remark = json.loads(run("--json", "--ledger", "l.jsonl").stdout)["remark"]
+    assert "too good" in remark
+    assert "charged for training" not in run().stdout
+
+
+def test_a_picture_of_the_matrix(here):
+    pytest.importorskip("matplotlib")
+    assert "Picture written" in run("--plot", "c.svg").stderr
+    assert Path("c.svg").read_bytes().startswith(b"<?xml")
+    for extra, words in [
+        (["--plot", "c.svg"], ["exists", "--force"]),
+        (["--plot", "c.txt"], [".png"]),
+        (["--plot", "d.svg", "--only", "accuracy"], ["--only accuracy"]),
+        (["--plot", "data.csv"], [".png"]),
+    ]:
+        refused("--ledger", "l.jsonl", "--limit", "2", *extra, words=words)
+    run("--plot", "c.svg", "--force")
 
 
 def test_help_has_an_example(here):

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from discreet import Ledger, LocalPerturbation, NaiveBayes
 from discreet.doors import counts, hyperplanes, passage, rows, shares, splits, tree_plans, trees
 from discreet.doors.choice import select
+from discreet.doors.margins import count_margins
 from discreet.doors.questions import ask
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.evaluation import evaluate
@@ -39,8 +40,10 @@ from discreet.privacy.mechanisms.smooth import SmoothCauchy
 from discreet.privacy.randomness import as_rng
 from discreet.privacy.receipt import Charge
 from discreet.privacy.steps import Apart, Lot, Step, laplace_steps
+from discreet.queries.added_scores import AddedScores
 from discreet.queries.crossed import CrossedCounts
 from discreet.queries.hyperplanes import Hyperplanes
+from discreet.queries.margins import Margins
 from discreet.queries.tables import (
     ClassCounts,
     Counts,
@@ -360,10 +363,18 @@ def _perturbed(components: int | None) -> Any:
     return door
 
 
-def _scored(weaken: Any, ledger: Ledger, adjacency: str) -> None:
+def _scored(weaken: Any, ledger: Ledger, adjacency: str, only: str | None = None) -> None:
     model = NaiveBayes(schema(adjacency), epsilon=1).fit([BASE])
     with _Weakened(weaken):
-        evaluate(model, [BASE], epsilon=1, ledger=ledger)
+        evaluate(model, [BASE], epsilon=1, ledger=ledger, only=only)
+
+
+def _counted_margins(weaken: Any, ledger: Ledger, adjacency: str) -> None:
+    public, cells = schema(adjacency), Cells("near", 4)
+    scores = AddedScores(np.zeros(2), ((cells, np.zeros((4, 2))),), 1.0, (0, 1))
+    first = lambda records: np.zeros(records.rows, dtype=np.intp)  # noqa: E731
+    with _Weakened(weaken):
+        count_margins(MemorySource([BASE]), public, Margins(2), first, [cells], scores, Fraction(1), ledger, as_rng(0))
 
 
 def _asked(questions: Any) -> Any:
@@ -387,6 +398,11 @@ DOORS: dict[str, Any] = {
     "select 2": _chosen(SCORES, 2),
     "grow greedy": _grown(lambda given_: tree_plan.greedy(candidates(given_, 4, ["near"]), Fraction(1), 2, "max")),
     "grow gini": _grown(lambda given_: tree_plan.greedy(candidates(given_, 4, ["near"]), Fraction(1), 2, "gini")),
+    "grow weighted": _grown(
+        lambda given_: replace(
+            tree_plan.greedy(candidates(given_, 4, ["near"]), Fraction(1), 2, "max"), weights=(1, 5, 16)
+        )
+    ),
     "grow dealt": _grown(
         lambda given_: tree_plan.greedy(candidates(given_, 4, ["near"]), Fraction(1), 1, "max"), dealt=True
     ),
@@ -401,6 +417,8 @@ DOORS: dict[str, Any] = {
     "rows": _perturbed(None),
     "rows drawn": _perturbed(3),
     "score": _scored,
+    "score alone": lambda *given: _scored(*given, only="accuracy"),
+    "margins": _counted_margins,
 }
 
 

@@ -15,6 +15,7 @@ from discreet.privacy.mechanisms.minimiser import ExactGradient, OverAll
 from discreet.privacy.mechanisms.multiclass_minimiser import ExactMulticlassGradient
 from discreet.privacy.mechanisms.multiclass_minimiser import OverAll as OverClasses
 from discreet.queries.hyperplanes import Hyperplanes
+from discreet.queries.margins import Margins
 from discreet.queries.trees import Split, complete_tree
 from discreet.records.encoding import Cells
 from discreet.sources import postgres_linear, postgres_scores
@@ -177,6 +178,19 @@ def test_models_are_those_of_sums_in_memory(table, name, classes):
     assert any(isinstance(query, Hyperplanes) for query, _ in model.noisy_.tables)
     for (_, one), (_, other) in zip(model.noisy_.tables, memory.noisy_.tables, strict=True):
         assert np.abs(one.values - other.values).max() <= 1
+
+
+@pytest.mark.parametrize("options", [{}, {"leaves": 2}])
+def test_weighted_models_are_those_of_sums_in_memory(table, options):
+    """Records are counted by score where they are: the same file to the last bit."""
+    source, columns = table
+    schema = mixed_schema(CLASSES["two"], records=10_000)
+    model, expected = (
+        LinearSVM(schema, epsilon=4, class_weight="balanced", random_state=5, **options).fit_from(each)
+        for each in (source, SumsOnly(in_arrays(columns, schema)))
+    )
+    assert to_dict(model) == to_dict(expected)
+    assert any(isinstance(query, Margins) for query, _ in model.noisy_.tables)
 
 
 class Watched(PostgresSource):

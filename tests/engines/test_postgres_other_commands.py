@@ -45,7 +45,7 @@ def test_every_model_is_scored_in_the_database(database, postgres, classes):
             found, expected = (
                 evaluate_from(model, each, epsilon=math.inf) for each in (source, in_memory(columns, schema))
             )
-            assert (found.right, found.wrong) == (expected.right, expected.wrong), name
+            assert found.confusion == expected.confusion, name
             assert min(found.right, found.wrong) > 0
 
 

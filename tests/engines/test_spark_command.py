@@ -60,7 +60,7 @@ def test_models_are_those_from_memory_and_spark_says_nothing(here):
         assert done.stderr == ""
         json.loads(done.stdout)
         expected = model(SCHEMA, epsilon=1, random_state=3).fit_from(MemorySource(table()))
-        expected.save("expected.json")
+        expected.save("expected.json", overwrite=True)
         assert Path("m.json").read_text() == Path("expected.json").read_text()
 
 

@@ -58,7 +58,7 @@ def entered(model: Any, table: Any, **options: Any) -> Passage:
     """The exact table that the mechanism gets."""
     passages: list[Passage] = []
     with recorded(passages):
-        evaluate(model, table, **{"epsilon": 1, "random_state": 1, **options})
+        evaluate(model, table, **{"epsilon": 1, "random_state": 1, "only": "accuracy", **options})
     (passage,) = passages
     return passage
 
@@ -71,9 +71,9 @@ def test_the_loss_between_neighbours_is_what_was_paid(name: str, adjacency: str,
     table, other = data.draw(neighbours(adjacency))
     model, first, second = MODELS[name, adjacency], [], []
     with recorded(first):
-        found = evaluate(model, table, epsilon=1, random_state=1)
+        found = evaluate(model, table, epsilon=1, only="accuracy", random_state=1)
     with recorded(second, first):
-        twin = evaluate(model, other, epsilon=1, random_state=1)
+        twin = evaluate(model, other, epsilon=1, only="accuracy", random_state=1)
     assert len(first) == len(second) == 1
     assert exact_loss(first[0], second[0]) <= 1 == found.receipt.epsilon
     assert repr(found) == repr(twin), "what differs at equal noisy outputs was not released"
@@ -113,7 +113,7 @@ def test_the_bound_is_attained(adjacency: str) -> None:
 
 def test_the_adjacency_can_be_asked_for() -> None:
     model = MODELS["naive-bayes", "add-remove"]
-    found = evaluate(model, TRAINED, epsilon=1, adjacency="replace-one")
+    found = evaluate(model, TRAINED, epsilon=1, only="accuracy", adjacency="replace-one")
     assert found.receipt.charges[0].scale == 2
     assert "replaced by any other" in found.guarantee.statement()
     assert "added or removed" in evaluate(model, TRAINED, epsilon=1).guarantee.statement()
@@ -124,7 +124,7 @@ def test_the_adjacency_can_be_asked_for() -> None:
 
 def _always_add_remove(monkeypatch: pytest.MonkeyPatch) -> None:
     original = evaluation.marks
-    monkeypatch.setattr(evaluation, "marks", lambda adjacency: original("add-remove"))
+    monkeypatch.setattr(evaluation, "marks", lambda *_: original("add-remove"))
 
 
 def _batches_matter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,9 +340,9 @@ def test_what_is_said_is_right_and_hides_values() -> None:
     assert not seeded.guarantee.holds
     source = MarkedSource(model.predict, schema(), (TRAINED, None), lambda: [(TRAINED, None)], singly=False)
     assert repr(source) == "MarkedSource(values hidden)"
-    cells = evaluation.ClassCounts().cells(evaluation.marks("add-remove"))
-    (block,) = source.rows([cells], evaluation.marks("add-remove"))
-    assert block.labels.tolist() == [0] * len(TRAINED)
+    for method, more in (("rows", ()), ("fold", (None,))):
+        with pytest.raises(TypeError, match="counted only"):
+            getattr(source, method)([], evaluation.marks("add-remove"), *more)
 
 
 @pytest.mark.parametrize(("epsilon", "words"), [("1.0000004", "1.00001-diff"), (1000, "e^1000")])

@@ -207,6 +207,16 @@ def test_a_database_answers_until_its_ledger_is_empty() -> None:
     assert repr(asked).endswith("values hidden)")
 
 
+@pytest.mark.parametrize("kind", [NaiveBayes, OneRule])
+def test_a_fit_that_the_ledger_cannot_pay_spends_nothing(kind: Any) -> None:
+    """Choosing, or the number of records, would be bought first, and then there would be no model."""
+    for records in (40, None):
+        asked = database(schema(records=records), limit="9/10")
+        with pytest.raises(BudgetError, match="costs epsilon=1"):
+            kind(schema(records=records), epsilon=1).fit_from(asked)
+        assert asked.ledger.entries == []
+
+
 def test_what_is_no_database_is_refused() -> None:
     with pytest.raises(ParameterError, match="need a Schema"):
         CountDatabase(table(), "schema", ledger=Ledger(1))  # type: ignore[arg-type]

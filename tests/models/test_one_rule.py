@@ -1,6 +1,7 @@
 """OneRule: the rule, the guarantee of the whole fit, and the contract of an estimator."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 from discreet import Categorical, NaiveBayes, Numeric, OneRule, Schema, load
 from discreet.errors import ParameterError
 from discreet.models import MODELS
+from discreet.pictures.noise import GREY
 from discreet.privacy.steps import Step
 from support.neighbours import schema
 from support.replay import replay
@@ -39,6 +41,39 @@ def test_the_rule_is_found_and_explained(tmp_path):
     assert again.explain() == model.explain()
     assert MODELS["one-rule"] is OneRule
     assert model.plot() is not None
+
+
+def test_the_picture_is_the_rule_and_says_what_is_noise():
+    """One bar for each value, first the class that is predicted; what may be noise is grey in the picture, and said."""
+    to_hex = pytest.importorskip("matplotlib.colors").to_hex
+    public = Schema([Categorical("c", list("abcd"), unlisted=False)], "y", ["no", "yes"], records=1300)
+    rows = [{"c": "a"}] * 1000 + [{"c": "b"}] * 300
+    labels = ["no"] * 990 + ["yes"] * 10 + ["yes"] * 153 + ["no"] * 147
+    model = OneRule(public, epsilon=1, random_state=0).fit(rows, labels)
+    lines = model.content()["rule"]
+    assert [line["class"] for line in lines] == model.predict([{"c": value} for value in "abcd"]).tolist()
+    assert [line["within_noise"] for line in lines] == [False, True, True, True]
+    told = model.explain().splitlines()
+    assert re.search(r"THEN y = no  \(9\d% ± 1% of about [19],?\d+ records\)$", told[0])
+    assert told[1].endswith(": within the noise)")
+    assert "no more records than noise: takes the most frequent class" in told[2]
+    shares, records = model.plot().axes
+    assert [label.get_text() for label in shares.get_yticklabels()] == [
+        f"{line['value']} → {line['class']}" for line in lines
+    ]
+    first = [bar for bar in shares.patches if bar.get_x() == 0]
+    assert [bar.get_width() for bar in first] == [pytest.approx(line["shares"][line["class"]]) for line in lines]
+    assert [to_hex(bar.get_facecolor()).upper() == GREY for bar in records.patches] == [False, True, True, True]
+
+
+def test_many_values_are_grouped_in_the_picture():
+    pytest.importorskip("matplotlib")
+    public = Schema([Categorical("c", range(90), unlisted=False)], "y", ["no", "yes"], records=9000)
+    codes = np.arange(9000) % 90
+    model = OneRule(public, epsilon=50, random_state=0).fit({"c": codes}, np.where(codes % 2, "no", "yes"))
+    names = [label.get_text() for label in model.plot().axes[0].get_yticklabels()]
+    assert len(names) == 40
+    assert names[-2:] == ["(26 others) → no", "(26 others) → yes"]
 
 
 def test_without_noise_it_is_the_best_single_attribute():

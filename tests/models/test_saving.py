@@ -173,11 +173,22 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, model, monke
 
     monkeypatch.setattr(os, "replace", broken)
     with pytest.raises(FileError, match="No space left on device; check the folder"):
-        model.save(path)
+        model.save(path, overwrite=True)
     assert path.read_text() == before
     assert [each.name for each in tmp_path.iterdir()] == ["model.json"]
     with pytest.raises(FileError, match="check the folder"):
         model.save(tmp_path / "none" / "model.json")
+
+
+def test_a_file_is_overwritten_only_if_told(tmp_path, model):
+    """It may have cost budget."""
+    path = tmp_path / "model.json"
+    path.write_text("something else")
+    with pytest.raises(FileError, match=r"exists; choose another name, or save with overwrite=True"):
+        model.save(path)
+    assert path.read_text() == "something else"
+    model.save(path, overwrite=True)
+    assert load(path).classes_.tolist() == model.classes_.tolist()
 
 
 def test_files_have_the_rights_that_others_have(tmp_path, model):
@@ -209,7 +220,7 @@ def test_the_number_of_records_is_not_in_the_file_under_add_remove(tmp_path, sch
     columns["outcome"][2] = "well"  # now every record has a class
     for changes in ({"records": None}, {"records": 5000}):
         model = NaiveBayes(schema.replace(**changes), epsilon=0.01, random_state=3).fit(*split_target(columns))
-        model.save(tmp_path / "model.json")
+        model.save(tmp_path / "model.json", overwrite=True)
         text = (tmp_path / "model.json").read_text()
         shown = [text, *map(repr, vars(model).values())]
         assert not any(re.search(r"(?<![0-9.])7919(?![0-9])", each) for each in shown)

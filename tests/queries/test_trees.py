@@ -148,6 +148,31 @@ def test_scores_move_within_their_sensitivity(score):
     assert max(reached) == score.sensitivity
 
 
+@pytest.mark.parametrize("weights", [(1, 3), (16, 1), (2, 2)])
+@pytest.mark.parametrize("plain", SCORES.values(), ids=SCORES)
+def test_weighted_scores_move_within_their_sensitivity(plain, weights):
+    """Exhaustive as above: a record of weight w counts as w records."""
+    score, reached = plain.weighted(weights), set()
+    assert score.sensitivity == plain.sensitivity * max(weights)
+    tables = np.array(list(itertools.product((0, 1, 30), repeat=8))).reshape(-1, 2, 2, 2)
+    before = scores_of(score, tables)
+    for place in itertools.product(range(2), repeat=3):
+        added = tables.copy()
+        added[(slice(None), *place)] += 1
+        move = scores_of(score, added) - before
+        assert ((move >= 0).all(axis=1) | (move <= 0).all(axis=1)).all()
+        reached.update(np.abs(move).ravel().tolist())
+    assert max(reached) <= score.sensitivity
+    assert max(reached) > plain.sensitivity * max(weights) / 2
+    assert plain.weighted(None) is plain
+
+
+@pytest.mark.parametrize("weights", [(0, 1), (1, 17), (1, 2.0), (True, 1), (-1, 1)])
+def test_weights_that_have_no_proof(weights):
+    with pytest.raises(ValueError, match="integers from 1 to 16"):
+        SCORES["max"].weighted(weights)
+
+
 @pytest.mark.parametrize("score", SCORES.values(), ids=SCORES)
 @pytest.mark.parametrize("side", [0, 1])
 def test_scores_of_billions_of_records_move_within_their_sensitivity(score, side):

@@ -152,7 +152,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     for path, message in [
         (tmp_path, "is a folder"),
         (tmp_path / "absent.csv", "no such file"),
-        (write(tmp_path, b"x", "t.xlsx"), "neither .csv nor .parquet"),
+        (write(tmp_path, b"x", "t.ods"), "neither .csv"),
         (write(tmp_path, b"x", "t.parquet"), "cannot be read as Parquet"),
     ]:
         with pytest.raises(FileError, match=message):

@@ -14,7 +14,7 @@ from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.randomness import as_rng
 from discreet.queries.crossed import CrossedCounts
 from discreet.released.answers import Answers
-from discreet.released.intervals import half_width, half_width_of_sum
+from discreet.released.intervals import half_width, half_width_of_sum, margin
 from discreet.sources.memory import MemorySource
 from discreet.storage.envelope import content_hash
 
@@ -40,6 +40,21 @@ def test_half_widths_are_exact_quantiles(scale, level):
     pmf = law(scale, reach)
     beyond = np.array([1 - pmf[reach - m : reach + m + 1].sum() for m in range(reach)])
     assert half_width(scale, level) == int(np.argmax(beyond <= 1 - level + 1e-13))
+
+
+@pytest.mark.parametrize("scale", [0.2, 0.33, 0.4, 0.72, 1.0, 1.7, 5.0, 40.0])
+@pytest.mark.parametrize("cells", [1, 2, 5])
+def test_margins_hold_nearly_all_of_the_noise(scale, cells):
+    """In at least 95 of 100 cases, and not in all: a margin that is too wide would call everything noise."""
+    reach = int(60 * scale) + 60
+    whole = pmf = law(scale, reach)
+    for _ in range(cells - 1):
+        whole = np.convolve(whole, pmf)
+    middle, half = len(whole) // 2, margin(DiscreteLaplace(scale).variance, cells)
+    within = whole[middle - int(half) : middle + int(half) + 1].sum()
+    assert within >= 0.95
+    assert scale < 5 or within < 0.975
+    assert margin(0.0, cells) == 0
 
 
 @pytest.mark.parametrize("scale", [0.5, 2.0, 10.0])

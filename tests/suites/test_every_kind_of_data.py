@@ -104,6 +104,7 @@ def test_every_model_scores_the_same_from_every_kind_of_data(name, folder, schem
     for kind in KINDS:
         found = evaluate_from(model, opened(folder, kind), epsilon=math.inf)
         assert (found.right, found.wrong) == (expected.right, expected.wrong), kind
+        assert found.confusion == expected.confusion, kind
     noisy = evaluate(model, records, epsilon=1, random_state=4)
     assert repr(evaluate_from(model, opened(folder, "csv"), epsilon=1, random_state=4)) == repr(noisy)
 
@@ -116,6 +117,7 @@ def test_rules_of_bees_score_the_same_from_every_kind_of_data(folder, schema):
     for kind in KINDS:
         found = evaluate_from(model, opened(folder, kind), epsilon=math.inf)
         assert (found.right, found.wrong) == (expected.right, expected.wrong), kind
+        assert found.confusion == expected.confusion, kind
 
 
 def test_marks_can_be_counted_only_and_show_nothing(schema):

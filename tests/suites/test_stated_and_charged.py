@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
 
 from discreet import BeeRules, FeatureSelector, Ledger, LocalPerturbation, NaiveBayes, Schema, load
 from discreet.errors import BudgetError, DataError, ParameterError, SchemaError
@@ -354,16 +355,70 @@ def test_what_a_choice_rests_on_is_said_by_all_that_follows(tmp_path):
     assert "relies on the records being those" in NaiveBayes(chosen).fit(TABLE).guarantee_.statement()
 
 
-def test_a_model_of_the_whole_schema_refuses_the_records_of_a_selector():
-    """What a selector leaves out would be read as missing: the model would show the choice and not state it."""
+def test_a_model_of_the_whole_schema_knows_the_records_of_a_selector():
+    """What a selector leaves out must not be read as missing: the model would show the choice and not state it."""
     ledger = Ledger(10)
     selector = FeatureSelector(schema(), k=2).fit(TABLE, LABELS, ledger=ledger)
     for records in (TABLE, pd.DataFrame(TABLE), {name: [each[name] for each in TABLE] for name in schema().names}):
         kept = selector.transform(records)
+        plain = pd.DataFrame(dict(kept))  # without the mark: what the columns cost is not known
         with pytest.raises(DataError, match="missing"):
-            NaiveBayes(schema()).fit(kept, LABELS, ledger=ledger)
+            NaiveBayes(schema()).fit(plain, LABELS, ledger=ledger)
+        assert stated(NaiveBayes(schema()).fit(kept, LABELS))[0] == 2
         assert stated(NaiveBayes(selector.selected_schema_).fit(kept, LABELS))[0] == 2
     assert ledger.spent == 1
+
+
+SELECTORS: dict[str, Callable[[Schema], list[Any]]] = {
+    "selector": lambda given: [FeatureSelector(given, k=3, epsilon="1/2")],
+    "two selectors": lambda given: [
+        FeatureSelector(given, k=3, epsilon="1/2"),
+        FeatureSelector(given, k=2, epsilon="1/8"),
+    ],
+    "all columns": lambda given: [FeatureSelector(given, k=4, epsilon="1/2")],
+}
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("name", PRIVATE)
+@pytest.mark.parametrize("selectors", SELECTORS)
+def test_a_pipeline_states_what_was_charged(selectors: str, name: str, adjacency: str, tmp_path: Any) -> None:
+    """Selector and model are given the same schema; fitted twice, the second fit states what it was charged itself."""
+    given = schema(adjacency)
+    pipeline = make_pipeline(*SELECTORS[selectors](given), PRIVATE[name](given, epsilon="3/4"))
+    for _ in range(2):
+        ledger = Ledger.unlimited()
+        pipeline.fit(TABLE, LABELS, **{f"{step}__ledger": ledger for step, _ in pipeline.steps})
+        assert stated(pipeline[-1]) == (ledger.spent, adjacency, True)
+        assert ledger.spent > Fraction(3, 4)
+    pipeline[-1].save(tmp_path / "m.json")
+    assert stated(load(tmp_path / "m.json")) == (ledger.spent, adjacency, True)
+
+
+@pytest.mark.parametrize("choice", ["seed", "no noise", "in the clear"])
+def test_a_pipeline_whose_choice_has_no_guarantee_has_none(choice: str) -> None:
+    selector = {
+        "seed": FeatureSelector(schema(), random_state=1),
+        "no noise": FeatureSelector(schema(), epsilon=math.inf),
+        "in the clear": BeeFeatureSelector(schema(), max_iter=2, random_state=0),
+    }[choice]
+    for model in (NaiveBayes(schema()), BeeRules(schema(), max_iter=2, random_state=0)):
+        assert not make_pipeline(selector, model).fit(TABLE, LABELS)[-1].guarantee_.holds
+
+
+def test_rules_of_a_pipeline_do_not_forget_the_choice():
+    """Records perturbed under the whole schema, then narrowed: the receipt is of another schema than the rules'."""
+    whole = schema("replace-one")
+    perturbation = LocalPerturbation(whole, epsilon=3)
+    X, y = perturbation.fit_resample(TABLE)
+    selector = FeatureSelector(whole, k=2, epsilon="1/2").fit(TABLE)
+    kept = selector.transform(X)
+    for make in (BeeRules, BeeFeatureSelector):
+        promise = {"source_guarantee": perturbation.guarantee_, "source_receipt": perturbation.receipt_}
+        with pytest.raises(ParameterError, match="another schema"):
+            make(whole, max_iter=2, random_state=0).fit(kept, y, **promise)
+        rules = make(whole, max_iter=2, random_state=0).fit(kept, y, source_guarantee=perturbation.guarantee_)
+        assert stated(rules) == (Fraction(7, 2), "replace-one", True)
 
 
 def test_columns_of_two_choices_do_not_come_together_for_the_price_of_one():

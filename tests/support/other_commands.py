@@ -24,12 +24,13 @@ def known(columns, schema):
 
 
 def assert_same_scores(schema, columns, opened):
-    """The exact numbers of right and wrong ones, of two kinds of models, are those in memory."""
+    """The exact numbers of each pair of true and predicted class, of two kinds of models, are those in memory."""
     for model in (NaiveBayes(schema, epsilon=5, random_state=0), DecisionTree(schema, epsilon=5, random_state=0)):
         model.fit(draw_records(400, seed=3))
         expected = evaluate(model, known(columns, schema), epsilon=math.inf)
         found = evaluate_from(model, opened(), epsilon=math.inf)
         assert (found.right, found.wrong) == (expected.right, expected.wrong)
+        assert found.confusion == expected.confusion
 
 
 def assert_same_answers(schema, columns, source):

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.advice.cases import ADVISED, Case, committed
 from discreet.advice.facts import Facts
 from discreet.advice.neighbours import distances, quantile, weights
-from discreet.advice.ranges import NOMINAL, expected
+from discreet.advice.ranges import NOMINAL, expected, largest_class
 from discreet.errors import ParameterError
 from discreet.models.auto.pick import Pick, pick
 from discreet.privacy.epsilon import Epsilon, as_epsilon
@@ -23,6 +23,7 @@ NAMED = 10
 """At most this many of the nearest real data sets are named."""
 FAR = 1.0
 """A table is unlike all cases if the nearest one is farther away than this: seven times as many columns; by hand."""
+LARGEST = "always the largest class"
 
 Strange = Literal["few records", "many classes", "far"]
 """Ways to be unlike all cases: fewer records than any case has, more classes than any has, or a different shape."""
@@ -94,6 +95,8 @@ class Advice:
     useful: tuple[Useful, ...]
     nearest: tuple[str, ...]
     """Names of the real data sets that count most, nearest first."""
+    largest: Expectation
+    """The accuracy of always predicting the largest class, in comparable cases: what a model has to beat."""
 
 
 def advise(schema: Schema, epsilons: Sequence[Any] = EPSILONS, *, records: int | None = None) -> Advice:
@@ -132,7 +135,9 @@ def consider(facts: Facts, schema: Schema, epsilons: Sequence[Epsilon], cases: S
         choices.append(Choice(numbers[place], pick(schema, epsilon, facts.records), expectations, strange))
     real = [case for case in cases if case.is_real]
     order = np.argsort(distances(facts, real), kind="stable")[:NAMED]
-    return Advice(facts, tuple(choices), useful(facts, cases), tuple(real[place].name for place in order))
+    low, middle, high = largest_class(facts, cases)
+    nearest = tuple(real[place].name for place in order)
+    return Advice(facts, tuple(choices), useful(facts, cases), nearest, Expectation(LARGEST, middle, low, high))
 
 
 def strangeness(facts: Facts, cases: Sequence[Case]) -> tuple[Strange, ...]:

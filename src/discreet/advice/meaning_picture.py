@@ -22,7 +22,9 @@ def draw(epsilon: Epsilon) -> Any:
     before = np.linspace(0, 1, 201)
     for other in BESIDE:
         axis.plot(before, [belief_after(float(p), other) for p in before], color="0.75", linewidth=1)
-        axis.annotate(f"{other:g}", (0.12, belief_after(0.12, other)), fontsize=8, color="0.45")
+        place = 1 / (1 + math.exp(other / 2))  # where the curve is farthest from the diagonal
+        beside = {"xytext": (5, -3), "textcoords": "offset points", "va": "top"}
+        axis.annotate(f"ε = {other:g}", (place, belief_after(place, other)), fontsize=8, color="0.35", **beside)
     if epsilon != math.inf:
         after = [belief_after(float(p), epsilon) for p in before]
         axis.plot(before, after, color=COLOURS[0], linewidth=2.5, label=f"ε = {shown_above(epsilon)}")

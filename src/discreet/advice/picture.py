@@ -10,6 +10,12 @@ from discreet.advice.cases import ADVISED
 from discreet.advice.wording import amount
 from discreet.errors import ParameterError
 from discreet.pictures.figure import COLOURS, MARKERS, new_figure
+from discreet.pictures.labels import caption, title
+
+CAPTION = (
+    "Band: a range that holds in about four of five tables. Grey: the other models. Dotted: always predicting the "
+    "largest class, in comparable tables."
+)
 
 
 def draw(advice: Advice) -> Any:
@@ -22,9 +28,11 @@ def draw(advice: Advice) -> Any:
         model: [next(each for each in choice.expectations if each.model == model) for choice in choices]
         for model in ADVISED
     }
+    lows = [each.low for own in curves.values() for each in own]
+    least = max(0.0, min(*lows, advice.largest.accuracy) - 0.05)
     columns = math.ceil(len(ADVISED) / 2)
     figure = new_figure(figsize=(10, 6))
-    panels = figure.subplots(2, columns, sharex=True, sharey=True).ravel()
+    panels = figure.subplots(2, columns, sharey=True).ravel()
     for unused in panels[len(ADVISED) :]:
         unused.set_axis_off()
     for place, (panel, model) in enumerate(zip(panels, ADVISED, strict=False)):
@@ -35,11 +43,15 @@ def draw(advice: Advice) -> Any:
             epsilons, [each.low for each in own], [each.high for each in own], color=colour, alpha=0.2, linewidth=0
         )
         panel.plot(epsilons, [each.accuracy for each in own], marker=MARKERS[place], color=colour, markersize=5)
-        panel.set_title(model)
+        first = model == ADVISED[0]
+        panel.set_title(f"{model}: first choice" if first else model, fontweight="bold" if first else "normal")
+        panel.axhline(advice.largest.accuracy, color="0.3", linewidth=1, linestyle=(0, (1, 2)))
         panel.set_xscale("log")
-        panel.set_ylim(0, 1)
+        panel.set_ylim(least, 1)
         panel.grid(alpha=0.3)
-    figure.supxlabel("ε")
-    figure.supylabel("expected accuracy")
-    figure.suptitle(f"From public facts alone: {amount(advice.facts.records)}, range of four in five tables")
+        panel.set_xlabel("ε")
+    for panel in panels[::columns]:
+        panel.set_ylabel("expected accuracy")
+    title(figure, f"From public facts alone: {amount(advice.facts.records)}")
+    caption(figure, CAPTION)
     return figure

@@ -42,6 +42,19 @@ def quantiles(facts: Facts, epsilons: Values, cases: Sequence[Case]) -> Values:
     return np.array([quantile(scaled, weight, (1 - NOMINAL) / 2), middle, quantile(scaled, weight, (1 + NOMINAL) / 2)])
 
 
+def largest_class(facts: Facts, cases: Sequence[Case]) -> tuple[float, float, float]:
+    """The low end, the middle and the high end of the accuracy of always predicting the largest class.
+
+    How large that class is cannot be known without the data: this is what it was in comparable cases, four times in
+    five.
+    """
+    weight, floor = weights(facts, cases), 1 / facts.classes
+    scaled = np.array([case.scaled(np.array([case.largest])) for case in cases])
+    ends = [quantile(scaled, weight, (1 - NOMINAL) / 2), weight @ scaled, quantile(scaled, weight, (1 + NOMINAL) / 2)]
+    low, middle, high = (floor + (1 - floor) * float(np.asarray(each).item()) for each in ends)
+    return low, middle, high
+
+
 @lru_cache(maxsize=256)
 def widening(cases: tuple[Case, ...]) -> float:
     """How far both ends of a range have to move, measured on each real case in turn, for ranges to hold often enough.

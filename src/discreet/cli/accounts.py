@@ -32,9 +32,12 @@ def open_ledger(
     adjacency: Adjacency,
     cost: str = COST,
     remedy: str = REMEDY,
+    *,
+    make: bool = True,
 ) -> Ledger | None:
     """The ledger, if it has room for `epsilon` under this adjacency; only then is a new file made, with this adjacency.
 
+    With make=False no file is made: None stands for the ledger that would be new.
     `cost` and `remedy` are words of the refusal: what asks for the epsilon, and how to ask for less.
     """
     if path is None:
@@ -54,7 +57,7 @@ def open_ledger(
     if most is None:
         raise ParameterError(f"ledger {path} does not exist; set the most that it may ever spend, such as --limit 2")
     _check_cost(Account(most, adjacency), Entry("", epsilon, adjacency), path, cost, remedy)
-    return Ledger(most, path, adjacency=adjacency)
+    return Ledger(most, path, adjacency=adjacency) if make else None
 
 
 def _open_accounts(address: AccountAddress, limit: str | None, asked: Entry, cost: str, remedy: str) -> Ledger:

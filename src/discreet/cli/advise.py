@@ -14,6 +14,12 @@ from discreet.cli.outputs import check_out, check_picture, emit, save_figure, sa
 
 RANGE = "mean, and a range that holds in about four of five tables"
 USEFUL = "Clearly better than always predicting the largest class from about this ε on"
+FIRST = " ← first choice"
+RARE = (
+    "These are accuracies. How much of a rare class is found cannot be told without the data: with no weights, a class "
+    "of a few per cent is often not found at all. Train with --class-weight balanced if it matters, and let `discreet "
+    "score` publish what is found on records that were held back (`discreet split`)."
+)
 DRAFTED = "This command read no data, but the draft's entries were read from the data."
 
 
@@ -29,6 +35,7 @@ def advise(
     plot: Annotated[
         Path | None, typer.Option(help="The picture to write: .png, .svg or .pdf.", show_default=False)
     ] = None,
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Say what auto picks at which epsilon and what accuracy to expect, from public facts alone.
@@ -46,7 +53,7 @@ def advise(
 
     if plot is not None:
         check_picture("--plot", plot)
-        check_out(plot, inputs.schema_file(schema))
+        check_out(plot, inputs.schema_file(schema), force=force)
     declared, public = inputs.load_schema(schema), inputs.load_schema(schema, adjacency)
     if not public.is_public:
         remark(
@@ -66,6 +73,7 @@ def advise(
     line = command(advice, schema, None if public.adjacency is declared.adjacency else public.adjacency.value)
     if line:
         say(f"To train{', without privacy' if '--epsilon inf ' in line else ''}: {line}")
+    say(RARE)
     drafted = "No data were read." if public.is_public else DRAFTED
     say(f"Data sets that count most: {', '.join(advice.nearest[:5])}. {drafted}")
     if plot is not None:
@@ -91,8 +99,10 @@ def report(advice: Any, adjacency: str, draft: bool) -> dict[str, Any]:
             }
             for choice in advice.choices
         ],
+        "largest_class": vars(advice.largest),
         "useful_from": [{name: _finite(value) for name, value in vars(each).items()} for each in advice.useful],
         "nearest_cases": list(advice.nearest),
+        "rare_classes": RARE,
     }
 
 
@@ -105,7 +115,11 @@ def _show(advice: Any) -> None:
 
     heads = ["model", *(f"ε = {rounded(choice.epsilon)}" for choice in advice.choices)]
     models = zip(*(choice.expectations for choice in advice.choices), strict=True)
-    body = [[row[0].model, *(_per_cent(each) for each in row)] for row in models]
+    body = [
+        [f"{row[0].model}{FIRST if not place else ''}", *(_per_cent(each) for each in row)]
+        for place, row in enumerate(models)
+    ]
+    body.append([f"({advice.largest.model})", *(_per_cent(advice.largest) for _ in advice.choices)])
     tabulate(f"Expected accuracy in per cent: {RANGE}", heads, body, right=heads[1:])
     where = [[each.model, from_where(each)] for each in advice.useful]
     tabulate(USEFUL, ["model", "ε (range in four of five cases)"], where)

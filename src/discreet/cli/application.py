@@ -31,14 +31,17 @@ from discreet.cli import (
     predict,
     reproduce,
     schema,
+    schema_edit,
     score,
     serve,
     service,
     service_demo,
+    split,
     train,
     worker,
 )
 from discreet.cli.outputs import one_line
+from discreet.cli.wording import as_typed
 from discreet.errors import DiscreetError
 
 
@@ -75,7 +78,7 @@ def _in_one_line(debug: bool) -> Iterator[None]:
 def explanation(error: Exception) -> tuple[str, int] | None:
     """Message and exit status of an error that the user can correct; None for any other error."""
     if isinstance(error, DiscreetError):
-        return str(error), 2
+        return as_typed(str(error)), 2
     if hasattr(error, "format_message"):
         command = getattr(getattr(error, "ctx", None), "command_path", "discreet")
         return f"{error.format_message().rstrip('.')}; see `{command} --help`", 2
@@ -146,10 +149,10 @@ def _add_group(name: str, words: str, *commands: Callable[..., None], within: ty
     return group
 
 
-_add(app, demo.demo, train.train, predict.predict, perturb.perturb, score.score, count.count)
+_add(app, demo.demo, split.split, train.train, predict.predict, perturb.perturb, score.score, count.count)
 _add(app, epsilon.epsilon, advise.advise, compare.compare, reproduce.reproduce)
 _add(app, card.card, explain.explain, explain.plot)
-_add_group("schema", "Write and check what is public about a table.", schema.draft, schema.check)
+_add_group("schema", "Write and check what is public about a table.", schema.draft, schema_edit.edit, schema.check)
 _add_group(
     "federated",
     "Train one model with parties that share no rows.",

@@ -35,6 +35,10 @@ def card(
     noise = "repeatable from a seed" if promise["seeded"] else "secure"
     say(f"Noise           {'none' if promise['epsilon'] == 'inf' else noise}")
     say(f"Classes         {', '.join(map(str, content['classes']))}")
+    if "class_weight" in content:
+        told = content["class_weight"]
+        words = told if isinstance(told, str) else ", ".join(f"{label} × {each:g}" for label, each in told.items())
+        say(f"Class weights   {words} (a public parameter)")
     say(f"Columns         {', '.join(content['attributes'])}")
     if content["not_asked"]:
         say(f"Not asked       {', '.join(content['not_asked'])}")

@@ -197,7 +197,7 @@ def _report(cells: Any, failures: Any, written: list[Path]) -> dict[str, Any]:
 def _show(cells: Any) -> None:
     from discreet.research.comparison import summary
 
-    heads = ["data", "model", "ε", "runs", "accuracy", "of noiseless"]
+    heads = ["data", "model", "ε", "runs", "accuracy", "of noiseless", "balanced / rarest found"]
     rows = [
         [
             cell.data,
@@ -206,6 +206,7 @@ def _show(cells: Any) -> None:
             str(cell.runs),
             f"{cell.mean:.3f} ± {cell.deviation:.3f}",
             "" if cell.ratio is None else f"{cell.ratio:.0%}",
+            summary.rates(cell),
         ]
         for cell in cells
     ]

@@ -50,6 +50,9 @@ def count(
     out: Annotated[Path | None, typer.Option(help="Also write the answers to a JSON file.", show_default=False)] = None,
     adjacency: options.Adjacency = None,
     table: options.DataTable = None,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     stream: options.Stream = False,
     ledger: options.OptionalLedger = None,
     limit: options.Limit = None,
@@ -82,14 +85,14 @@ def count(
 
     with paying(ledger, "no count was shown") as payment:
         loss = as_release_epsilon(epsilon)
-        public = public_schema(schema, adjacency, draft_ok)
+        public = inputs.as_written(public_schema(schema, adjacency, draft_ok), delimiter, decimal, encoding)
         asked = _questions(where or [], by or [], questions, public)
         planned(public, asked, loss)
         if out is not None:
             check_out(out, *inputs.data_files(data), inputs.schema_file(schema), ledger, questions, force=force)
-        source = inputs.open_data(data, table, stream=stream)
+        source = inputs.open_data(data, table, stream=stream, dialect=public.dialect)
         check_rows(source, sums=True)
-        inputs.check_structure(source, data, public)
+        inputs.check_structure(source, data, public, table)
         account = as_ledger(payment.open(limit, loss, public.adjacency), loss)
         with counting(source):
             answers = CountDatabase(source, public, ledger=account, random_state=seed).ask(asked, loss)

@@ -14,7 +14,7 @@ import typer
 
 from discreet.cli import options
 from discreet.cli.folder import make_folder
-from discreet.cli.outputs import advise, emit, printable, save_figure, say, tabulate, tabulate_receipt
+from discreet.cli.outputs import advise, check_out, emit, printable, save_figure, say, tabulate, tabulate_receipt
 from discreet.cli.progress import progress_bars
 from discreet.datasets import Columns, built_in
 from discreet.errors import MissingExtra
@@ -25,6 +25,10 @@ NAMES = ("breast-cancer", "digits", "iris", "wine")
 EPSILONS = (0.1, 0.3, 1.0, 3.0, math.inf)
 DRAWS = 5
 """Number of noise draws that each entry of the table averages over: few, so that the demo takes seconds."""
+
+
+FILES = ("model.json", "schema.json", "train.csv", "new.csv", "demo.png")
+"""What the demo writes."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="The folder to write into: picture, model, schema and data.")] = Path(
         "discreet-demo"
     ),
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Train, explain and plot on built-in public data: no files, no network.
@@ -52,6 +57,8 @@ def demo(
       discreet demo --out discreet-demo
     """
     make_folder(out)
+    for name in FILES:
+        check_out(out / name, force=force)
     sets = [_split(name) for name in NAMES]
     scores = list(_scores(sets))
     model = _secure_model(sets[0])
@@ -116,11 +123,11 @@ def _secure_model(each: SplitData) -> Any:
 
 def _write(model: Any, each: SplitData, out: Path) -> list[Path]:
     """Write model, schema and data, and the picture if matplotlib is installed; returns the files."""
-    model.save(out / "model.json")
+    model.save(out / "model.json", overwrite=True)
     each.schema.save(out / "schema.json")
     _write_table(out / "train.csv", each.train, {each.schema.target: each.train_labels})
     _write_table(out / "new.csv", each.test, {})
-    written = [out / name for name in ("model.json", "schema.json", "train.csv", "new.csv")]
+    written = [out / name for name in FILES[:-1]]
     try:
         save_figure(model.plot(10), out / "demo.png")
     except MissingExtra as error:

@@ -20,6 +20,7 @@ def epsilon(
     plot: Annotated[
         Path | None, typer.Option(help="The picture to write: .png, .svg or .pdf.", show_default=False)
     ] = None,
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Say what an epsilon means for one person: how much better a guess can become.
@@ -37,7 +38,7 @@ def epsilon(
 
     if plot is not None:
         check_picture("--plot", plot)
-        check_out(plot)
+        check_out(plot, force=force)
     found = meaning(value, releases)
     if plot is not None:
         from discreet.advice.meaning_picture import draw

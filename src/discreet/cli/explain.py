@@ -38,6 +38,7 @@ def plot(
     model: options.Model,
     out: Annotated[Path, typer.Option(help="The picture to write: .png, .svg or .pdf.", show_default=False)],
     top: Top = None,
+    force: options.Force = False,
 ) -> None:
     """Draw how a model decides.
 
@@ -46,7 +47,7 @@ def plot(
       discreet plot discreet-demo/model.json --out m.png
     """
     check_picture("--out", out)
-    check_out(out, model)
+    check_out(out, model, force=force)
     trained = inputs.load_model(model)
     save_figure(trained.plot() if top is None else trained.plot(top), out)
     advise(f"Picture written to {out}")

@@ -112,6 +112,9 @@ def answer(
         bool, typer.Option("--checked", help="You have compared the invitation's hash with the other parties.")
     ] = False,
     table: options.DataTable = None,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -133,8 +136,9 @@ def answer(
         told = {name: value for name, _, value in (each.partition("=") for each in known or [])}
         public = invited.schema_of(party)
         check_out(out, *inputs.data_files(data), invitation, ledger, secret, force=force)
-        source = inputs.open_data(data, table)
-        inputs.check_structure(source, data, public)
+        read = inputs.as_written(public, delimiter, decimal, encoding)
+        source = inputs.open_data(data, table, dialect=read.dialect)
+        inputs.check_structure(source, data, read, table)
         cost = total([step.epsilon for step in invited.steps(party)])
         asked = "the invitation's epsilon of ", "ask the inviter for a smaller one"
         account = payment.open(limit, cost or invited.epsilon, public.adjacency, *asked)
@@ -193,7 +197,7 @@ def combine(
         except DiscreetError as error:
             raise type(error)(f"{path}: {error}") from None
     model = aggregator.model()
-    model.save(out)
+    model.save(out, overwrite=True)
     if as_json:
         emit({"out": str(out), "answered": aggregator.answered, "missing": aggregator.missing, **card(model)})
         return

@@ -13,18 +13,22 @@ import typer
 
 from discreet.cli import inputs, options
 from discreet.cli.folder import make_folder
-from discreet.cli.outputs import advise, emit, save_figure, say, tabulate
+from discreet.cli.outputs import advise, check_out, emit, save_figure, say, tabulate
 from discreet.cli.progress import progress_bars
 from discreet.datasets import DataSet, load
 from discreet.datasets.collection import read_labelled
 from discreet.errors import MissingExtra, ParameterError
 from discreet.pictures.figure import colours_of, new_figure
+from discreet.pictures.labels import caption, title
 from discreet.storage.writing import whole_file
 
 PUBLIC = (
     "For public data only: rows are counted without protection, the noise is seeded, and these scores are not private. "
     "On private data a simulation would be a release that is not paid for."
 )
+
+FILES = ("simulation.csv", "simulation.png")
+"""What is written into the folder."""
 
 
 def simulate(
@@ -43,6 +47,7 @@ def simulate(
     ] = None,
     model: Annotated[str, typer.Option(help="naive-bayes or one-rule.")] = "naive-bayes",
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn.")] = 0,
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Simulate federated training on public data: local noise, secure sum and training at one place.
@@ -64,6 +69,8 @@ def simulate(
     for setting in settings:
         table.invitation(setting)  # a wrong setting is found before an hour of work
     make_folder(out)
+    for name in FILES:
+        check_out(out / name, force=force)
     advise(PUBLIC)
     lines = []
     with progress_bars() as told:
@@ -102,7 +109,7 @@ def _open(data: str, schema: str | None) -> DataSet:
 
 def _write(lines: Sequence[dict[str, Any]], name: str, out: Path) -> list[Path]:
     """Write the table and, if matplotlib is installed, the figure; returns the files."""
-    files = [out / "simulation.csv"]
+    files = [out / FILES[0]]
     text = io.StringIO()
     writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
     writer.writeheader()
@@ -114,8 +121,8 @@ def _write(lines: Sequence[dict[str, Any]], name: str, out: Path) -> list[Path]:
     except MissingExtra as error:
         advise(f"No figure: {error}")
         return files
-    save_figure(figure, out / "simulation.png")
-    return [*files, out / "simulation.png"]
+    save_figure(figure, out / FILES[1])
+    return [*files, out / FILES[1]]
 
 
 TITLES = {"local-noise": "local noise", "secure-sum": "secure sum", "published": "as published: no guarantee"}
@@ -141,7 +148,8 @@ def draw(lines: Sequence[dict[str, Any]], name: str) -> Any:
         axis.grid(alpha=0.3)
         axis.legend(fontsize="small")
     axes[0].set_ylabel("accuracy on held-out rows")
-    figure.suptitle(f"{name}: federated training (public data; scores not private)", fontsize=10)
+    title(figure, f"{name}: federated training (public data; scores not private)", 10)
+    caption(figure, "Bars: the standard error of the mean over repeats.")
     return figure
 
 

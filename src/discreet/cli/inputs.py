@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import DiscreetError, FileError, ParameterError
+from discreet.errors import DiscreetError, FileError, ParameterError, SchemaError
 from discreet.records import files
-from discreet.records.csv_header import header
 from discreet.records.values import Columns
-from discreet.schema import Schema
+from discreet.schema import Dialect, Schema
 from discreet.sources import Records, Source
 from discreet.sources.database import open_address
 from discreet.sources.file import is_list, listed, open_file
@@ -22,14 +21,29 @@ STRANGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, Recursio
 """What our readers can raise on a JSON file that is not ours."""
 
 
-def open_data(data: Path | Address, table: str | None, *, stream: bool = False) -> Source:
-    """A data file, or a table at the address of a database, as a source."""
+def open_data(
+    data: Path | Address, table: str | None, *, stream: bool = False, dialect: Dialect | None = None
+) -> Source:
+    """A data file, or a table at the address of a database, as a source; `dialect` says how a CSV file is written."""
     if isinstance(data, Address):
         return open_address(data, table, stream=stream)
     if stream:
         raise ParameterError(f"--stream is for tables of a database; {data} is a file: leave --stream out")
     _spare_memory()
-    return open_file(data, table)
+    return open_file(data, table, dialect=dialect)
+
+
+def as_written(schema: Schema, delimiter: str | None, decimal: str | None, encoding: str | None) -> Schema:
+    """The schema, with the dialect of CSV files that the options name; what they leave out stays as the schema says."""
+    return schema.replace(dialect=as_dialect(schema.dialect, delimiter, decimal, encoding))
+
+
+def as_dialect(dialect: Dialect, delimiter: str | None, decimal: str | None, encoding: str | None) -> Dialect:
+    """The dialect, with what the options change in it."""
+    try:
+        return dialect.changed(delimiter=delimiter, decimal=decimal, encoding=encoding)
+    except SchemaError as error:
+        raise ParameterError(f"--{error}") from None
 
 
 def _spare_memory() -> None:
@@ -51,26 +65,26 @@ def data_files(data: Path | Address) -> list[Path]:
     return listed(data) if is_list(data) else [data]
 
 
-def check_structure(source: Source, path: Path | Address, schema: Schema) -> None:
+def check_structure(source: Source, path: Path | Address, schema: Schema, table: str | None = None) -> None:
     """Raise unless the table has the schema's columns; values are not read and not quoted."""
     if isinstance(path, Path):
-        check_header(path, schema)
+        check_header(path, schema, table)
     with _named_errors(path):
         source.check(schema)
 
 
-def check_labelled(source: Source, path: Path | Address, schema: Schema) -> None:
+def check_labelled(source: Source, path: Path | Address, schema: Schema, table: str | None = None) -> None:
     """As `check_structure`, but columns that the schema does not name are passed over, not refused."""
     if isinstance(path, Path):
-        check_header(path, schema)
+        check_header(path, schema, table)
     with _named_errors(path):
         source.check(ignoring_others(schema, source))
 
 
-def structure_of(records: Records, path: Path | Address, schema: Schema) -> Columns:
+def structure_of(records: Records, path: Path | Address, schema: Schema, table: str | None = None) -> Columns:
     """The columns of the data without a record. Raises if a CSV file has no header for this schema."""
     if isinstance(path, Path):
-        check_header(path, schema)
+        check_header(path, schema, table)
     with _named_errors(path):
         return records.structure()
 
@@ -90,12 +104,14 @@ def _named_errors(path: Path | Address) -> Iterator[None]:
     raise FileError(f"cannot read {path}; check that it is complete, and of the format that its name says")
 
 
-def check_header(path: Path, schema: Schema) -> None:
-    """Raise if a CSV file has no header row: its first record must not be taken for column names, which are quoted."""
-    if path.suffix.lower() in files.TEXT_FILES and not {*schema.names, schema.target} & {*header(path)}:
+def check_header(path: Path, schema: Schema, sheet: str | None = None) -> None:
+    """Raise if a file has no header row: its first record must not be taken for column names, which are quoted."""
+    if not files.is_text(path) and not files.is_sheet(path):
+        return
+    if not {*schema.all_names} & files.structure(path, schema.dialect, sheet).keys():
         raise FileError(
             f"the first line of {path} names no column of the schema; need a header row, for instance with "
-            f"{schema.names[0]!r}, and commas between the columns (tabs in a .tsv file)"
+            f"{schema.names[0]!r}, and commas between the columns (tabs in a .tsv file), or --delimiter"
         )
 
 

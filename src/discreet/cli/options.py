@@ -43,7 +43,7 @@ Data = Annotated[
     typer.Argument(
         parser=as_data,
         metavar="DATA",
-        help="A .csv, .parquet or .duckdb file, or an address: postgresql://…, spark://…, sc://…",
+        help="A .csv, .csv.gz, .xlsx, .parquet or .duckdb file, or an address: postgresql://…, spark://…, sc://…",
         show_default=False,
     ),
 ]
@@ -53,10 +53,17 @@ OptionalData = Annotated[
         parser=as_data, metavar="[DATA]", help="A file or database whose columns must fit.", show_default=False
     ),
 ]
-DataInFile = Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)]
+DataInFile = Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .xlsx or .parquet file.", show_default=False)]
 DataTable = Annotated[
-    str | None, typer.Option("--table", help="The table to read, if the data are a database or a .duckdb file.")
+    str | None,
+    typer.Option("--table", help="The table of a database or a .duckdb file, or the sheet of an .xlsx file."),
 ]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(help="What separates the columns of a CSV file: ';', '|' or tab; default: as its first line tells."),
+]
+Decimal = Annotated[str | None, typer.Option(help="The decimal mark of numbers in a CSV file: '.' or ','.")]
+Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file, such as latin-1; default: utf-8.")]
 Stream = Annotated[
     bool, typer.Option("--stream", help="Let rows travel from the database to this process, for models that need them.")
 ]

@@ -49,14 +49,16 @@ def emit(content: Any) -> None:
     typer.echo(text)
 
 
-def tabulate(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:
+def tabulate(
+    title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = (), *, on: Console = paper
+) -> None:
     """Print a table; the columns named in `right` are aligned to the right."""
     table = Table(title=printable(title), title_justify="left", title_style="bold")
     for head in heads:
         table.add_column(printable(head), justify="right" if head in right else "left", overflow="fold")
     for row in rows:
         table.add_row(*map(printable, row))
-    paper.print(table)
+    on.print(table)
 
 
 def tabulate_charges(charges: Sequence[Charge]) -> None:

@@ -18,10 +18,9 @@ from discreet.cli.train import public_schema
 from discreet.errors import FileError, SchemaError
 from discreet.privacy.epsilon import as_epsilon
 from discreet.privacy.ledger import Ledger
-from discreet.records.csv_columns import delimiter_of
 from discreet.records.csv_header import names_in
-from discreet.records.files import TEXT_FILES, is_text
-from discreet.schema import Schema
+from discreet.records.csv_opening import TEXT_FILES, delimiter_of
+from discreet.schema import Dialect, Schema
 from discreet.schema.columns import Categorical, text_of
 from discreet.sources import check_rows
 from discreet.storage.writing import whole_file
@@ -42,6 +41,9 @@ def perturb(
         int | None, typer.Option(help="Number of values released per record, label included; default: all.")
     ] = None,
     table: options.DataTable = None,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     stream: options.Stream = False,
     ledger: options.OptionalLedger = None,
     limit: options.Limit = None,
@@ -67,16 +69,17 @@ def perturb(
 
     with paying(ledger, "no table was written") as payment:
         loss = as_epsilon(epsilon)
-        public = public_schema(schema, adjacency, draft_ok)
+        read = inputs.as_written(public_schema(schema, adjacency, draft_ok), delimiter, decimal, encoding)
+        public = read.replace(dialect=Dialect())  # the table that is written has commas and decimal points
         perturbation = LocalPerturbation(public, epsilon=loss, components=components, random_state=seed)
         perturbation.check_parameters()
         check_out(out, *inputs.data_files(data), inputs.schema_file(schema), ledger, force=force)
         check_out(receipt_path(out), *inputs.data_files(data), inputs.schema_file(schema), ledger, force=force)
-        if not is_text(out):
+        if out.suffix.lower() not in TEXT_FILES:
             raise FileError(f"{out}: the table is written as CSV; need a name that ends in {', '.join(TEXT_FILES)}")
-        source = inputs.open_data(data, table, stream=stream)
+        source = inputs.open_data(data, table, stream=stream, dialect=read.dialect)
         check_rows(source)
-        inputs.check_structure(source, data, public)
+        inputs.check_structure(source, data, read, table)
         _check_texts(out, public)
         payment.open(limit, loss, public.adjacency)
         with whole_file(out) as file, counting(source, "perturbing"):
@@ -125,7 +128,7 @@ def _is_read_back(names: list[str], out: Path) -> bool:
     _writer(heading, out).writerow(names)
     line = heading.getvalue().encode("utf-8", "replace").removesuffix(b"\n")
     try:
-        return b"\n" not in line and names_in(line, out) == names
+        return b"\n" not in line and names_in(line, out, Dialect(delimiter_of(out).decode())) == names
     except FileError:
         return False
 

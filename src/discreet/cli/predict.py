@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +15,10 @@ from discreet.cli import inputs, options
 from discreet.cli.outputs import advise, check_out, emit
 from discreet.cli.tables import Rows, check_table, counting_rows, typed, write_csv, write_table
 from discreet.errors import DataError, ParameterError
+from discreet.records.csv_columns import swapped
 from discreet.records.values import Columns
 from discreet.sources import as_records, finish
+from discreet.sources.csv import CsvSource
 
 
 def predict(
@@ -30,7 +32,11 @@ def predict(
         list[str] | None, typer.Option(help="A column of the data to copy, such as an identifier; repeat for more.")
     ] = None,
     table: options.DataTable = None,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     stream: options.Stream = False,
+    force: options.Force = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON: a list of records, or with --out a summary.")
     ] = False,
@@ -48,19 +54,21 @@ def predict(
     if proba and not trained.probabilistic:
         raise ParameterError(f"--proba: a model of kind {trained.kind} gives no probabilities; leave --proba out")
     if out is not None:
-        check_out(out, model, *inputs.data_files(data))
+        check_out(out, model, *inputs.data_files(data), force=force)
         check_table(out)
-    source = inputs.open_data(data, table, stream=stream)
+    read = inputs.as_written(trained.schema_, delimiter, decimal, encoding)
+    source = inputs.open_data(data, table, stream=stream, dialect=read.dialect)
     try:
         records, kept = as_records(source), keep or []
-        columns = inputs.structure_of(records, data, trained.schema_)
+        columns = inputs.structure_of(records, data, read, table)
         for name in kept:
             if name not in columns:
                 raise DataError(f"--keep={name!r}: {data} has no such column; check the name")
         trained.predict(_known(columns, trained))  # raises if the columns do not fit, before a record is read
         written = _structure(trained, proba, {name: columns[name] for name in kept})
         blocks = records.values(_wanted(trained, kept), trained.schema_.numeric_names - {*kept})
-        predictions = _predictions(trained, blocks, proba, kept)
+        commas = set() if read.dialect.decimal == "." or not isinstance(source, CsvSource) else {*kept}
+        predictions = _predictions(trained, blocks, proba, kept, commas & trained.schema_.numeric_names)
         if out is None:
             _print(predictions, list(written), as_json=as_json)
             return
@@ -89,10 +97,15 @@ def _structure(model: Any, proba: bool, kept: Columns) -> Columns:
     return {**kept, "prediction": typed(model.classes_), **added}
 
 
-def _predictions(model: Any, blocks: Iterable[Columns], proba: bool, kept: list[str]) -> Iterator[Rows]:
-    """The columns to keep, the class of each record and, with `proba`, the probability of each class."""
+def _predictions(
+    model: Any, blocks: Iterable[Columns], proba: bool, kept: list[str], commas: Collection[str]
+) -> Iterator[Rows]:
+    """The columns to keep, the class of each record and, with `proba`, the probability of each class.
+
+    `commas` are the columns to keep whose texts are numbers with a decimal comma.
+    """
     for block in blocks:
-        known = _known(block, model)
+        known = {name: swapped(each) if name in commas else each for name, each in _known(block, model).items()}
         rows = {name: _kept(block[name]) for name in kept} | {"prediction": model.predict(known).tolist()}
         if proba:
             for label, column in zip(model.classes_.tolist(), model.predict_proba(known).T, strict=True):

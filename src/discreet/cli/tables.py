@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.cli.outputs import notes
 from discreet.errors import FileError, MissingExtra
-from discreet.records.csv_columns import delimiter_of
+from discreet.records.csv_opening import delimiter_of
 from discreet.records.files import PARQUET_FILES
 from discreet.storage.writing import whole_file
 

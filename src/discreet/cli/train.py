@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import inputs, options
-from discreet.cli.accounts import Payment, as_dict, paying
+from discreet.cli.accounts import Payment, as_dict, open_ledger, paying
+from discreet.cli.dry_run import show_dry_run
 from discreet.cli.outputs import advise, check_out, emit, say, say_remarks, tabulate_receipt
 from discreet.cli.progress import counting
 from discreet.errors import ParameterError, SchemaError
@@ -35,12 +36,22 @@ def train(
             "--with", metavar="NAME=VALUE", help="A parameter of the named model, such as max_depth=3; repeat for more."
         ),
     ] = None,
+    class_weight: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WEIGHT", help="balanced, to find rare classes too; or CLASS=NUMBER; repeat for more."),
+    ] = None,
     table: options.DataTable = None,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     stream: options.Stream = False,
     ledger: options.OptionalLedger = None,
     limit: options.Limit = None,
     seed: options.Seed = None,
     draft_ok: options.DraftOk = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be read, spent and released, and stop: no value is read.")
+    ] = False,
     clear: Annotated[bool, typer.Option("--clear", help="Search bee-rules on unperturbed data: no guarantee.")] = False,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -60,42 +71,54 @@ def train(
       random-forest  n_trees=3, max_depth=3
       svm            select=8, leaves=0, knots=4, regularisation=10
       bee-rules      strategy=one-rule, n_rules=3
+    --class-weight is for auto, naive-bayes, decision-tree, random-forest and, for two classes, svm.
 
     \b
     Example, after `discreet demo`:
       discreet train discreet-demo/train.csv --schema discreet-demo/schema.json \\
         --epsilon 1 --out m.json --ledger ledger.jsonl --limit 2
       discreet train discreet-demo/train.csv --schema discreet-demo/schema.json \\
-        --epsilon 1 --out tree.json --model decision-tree --with max_depth=3
+        --epsilon 1 --out tree.json --model decision-tree --with max_depth=3 \\
+        --class-weight balanced
+      discreet train discreet-demo/train.csv --schema discreet-demo/schema.json \\
+        --epsilon 1 --out m2.json --dry-run
       discreet train postgresql://host/database --table clinic.patients --schema schema.json \\
         --epsilon 1 --out m.json --model naive-bayes
       discreet train spark://host:7077 --table registry.patients --schema schema.json \\
         --epsilon 1 --out m.json --model decision-tree
     """
     if model == "bee-rules":
-        price = epsilon, adjacency, ledger, limit
+        price = epsilon, adjacency, ledger, limit, dry_run or None
+        _weights(class_weight, model)
         if isinstance(data, Address):
             raise ParameterError(f"--model bee-rules is searched on a file that `discreet perturb` wrote; got {data}")
-        _train_rules(data, out, schema, settings or [], seed, clear, force, as_json, price)
+        written = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+        _train_rules(data, out, schema, settings or [], seed, clear, force, as_json, price, written)
         return
     if schema is None or epsilon is None or clear:
         missing = "--clear is for --model bee-rules" if clear else "add --schema FILE and --epsilon NUMBER"
         raise ParameterError(f"--model {model} needs a schema and an epsilon; {missing}")
     with paying(ledger, "no model was written") as payment:
         loss = as_epsilon(epsilon)
-        public = public_schema(schema, adjacency, draft_ok)
-        estimator = _estimator(model, settings or [], seed, schema=public, epsilon=loss)
+        public = inputs.as_written(public_schema(schema, adjacency, draft_ok), delimiter, decimal, encoding)
+        weighing = _weights(class_weight, model)
+        estimator = _estimator(model, settings or [], seed, schema=public, epsilon=loss, **weighing)
         check_out(out, *inputs.data_files(data), inputs.schema_file(schema), ledger, force=force)
-        source = inputs.open_data(data, table, stream=stream)
+        source = inputs.open_data(data, table, stream=stream, dialect=public.dialect)
         if not estimator.by_counts:
             check_rows(source, sums=estimator.by_sums)
-        inputs.check_structure(source, data, public)
+        inputs.check_structure(source, data, public, table)
+        if dry_run:
+            show_dry_run(
+                estimator, data, out, open_ledger(ledger, limit, loss, public.adjacency, make=False), ledger, as_json
+            )
+            return
         payment.open(limit, loss, public.adjacency)
         if not as_json:
             _hint(loss, public, is_kept=ledger is not None)
         with counting(source):
             estimator.fit_from(source, ledger=payment.ledger)
-        estimator.save(out)
+        estimator.save(out, overwrite=True)  # checked above; it is paid for now
         payment.outcome = f"the model is in {out}"
         if as_json:
             emit(_report(estimator, out, payment.ledger))
@@ -143,6 +166,7 @@ def _train_rules(
     force: bool,
     as_json: bool,
     unwanted: tuple[object, ...],
+    written: dict[str, str | None],
 ) -> None:
     """Train rules on a perturbed table, or on unperturbed data; this costs no epsilon."""
     from discreet.cli.train_rules import PRICELESS, fit_rules
@@ -150,8 +174,8 @@ def _train_rules(
     if any(each is not None for each in unwanted):
         raise ParameterError(PRICELESS)
     check_out(out, data, None if schema is None else inputs.schema_file(schema), force=force)
-    estimator = fit_rules(_estimator("bee-rules", settings, seed), data, schema, clear)
-    estimator.save(out)
+    estimator = fit_rules(_estimator("bee-rules", settings, seed), data, schema, clear, written)
+    estimator.save(out, overwrite=True)
     if as_json:
         emit(_report(estimator, out, None))
         return
@@ -178,6 +202,19 @@ def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -
     estimator.set_params(random_state=seed, **given)
     estimator.check_parameters()  # before a ledger is opened
     return estimator
+
+
+def _weights(given: list[str] | None, model: str) -> dict[str, Any]:
+    """The weights of the classes, as the parameter of a model; none if none were given."""
+    from discreet.models.parameter_texts import read_weights
+
+    if not given:
+        return {}
+    if model in ("one-rule", "bee-rules"):
+        raise ParameterError(
+            f"--class-weight: {model} weighs no classes; use auto, naive-bayes, decision-tree, random-forest or svm"
+        )
+    return {"class_weight": read_weights(given)}
 
 
 def _report(model: Any, out: Path, ledger: Ledger | None) -> dict[str, Any]:

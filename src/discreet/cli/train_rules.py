@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from discreet.cli import inputs
@@ -12,22 +14,34 @@ from discreet.records.files import checked, read_columns
 
 PRICELESS = (
     "bee-rules cost no epsilon: they keep the guarantee that `discreet perturb` paid for; leave --epsilon, --ledger, "
-    "--limit and --adjacency out"
+    "--limit, --adjacency and --dry-run out"
 )
 
 
-def fit_rules(estimator: Any, data: Path, schema: str | None, clear: bool) -> Any:
+def fit_rules(
+    estimator: Any,
+    data: Path,
+    schema: str | None,
+    clear: bool,
+    written: Mapping[str, str | None] = MappingProxyType({}),
+) -> Any:
     """Fit bee rules on a table with its receipt or, with `clear`, on unperturbed data: then nothing is guaranteed."""
     from discreet.perturbation.perturbed_table import read_perturbed, receipt_path
 
     if clear:
         if schema is None:
             raise ParameterError("--clear needs the table's schema; add --schema FILE")
-        estimator.set_params(schema=inputs.load_schema(schema))
+        given = [written.get(name) for name in ("delimiter", "decimal", "encoding")]
+        public = inputs.as_written(inputs.load_schema(schema), *given)
+        estimator.set_params(schema=public)
         estimator.check_parameters()
         inputs.check_header(checked(data), estimator.schema)
         with notes.status("searching rules"):
-            return estimator.fit(read_columns(data))
+            return estimator.fit(read_columns(data, public.dialect, public.numeric_names))
+    if any(written.values()):
+        raise ParameterError(
+            "a perturbed table has commas and decimal points; leave --delimiter, --decimal and --encoding out"
+        )
     if schema is not None:
         raise ParameterError("a perturbed table has its schema in its receipt; leave --schema out")
     try:

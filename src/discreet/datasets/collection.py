@@ -113,7 +113,7 @@ def read_labelled(path: Path, schema: Schema, about_target: str) -> DataSet:
 
     `about_target` ends the message if that column is missing: who names the target, and what to do.
     """
-    columns = read_columns(path)
+    columns = read_columns(path, schema.dialect, schema.numeric_names)
     if schema.target not in columns:
         raise FileError(f"{path} has no column {schema.target!r}, {about_target}")
     labels = columns.pop(schema.target)

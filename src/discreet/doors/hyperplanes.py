@@ -110,3 +110,17 @@ def separate(
 def check_affordable(schema: Schema, query: Hyperplanes, epsilon: Epsilon, huber: float, strength: float) -> None:
     """Raise ParameterError if epsilon is too small for these hyperplanes; nothing is read or charged."""
     _steps(query, schema, epsilon, huber, strength)
+
+
+def weight_deviation(schema: Schema, query: Hyperplanes, epsilon: Epsilon, huber: float, strength: float) -> float:
+    """About the largest standard deviation that noise gives a weight; a function of public things alone.
+
+    The noise b of the gradient moves the minimiser by b divided by the curvature of the objective, which is at least
+    that of the penalty, mu; records add to it, so that weights about which many records speak move less. Lattice noise
+    comes on top.
+    """
+    if epsilon == math.inf:
+        return 0.0
+    plane, point = _steps(query, schema, epsilon, huber, strength)
+    moved = math.sqrt(plane.mechanism.largest_variance) / plane.mechanism.mu
+    return math.hypot(moved, math.ldexp(math.sqrt(point.mechanism.variance), -query.bits))

@@ -90,6 +90,8 @@ class Greedy:
     score: str
     levels: tuple[Epsilon, ...]
     leaves: Epsilon | None
+    weights: tuple[int, ...] | None = None
+    """Weights of the classes in the score, public (proof in SplitScore.weighted); None for equal ones."""
 
     def cells(self) -> list[Cells]:
         """The cells of all candidate splits."""
@@ -97,7 +99,7 @@ class Greedy:
 
     def steps(self, schema: Schema) -> list[AnyStep]:
         """One step per level, and one for the leaves if they are counted."""
-        unit, depth = SCORES[self.score].sensitivity, len(self.levels)
+        unit, depth = SCORES[self.score].weighted(self.weights).sensitivity, len(self.levels)
         choices = []
         for level, share in enumerate(self.levels, 1):
             words = f"level {level} of {depth}: best of {len(self.splits)} splits"
@@ -114,7 +116,7 @@ class Greedy:
         self, records: TreeRecords, choices: Sequence[AnyStep], schema: Schema, rng: Randomness
     ) -> tuple[Tree, Placed]:
         """The tree that the steps of the levels choose, which may be published, and the records at its leaves."""
-        candidates, score = Candidates(self.splits), SCORES[self.score]
+        candidates, score = Candidates(self.splits), SCORES[self.score].weighted(self.weights)
         levels: list[list[Node]] = []
         boxes: list[Box | None] = [{}]  # None: below a leaf, to the right, where no record goes
         placed = records.at_the_top()

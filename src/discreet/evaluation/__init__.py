@@ -1,4 +1,4 @@
-"""How accurate a model is on private records, as a number that can be published."""
+"""How good a model is on private records, as numbers that can be published."""
 
 from discreet.evaluation.accuracy import (
     Accuracy,
@@ -8,5 +8,17 @@ from discreet.evaluation.accuracy import (
     evaluate_file,
     evaluate_from,
 )
+from discreet.evaluation.confusion import ClassFigures, Confusion
+from discreet.evaluation.intervals import Estimate
 
-__all__ = ["Accuracy", "AccuracyGuarantee", "check_options", "evaluate", "evaluate_file", "evaluate_from"]
+__all__ = [
+    "Accuracy",
+    "AccuracyGuarantee",
+    "ClassFigures",
+    "Confusion",
+    "Estimate",
+    "check_options",
+    "evaluate",
+    "evaluate_file",
+    "evaluate_from",
+]

@@ -18,7 +18,7 @@ from typing import Any
 from discreet.errors import DiscreetError, FileError, ParameterError
 from discreet.federated.dealing import FEWEST_PARTIES, hand, hand_size
 from discreet.models.naive_bayes import plan as naive_bayes_plan
-from discreet.privacy.epsilon import Epsilon, as_epsilon
+from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.polya import PolyaShare
 from discreet.privacy.steps import Step, laplace_steps, split_by_weight, split_evenly
@@ -241,7 +241,7 @@ def invite(
     """
     columns = {name: tuple(own) for name, own in parties.items()} if isinstance(parties, Mapping) else {}
     invitees = tuple(Invitee(name, columns.get(name, ()), (keys or {}).get(name, "")) for name in parties)
-    price = as_epsilon(epsilon)
+    price = as_release_epsilon(epsilon)
     if price == math.inf:
         raise ParameterError("epsilon=inf; a round without noise is not private: use a finite epsilon")
     DiscreteLaplace.calibrated(price, 1)  # raises if even one table could not be answered at this epsilon

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
 from discreet.models import saving
+from discreet.models.class_weights import check_class_weight
 from discreet.models.count_database import CountsByQuery, is_count_database
 from discreet.models.public_data import (
     accept_any_table,
@@ -35,8 +36,9 @@ from discreet.privacy.ledger import Ledger, as_ledger
 from discreet.privacy.randomness import Randomness, as_rng
 from discreet.queries.added_scores import AddedScores
 from discreet.queries.trees import Tree
+from discreet.records.chosen_columns import check_places
 from discreet.records.encoding import Cells, Codes, class_codes
-from discreet.records.tables import as_vector, check_stored_types
+from discreet.records.tables import as_vector
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source, check_rows, finish
@@ -152,6 +154,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, self.fitted)
         if isinstance(self.schema, str):
             X = checked_public(X, width=len(self.schema_.columns), kind=type(self).__name__)
+        check_places(X, self.schema_)
         return self._scores(X)
 
     def _joined(self, X: Any) -> Matrix:
@@ -191,6 +194,8 @@ class PrivateClassifier(Classifier):
 
     epsilon: Any
     random_state: Any
+    class_weight: Any = None
+    """None for all families that do not weigh classes."""
 
     asked_cells: TellCells
     _added: TellScores
@@ -210,7 +215,6 @@ class PrivateClassifier(Classifier):
         """
         self.check_parameters()
         X, y, schema = with_schema(X, y, self.schema, type(self).__name__)
-        check_stored_types(X, y, schema)
         return self._fit(MemorySource(X, y), schema, ledger)
 
     def fit_from(self, source: Source | CountsByQuery, *, ledger: Ledger | None = None) -> Self:
@@ -226,6 +230,7 @@ class PrivateClassifier(Classifier):
         return self._fit(source, schema_for_source(source, self.schema), ledger)
 
     def _fit(self, source: Source, schema: Schema, ledger: Ledger | None) -> Self:
+        self.check_weights(schema)
         epsilon = as_epsilon(self.epsilon)
         account = as_ledger(ledger, epsilon)
         account.check(epsilon, schema.adjacency)
@@ -245,6 +250,10 @@ class PrivateClassifier(Classifier):
         schema = database.schema
         if not isinstance(self.schema, Schema) or self.schema.hash != schema.hash:
             raise ParameterError("the model has another schema than the count database; use the schema of the database")
+        own = getattr(database, "ledger", None)  # of a service, the accounts are checked there, request by request
+        if isinstance(own, Ledger):
+            own.check(as_epsilon(self.epsilon), schema.adjacency)  # a fit that cannot finish spends nothing
+        self.check_weights(schema)
         noisy = self._learn_by_counts(database, schema, as_epsilon(self.epsilon), f"{self.kind} for {schema.target}")
         return self._make(noisy, schema)
 
@@ -264,6 +273,7 @@ class PrivateClassifier(Classifier):
     def _make(self, noisy: NoisyStatistics, schema: Schema) -> Self:
         """Build the model. It counts as fitted only once all is set: an interruption leaves no half-changed model."""
         noisy.check(schema)
+        self.check_weights(schema)
         guarantee = Guarantee.of(noisy.receipt, schema)
         self.__dict__.pop(self.fitted, None)
         self.schema_, self.receipt_, self.guarantee_ = schema, noisy.receipt, guarantee
@@ -272,10 +282,13 @@ class PrivateClassifier(Classifier):
         self.noisy_ = noisy
         return self
 
-    def save(self, path: str | Path) -> None:
-        """Write the model with its card to a JSON file; `discreet.load` reads it."""
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model with its card to a JSON file; `discreet.load` reads it.
+
+        A file that exists is kept, and an error raised, unless `overwrite` is set: it may have cost budget.
+        """
         check_is_fitted(self, self.fitted)
-        saving.save(self, path)
+        saving.save(self, path, overwrite=overwrite)
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
@@ -283,3 +296,8 @@ class PrivateClassifier(Classifier):
         as_epsilon(self.epsilon)
         super().check_parameters()
         as_release_epsilon(self.epsilon)
+        self.check_weights(self.schema)
+
+    def check_weights(self, schema: Schema | str) -> None:
+        """Raise ParameterError unless the weights of the classes fit the schema, and this family can use them."""
+        check_class_weight(self.class_weight, schema)

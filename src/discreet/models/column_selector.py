@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.models.public_data import accept_any_table, checked_public
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.receipt import Receipt
+from discreet.records.chosen_columns import Choice, check_price, mark
 from discreet.records.tables import Table, as_frame, as_matrix, check_records
 from discreet.schema import Paid, Schema
 
@@ -41,8 +42,8 @@ def narrowed(schema: Schema, names: Sequence[str], guarantee: Guarantee) -> Sche
     )
 
 
-class ColumnSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A selector: `transform` keeps the chosen columns, `selected_schema_` carries the choice and its cost on."""
+class _Narrowing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A selector without the mark: scikit-learn puts what this `transform` returns into the container of set_output."""
 
     schema: Schema | str
 
@@ -52,15 +53,12 @@ class ColumnSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.columns_ = list(names)
         self.guarantee_, self.receipt_ = guarantee, receipt
         self.selected_schema_ = narrowed(schema, self.columns_, guarantee)
+        self._chosen_from = self.schema if isinstance(self.schema, Schema) else schema
         self.n_features_in_ = len(schema.columns)
         self.feature_names_in_ = np.array(schema.names, dtype=object)
 
     def transform(self, X: Any) -> Any:
-        """Return the chosen columns of X, in the order of the schema and in the same kind of container as X.
-
-        A list of dicts becomes a mapping of columns instead: a model of the whole schema would read shorter dicts as
-        records with missing values, and would not notice that columns had been chosen.
-        """
+        """Return the chosen columns of X."""
         check_is_fitted(self, "columns_")
         if isinstance(self.schema, str):
             X = checked_public(X, width=self.n_features_in_, kind=type(self).__name__)
@@ -94,6 +92,21 @@ class ColumnSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = accept_any_table(super().__sklearn_tags__())
         tags.target_tags.required = True
         return tags
+
+
+class ColumnSelector(_Narrowing):
+    """A selector: `transform` keeps the chosen columns; `selected_schema_`, and the mark on every table that
+    `transform` returns, carry the choice and its cost on to the next step of a pipeline."""
+
+    def transform(self, X: Any) -> Any:
+        """Return the chosen columns of X, in the order of the schema and in the same kind of container as X.
+
+        A list of dicts becomes a mapping of columns instead: a model of the whole schema would read shorter dicts as
+        records with missing values, and would not notice that columns had been chosen.
+        """
+        kept = super().transform(X)  # first: it raises NotFittedError
+        check_price(X, self.schema_)  # else the new mark would hide what an older one says
+        return mark(kept, Choice(self._chosen_from, self.selected_schema_))
 
 
 def _columns(frame: nw.DataFrame[Any], names: Sequence[str]) -> Any:

@@ -15,11 +15,12 @@ from discreet.doors.choice import select
 from discreet.doors.counts import release
 from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
-from discreet.models import explanation
+from discreet.models import explanation, rule_picture
 from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.count_database import CountsByQuery, ask_steps, choosing, rehearse_steps
 from discreet.models.explanation import Evidence
 from discreet.models.parameter_checks import check_integer
+from discreet.models.rule_lines import RuleLine, lines_of, weak_cells
 from discreet.models.tabular import LEAST_PSEUDO_RECORDS, ColumnScores, Model, normalised, sorted_classes
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
@@ -151,30 +152,35 @@ class OneRule(PrivateClassifier):
         return [each.evidence(self.schema_) for each in self._model.columns], totals / totals.sum()
 
     def explain(self, top: int | None = None) -> str:
-        """Return the rule as text, one line per value of the column."""
+        """Return the rule as text, one line per value of the column, and what in it may be noise."""
+        relation = "in" if isinstance(self.schema_[self.attribute_], Numeric) else "="
+        told = [
+            f"IF {self.attribute_} {relation} {line.value} THEN {self.schema_.target} = "
+            f"{self.classes_[line.winner]}  ({line.told()})"
+            for line in self._lines()
+        ]
+        return "\n".join(told[:top])
+
+    def _lines(self) -> list[RuleLine]:
+        """What the rule says of each value, and how much of that may be noise."""
         check_is_fitted(self, "noisy_")
         (column,) = self._model.columns
-        names = column.evidence(self.schema_).cells
-        probabilities = np.exp(normalised(column.by_cell))
-        is_number = isinstance(self.schema_[self.attribute_], Numeric)
-        relation = "in" if is_number else "="
-        lines = [
-            f"IF {self.attribute_} {relation} {name} THEN {self.schema_.target} = "
-            f"{self.classes_[int(np.argmax(row))]}  ({row.max():.0%})"
-            for name, row in zip(names, probabilities, strict=True)
-        ]
-        return "\n".join(lines[:top])
+        _, places = sorted_classes(self.schema_)
+        _, table = _chosen(self.noisy_)
+        return lines_of(column.evidence(self.schema_).cells, np.exp(normalised(column.by_cell)), table, places)
 
     def content(self, top: int = 10) -> dict[str, Any]:
-        """Return the same as plain data."""
+        """Return the same as plain data: every line of the rule, and how much more likely its values are in a class."""
         evidence, prior = self.evidence()
-        return explanation.content(evidence, prior, self.classes_.tolist(), top)
+        lines = [line.to_dict(self.classes_.tolist()) for line in self._lines()]
+        told = explanation.content(evidence, prior, self.classes_.tolist(), top)
+        return {**told, "column": self.attribute_, "rule": lines}
 
-    def plot(self, top: int = 10) -> Any:
-        """Draw the rule with matplotlib."""
-        evidence, prior = self.evidence()
+    def plot(self, top: int | None = None) -> Any:
+        """Draw the rule with matplotlib: the class and the shares of each value, or of the first `top`."""
         title = f"{self.schema_.target} by {self.attribute_} ({self.guarantee_.in_short()})"
-        return explanation.draw(evidence, prior, self.classes_.tolist(), title, top)
+        lines, classes = self._lines()[:top], self.classes_.tolist()
+        return rule_picture.draw(lines, classes, self.attribute_, self.schema_.target, title)
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
@@ -221,9 +227,7 @@ def _log_class_probabilities(table: NoisyTable) -> Matrix:
     deviation = math.sqrt(table.variance)
     pseudo = max(deviation / math.sqrt(2), LEAST_PSEUDO_RECORDS)
     overall = counts.sum(axis=1)
-    totals = np.asarray(table.values, dtype=np.float64).sum(axis=0)
-    weak = totals < 2 * deviation * math.sqrt(len(counts)) if deviation else totals <= 0
-    filled = np.where(weak, overall[:, None], counts) + pseudo
+    filled = np.where(weak_cells(table), overall[:, None], counts) + pseudo
     return np.asarray(np.log(filled / filled.sum(axis=0)))
 
 

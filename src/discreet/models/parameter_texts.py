@@ -47,6 +47,29 @@ def _value(text: str) -> Any:
     return {"true": True, "false": False, "none": None}.get(text.casefold(), text)
 
 
+def read_weights(texts: Sequence[str]) -> str | dict[str, float]:
+    """Weights of classes as people write them: `balanced`, or a number for each of some classes.
+
+    >>> read_weights(["balanced"]), read_weights(["yes=10", "no = 1"])
+    ('balanced', {'yes': 10.0, 'no': 1.0})
+    """
+    if list(texts) == ["balanced"]:
+        return "balanced"
+    found: dict[str, float] = {}
+    for text in texts:
+        label, equals, number = (part.strip() for part in text.rpartition("="))
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = float("nan")
+        if not equals or not label or not weight > 0:
+            raise ParameterError(f"class weight {text!r}; need 'balanced' alone, or CLASS=NUMBER, such as yes=10")
+        if label in found:
+            raise ParameterError(f"class weight {text!r}: {label} has a weight already; give one")
+        found[label] = weight
+    return found
+
+
 def split_names(text: str) -> list[str]:
     """Split a list at its commas, except at those inside parentheses.
 

@@ -10,8 +10,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from discreet.errors import ParameterError
+from discreet.records.chosen_columns import schema_for
 from discreet.records.drafting import schema_from_data
-from discreet.records.tables import as_frame
+from discreet.records.tables import as_frame, check_stored_types
 from discreet.schema import Schema
 from discreet.sources import Source
 
@@ -23,9 +24,14 @@ def check_schema_parameter(schema: object) -> None:
 
 
 def with_schema(X: Any, y: Any, schema: Schema | str, kind: str) -> tuple[Any, Any, Schema]:
-    """Return X, y and the given schema; for "from-data", checked X and y and a schema read off them."""
+    """Return X, y and the given schema; for "from-data", checked X and y and a schema read off them.
+
+    If a selector chose the columns of X from those of the schema, it is the schema of these columns, with their price.
+    """
     if isinstance(schema, Schema):
-        return X, y, schema
+        known = schema_for(X, schema)
+        check_stored_types(X, y, known)
+        return X, y, known
     X, y = checked_public(X, y, kind=kind)
     return X, y, schema_from_data(X, y)
 

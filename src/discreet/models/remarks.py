@@ -33,11 +33,13 @@ FEW = 0.75
 """If less than this share of the declared records has a listed class, the names of the classes are worth a look."""
 MOST = 0.5
 """If more than this share of the records lies outside a column's list, its categories are worth a look."""
-NEARLY_ALL, NARROW = 0.9, 0.2
+NEARLY_ALL, NARROW = 0.97, 0.2
 """If more than this share of the records lies where missing numbers are put, the column is worth a look; but only if
-the bins there are at most this share of its range, so that few columns have most of their numbers there."""
-ALONE = 0.02
-"""If all classes but one together have less than this share of the records, there is nothing to tell apart."""
+the bins there are at most this share of its range, so that few columns have most of their numbers there. (Nine in ten
+numbers of an accelerometer at rest do: benchmarks/remarks.py.)"""
+ALONE, HARDLY_ANY = 0.02, 0.1
+"""If all classes but one together have less than the first share of the records, there is nothing to tell apart; nor if
+they have less than the second, and the noise hides whether there are any."""
 
 
 NEGLIGIBLE = 1e-9
@@ -126,7 +128,8 @@ def _about_classes(noisy: NoisyStatistics, schema: Schema, records: Estimate) ->
     largest = max(range(len(by_class)), key=lambda place: by_class[place].value)
     others = [each for place, each in enumerate(by_class) if place != largest]
     rest = Estimate(sum(each.value for each in others), sum(each.variance for each in others))
-    if rest.is_below(ALONE * records.value):
+    hidden = rest.is_below(HARDLY_ANY * records.value) and not rest.is_above(0)
+    if rest.is_below(ALONE * records.value) or hidden:
         yield f"Nearly all records are of class {schema.classes[largest]}, so there is nothing to tell apart; {check}"
 
 

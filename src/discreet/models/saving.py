@@ -10,6 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Protocol
 
+from discreet.errors import FileError
+from discreet.models.class_weights import plain
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.receipt import Receipt
 from discreet.queries.hyperplanes import Hyperplanes
@@ -42,6 +44,10 @@ def to_dict(model: SavedModel) -> dict[str, Any]:
     }
     if "epsilon" in parameters:
         parameters["epsilon"] = str(model.receipt_.epsilon)
+    if parameters.get("class_weight") is None:
+        parameters.pop("class_weight", None)  # files without weights can be read by earlier versions too
+    else:
+        parameters["class_weight"] = plain(parameters["class_weight"])
     parameters["random_state"] = None
     content = {
         "model": model.kind,
@@ -72,6 +78,7 @@ def card(model: SavedModel) -> dict[str, Any]:
     return {
         "model": model.kind,
         **picked,
+        **({"class_weight": plain(weight)} if (weight := getattr(model, "class_weight", None)) is not None else {}),
         "target": schema.target,
         "classes": list(schema.classes),
         "attributes": [name for name in schema.names if name in asked],
@@ -90,6 +97,8 @@ def _columns(query: Any, schema: Schema) -> list[str]:
     return list(query.columns) if hasattr(query, "columns") else [query.column] if hasattr(query, "column") else []
 
 
-def save(model: SavedModel, path: str | Path) -> None:
-    """Write a model file; an interruption leaves no partial file."""
+def save(model: SavedModel, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write a model file; an interruption leaves no partial file. FileError if there is a file, unless `overwrite`."""
+    if not overwrite and Path(path).exists():
+        raise FileError(f"{path} exists; choose another name, or save with overwrite=True")
     FILE.write(path, to_dict(model))

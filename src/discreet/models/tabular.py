@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.models.explanation import Evidence
+from discreet.queries.hyperplanes import spelled
 from discreet.records.encoding import Cells, label_array
 from discreet.records.tables import open_records
 from discreet.schema import Schema
@@ -45,7 +46,7 @@ class ColumnScores:
             probabilities = np.stack(shown, axis=1)
         probabilities = np.maximum(probabilities, 1e-12)
         edges = np.linspace(column.lower, column.upper, probabilities.shape[1] + 1)
-        names = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges)]
+        names = [f"{spelled(low)} to {spelled(high)}" for low, high in pairwise(edges)]
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         return Evidence(column.name, tuple(names), probabilities, ordered=True)
 

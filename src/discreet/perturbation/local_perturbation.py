@@ -29,7 +29,7 @@ from discreet.privacy.receipt import Receipt
 from discreet.privacy.steps import split_by_weight, split_evenly
 from discreet.records.encoding import label_array
 from discreet.records.files import ROWS
-from discreet.records.tables import Table
+from discreet.records.tables import Table, check_stored_types
 from discreet.records.values import Columns
 from discreet.schema import Adjacency, Schema
 from discreet.sources import Source, finish
@@ -145,6 +145,7 @@ class LocalPerturbation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         With y=None the labels are the schema's target column of X.
         """
         self.check_parameters()
+        check_stored_types(X, y, self.schema)
         (table,) = self._resampled(MemorySource(X, y), ledger)
         return table
 

@@ -21,6 +21,22 @@ def new_figure(**options: Any) -> Any:
     return matplotlib.figure.Figure(**{"layout": "constrained", **options})
 
 
+def class_colours(number: int) -> list[Any]:
+    """A colour for each of so many classes: those that everybody can tell apart, or shades if there are too many."""
+    return list(COLOURS[:number]) if number <= len(COLOURS) else list(colours_of("viridis", _even(number)))
+
+
+def ink_on(colour: Any) -> str:
+    """Black or white, whichever can be read on this colour."""
+    from matplotlib.colors import to_rgb
+
+    return "black" if sum(a * b for a, b in zip(to_rgb(colour), (0.299, 0.587, 0.114), strict=True)) >= 0.5 else "white"
+
+
+def _even(number: int) -> list[float]:
+    return [0.95 * place / (number - 1) for place in range(number)]
+
+
 def colours_of(name: str, places: Any) -> Any:
     """The colours of a matplotlib colour map at these places between 0 and 1."""
     try:

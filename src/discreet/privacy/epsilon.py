@@ -50,7 +50,8 @@ def as_release_epsilon(value: object) -> Epsilon:
     """Read the epsilon of a release, as `as_epsilon` does; it must be infinite or at most MOST_EPSILON."""
     epsilon = as_epsilon(value)
     if epsilon != math.inf and epsilon > MOST_EPSILON:
-        raise ParameterError(f"epsilon={value!r}; above {MOST_EPSILON} nothing is private: use float('inf')")
+        shown = str(value) if isinstance(value, Fraction) else repr(value)
+        raise ParameterError(f"epsilon={shown}; above {MOST_EPSILON} nothing is private: use float('inf')")
     return epsilon
 
 

@@ -185,7 +185,7 @@ def _line(column: Numeric) -> Feature:
     """One coordinate: the number, from -1 to 1."""
     code = np.arange(column.grid + 1, dtype=np.int64)
     weights = np.stack([2 * code - column.grid, 0 * code], axis=1)
-    values = ((f"near {_spelled(column.lower)}", 0, -1), (f"near {_spelled(column.upper)}", 0, 1))
+    values = ((f"near {spelled(column.lower)}", 0, -1), (f"near {spelled(column.upper)}", 0, 1))
     return Feature(Cells(column.name), np.zeros_like(weights), weights, column.grid, (column.name,), values)
 
 
@@ -231,7 +231,7 @@ def knot_positions(grid: int, knots: int) -> tuple[int, ...]:
 
 
 def _spline(column: Numeric, places: Integers, weights: Integers, unit: int, knots: list[float]) -> Feature:
-    near = [f"near {_spelled(value)}" for value in knots]
+    near = [f"near {spelled(value)}" for value in knots]
     values = tuple((value, place, 1) for place, value in enumerate(near))
     names = tuple(f"{column.name} {value}" for value in near)
     return Feature(Cells(column.name), places, weights, unit, names, values)
@@ -254,10 +254,10 @@ def _leaves(tree: Tree, schema: Schema) -> Feature:
     return Feature(tree, places, weights, 1, names, tuple((path, place, 1) for place, path in enumerate(paths)))
 
 
-def _spelled(value: float) -> str:
+def spelled(value: float) -> str:
     """A number with four digits, with an exponent only if it is very large or very small.
 
-    >>> _spelled(42857.14), _spelled(0.5), _spelled(1e300)
+    >>> spelled(42857.14), spelled(0.5), spelled(1e300)
     ('42860', '0.5', '1e+300')
     """
     short = float(f"{value:.4g}")

@@ -19,6 +19,7 @@ import numpy as np
 
 from discreet.queries.arrays import Integers
 from discreet.queries.hyperplanes import Hyperplanes
+from discreet.queries.margins import Margins
 from discreet.queries.outside import Outside
 from discreet.queries.trees import LeafCounts
 from discreet.records.encoding import Cells
@@ -238,13 +239,13 @@ ColumnScore: TypeAlias = MajorityScore | FractionScore
 """A candidate when columns are chosen."""
 TableQuery: TypeAlias = Counts | SplineCounts | SoftCounts | ClassCounts | Total | Moments
 """A query that is answered from counts of one column."""
-StoredQuery: TypeAlias = TableQuery | Hyperplanes | LeafCounts | Outside
+StoredQuery: TypeAlias = TableQuery | Hyperplanes | LeafCounts | Margins | Outside
 """A query whose answer a file may hold. The query is also the key of its answer: equal queries have one answer."""
 
 
 def shape(query: StoredQuery, schema: Schema) -> tuple[int, int]:
     """Rows and columns of the query's table; public."""
-    if isinstance(query, Hyperplanes | LeafCounts | Outside):
+    if isinstance(query, Hyperplanes | LeafCounts | Margins | Outside):
         return query.shape(schema)
     classes = np.zeros((len(schema.classes), query.cells(schema).size(schema)), dtype=np.int64)
     rows, columns = query.fold(classes, schema).shape

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.queries.hyperplanes import Hyperplanes
+from discreet.queries.margins import Margins
 from discreet.queries.outside import Outside
 from discreet.queries.tables import ClassCounts, Counts, Moments, SoftCounts, SplineCounts, StoredQuery, Total
 from discreet.queries.trees import LeafCounts, LeafLabels
@@ -21,6 +22,7 @@ TAGS: dict[str, Any] = {
     "Hyperplanes": Hyperplanes,
     "LeafCounts": LeafCounts,
     "LeafLabels": LeafLabels,
+    "Margins": Margins,
 }
 """The queries whose answers a file may hold."""
 _TAG_OF = {kind: tag for tag, kind in TAGS.items()}

@@ -310,6 +310,27 @@ class SplitScore:
         """Scores (nodes by splits) from counts on the left (nodes, classes, splits) and in total (nodes, classes)."""
         return self.value(left) + self.value(total[:, :, None] - left)
 
+    def weighted(self, weights: Sequence[int] | None) -> SplitScore:
+        """The same score with a record of each class counted as often as its weight says: positive integers, public.
 
+        Sensitivity  that of the score times the largest weight.
+        Proof        a record of weight w counts as w equal records, which are added one after another: each moves all
+                     scores by 0 to `sensitivity`, all the same way, so all of them by 0 to w times that.
+        Test         tests/queries/test_trees.py::test_weighted_scores_move_within_their_sensitivity (exhaustive)
+        """
+        if weights is None:
+            return self
+        if not all(is_integer(weight) and 1 <= weight <= HEAVIEST for weight in weights):
+            raise ValueError(f"weights of classes must be integers from 1 to {HEAVIEST}")
+        factors = np.array(weights, dtype=np.int64)[:, None]
+
+        def value(counts: Integers) -> Integers:
+            return self.value(counts * factors)
+
+        return SplitScore(f"{self.name}, weighted", value, self.sensitivity * max(weights))
+
+
+HEAVIEST = 16
+"""The largest weight of a class in a score; others weigh less, in integers."""
 SCORES = {each.name: each for each in (SplitScore("max", majority, 1), SplitScore("gini", gini_purity, 2))}
 """The scores by which splits can be chosen, by name."""

@@ -5,16 +5,15 @@ Each distinct text of a column is converted once: a block of records needs no Py
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import FileError
-from discreet.records.csv_lines import Lines, field_text, fields_of, first_line, whole_lines
+from discreet.records.csv_lines import TOO_LONG, Lines, field_text, fields_of
+from discreet.records.distinct import RANGE, hashes_in, hashes_of
 from discreet.records.encoding import Cells, Codes, as_floats, class_codes, number_of
 from discreet.records.values import objects
 from discreet.schema import Schema
@@ -29,37 +28,18 @@ PATTERN = "^-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,2})?$"
 """Texts that both Arrow and `number_of` read as a number."""
 
 
-def delimiter_of(path: Path) -> bytes:
-    """The character between two fields: a tab in .tsv files, a comma in all others."""
-    return b"\t" if path.suffix.lower() == ".tsv" else b","
+SWAPPED = bytes.maketrans(b".,", b",.")
+"""A number with a decimal comma, its points and commas swapped, is a number with a decimal point; and one with a
+decimal point, as well as one with points between thousands, is none any more."""
 
 
-def read_header(path: Path) -> bytes:
-    """The first line of a CSV file."""
-    with _opened(path) as file:
-        return first_line(file)
+class FieldCounts(NamedTuple):
+    """Distinct fields, how many records have each, the hash of each, and the number of records altogether."""
 
-
-def read_lines(path: Path, width: int) -> Iterator[Lines]:
-    """The lines after the first, in blocks; `width` is the number of columns."""
-    with _opened(path) as file:
-        first_line(file)
-        blocks = whole_lines(file)
-        while True:
-            try:
-                block = next(blocks, None)
-            except OSError as error:
-                raise FileError(f"cannot read {path}: {error.strerror}; check the disk") from None
-            if block is None:
-                return
-            yield Lines(block, delimiter_of(path), width)
-
-
-def _opened(path: Path) -> Any:
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None
+    fields: list[bytes | None]
+    counts: list[int]
+    hashes: list[int]
+    records: int
 
 
 class TextColumn:
@@ -70,10 +50,13 @@ class TextColumn:
     split : the fields of the regular lines, an Arrow array; None if there are no regular lines.
     regular : which lines are regular.
     others : the fields of the other lines.
+    decimal : the mark in numbers: "." or ",".
     """
 
-    def __init__(self, split: Any, regular: NDArray[np.bool_], others: Sequence[bytes | None]) -> None:
-        self._split, self._regular, self._others = split, regular, others
+    def __init__(
+        self, split: Any, regular: NDArray[np.bool_], others: Sequence[bytes | None], decimal: str = "."
+    ) -> None:
+        self._split, self._regular, self._others, self._swapped = split, regular, others, decimal == ","
 
     def values(self) -> NDArray[Any]:
         """The value of each record."""
@@ -93,6 +76,27 @@ class TextColumn:
         distinct, place = self._distinct
         return np.asarray(class_codes(distinct, schema)[place])
 
+    def counts(self, chosen: NDArray[np.bool_] | None = None, below: int = RANGE) -> FieldCounts:
+        """The distinct fields of all records, or of the chosen ones, without the spaces around them.
+
+        Of long fields, those whose hash is not `below` a limit are left out, but for the number of their records.
+        """
+        fields: list[bytes | None] = []
+        counts: list[int] = []
+        hashes: list[int] = []
+        records = len(self._regular) if chosen is None else int(chosen.sum())
+        if self._split is not None:
+            split = self._split if chosen is None else _filtered(self._split, chosen[self._regular])
+            fields, counts, hashes = _sampled(split, below)
+        kept = [True] * len(self._others) if chosen is None else chosen[~self._regular].tolist()
+        pool: dict[bytes | None, int] = {}
+        for each, is_kept in zip(self._others, kept, strict=True):
+            if is_kept:
+                field = each if each is None or each == TOO_LONG else each.strip(b" ")
+                pool[field] = pool.get(field, 0) + 1
+        hashes += hashes_of([each or b"" for each in pool]).tolist()
+        return FieldCounts([*fields, *pool], [*counts, *pool.values()], hashes, records)
+
     @cached_property
     def _distinct(self) -> tuple[NDArray[Any], Codes]:
         """The distinct values (a few may occur twice), and the index of each record's value among them."""
@@ -109,29 +113,63 @@ class TextColumn:
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
-        """The number of each record, as `encoding.number_of` reads it."""
+        """The number of each record, as `encoding.number_of` reads it; with a decimal comma, as it reads it swapped."""
         try:
             import pyarrow as pa
         except ImportError:
             distinct, place = self._distinct
-            return np.asarray(as_floats(distinct)[place])
+            return np.asarray(as_floats(swapped(distinct) if self._swapped else distinct)[place])
         numbers = np.empty(len(self._regular), dtype=np.float64)
         if self._split is not None:
-            numbers[self._regular] = _numbers_of(self._split)
+            numbers[self._regular] = _numbers_of(_swapped_fields(self._split) if self._swapped else self._split)
         others = pa.array(
-            [field or b"" for field in self._others], pa.binary()
+            [(field or b"").translate(SWAPPED if self._swapped else None) for field in self._others], pa.binary()
         )  # b"" and None are both read as "not a number"
         numbers[~self._regular] = _numbers_of(others)
         return numbers
 
 
-def split_columns(lines: Lines, places: Iterable[int], width: int, delimiter: bytes) -> dict[int, TextColumn]:
+def _sampled(fields: Any, below: int) -> tuple[list[bytes | None], list[int], list[int]]:
+    """The distinct fields of an Arrow array, their counts and hashes; long ones only if their hash is below a limit."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    found = fields.value_counts()
+    texts, counts = found.field(0).view(pa.string()), found.field(1).to_numpy()
+    if b" " in memoryview(texts.buffers()[2] or b"").tobytes():
+        texts = compute.ascii_trim(texts, characters=" ")
+    offsets = np.frombuffer(texts.buffers()[1], dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    hashes = hashes_in(np.frombuffer(texts.buffers()[2] or b"", dtype=np.uint8), offsets)
+    kept = (hashes < below) | (np.diff(offsets) <= 1)
+    return _filtered(texts, kept).view(pa.binary()).to_pylist(), counts[kept].tolist(), hashes[kept].tolist()
+
+
+def swapped(values: NDArray[Any]) -> NDArray[Any]:
+    """Texts with their points and commas swapped; all other values as they are."""
+    table = str.maketrans(".,", ",.")
+    return objects(value.translate(table) if type(value) is str else value for value in values.tolist())
+
+
+def _swapped_fields(fields: Any) -> Any:
+    """An Arrow array of fields with their points and commas swapped."""
+    import pyarrow as pa
+
+    validity, offsets, content = fields.buffers()
+    changed = pa.py_buffer(memoryview(content or b"").tobytes().translate(SWAPPED))
+    return pa.Array.from_buffers(fields.type, len(fields), [validity, offsets, changed], offset=fields.offset)
+
+
+def split_columns(
+    lines: Lines, places: Iterable[int], width: int, delimiter: bytes, decimal: str = "."
+) -> dict[int, TextColumn]:
     """The columns at these positions in a block of lines."""
     places = list(places)
     split = _split_by_arrow(lines, places, delimiter)
     regular = lines.regular if split else np.zeros(len(lines), dtype=bool)
     others = [fields_of(line, delimiter, width) for line in (lines.irregular() if split else lines.all())]
-    return {place: TextColumn(split.get(place), regular, [fields[place] for fields in others]) for place in places}
+    return {
+        place: TextColumn(split.get(place), regular, [fields[place] for fields in others], decimal) for place in places
+    }
 
 
 def _split_by_arrow(lines: Lines, places: list[int], delimiter: bytes) -> dict[int, Any]:

@@ -5,23 +5,33 @@ from __future__ import annotations
 from pathlib import Path
 
 from discreet.errors import FileError
-from discreet.records.csv_columns import delimiter_of, read_header
 from discreet.records.csv_lines import LONGEST_LINE, field_text, fields_of, has_open_quote
+from discreet.records.csv_opening import delimiter_in, read_header
+from discreet.schema.dialect import USUAL, Dialect
 
 
-def header(path: Path) -> list[str]:
+def header(path: Path, dialect: Dialect = USUAL) -> list[str]:
     """The column names in the first line of a CSV file. Messages do not quote it: it may be a record by mistake."""
-    return names_in(read_header(path), path)
+    return names_in(read_header(path, dialect), path, dialect)
 
 
-def names_in(line: bytes, path: Path) -> list[str]:
+def header_and_delimiter(path: Path, dialect: Dialect = USUAL) -> tuple[list[str], bytes]:
+    """The column names, and what separates them."""
+    line = read_header(path, dialect)
+    return names_in(line, path, dialect), delimiter_in(line, path, dialect)
+
+
+def names_in(line: bytes, path: Path, dialect: Dialect = USUAL) -> list[str]:
     """The column names in this first line of the file `path`."""
-    delimiter = delimiter_of(path)
+    delimiter = delimiter_in(line, path, dialect)
     _check_header(path, line, delimiter)
     fields = fields_of(line, delimiter, line.count(delimiter) + 1)
     first = [str(field_text(field)) for field in fields if field is not None]
     if any(mark in name for name in first for mark in ("\0", "\ufffd")):
-        raise FileError(f"{path} is not UTF-8 text; save it as UTF-8")
+        raise FileError(
+            f"{path} is not {dialect.encoding.upper()} text; save it as UTF-8, or name its encoding "
+            "(--encoding latin-1)"
+        )
     names = [name.strip() or f"column{position}" for position, name in enumerate(first)]
     places: dict[str, int] = {}
     for position, name in enumerate(names, 1):

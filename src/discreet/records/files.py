@@ -1,4 +1,4 @@
-"""CSV and Parquet files as blocks of columns in memory.
+"""CSV, Parquet and Excel files as blocks of columns in memory.
 
 How a file is read must not depend on its records: column names come from the first line, nothing is guessed from the
 rows, and no row can make reading fail. `csv_lines` defines what a record of a CSV file is.
@@ -15,23 +15,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import FileError
-from discreet.records.csv_columns import delimiter_of, read_lines, split_columns
-from discreet.records.csv_header import header
-from discreet.records.csv_lines import LONGEST_LINE, has_open_quote
+from discreet.records.csv_columns import split_columns
+from discreet.records.csv_header import header, header_and_delimiter
+from discreet.records.csv_opening import TEXT_FILES, kind_of, read_lines
 from discreet.records.parquet import parquet_blocks, parquet_structure
+from discreet.records.sheets import SHEETS, sheet_blocks, sheet_structure
 from discreet.records.values import Columns
+from discreet.schema.dialect import USUAL, Dialect
 
 Block = Columns
 """The columns of some consecutive records."""
 
-TEXT_FILES = (".csv", ".txt", ".tsv")
 PARQUET_FILES = (".parquet", ".pq")
 ROWS = 50_000
 """Records per block: bounds the memory that a large file needs."""
 
 
 def read_blocks(
-    path: str | Path, rows: int = ROWS, names: Sequence[str] | None = None, numbers: Collection[str] = ()
+    path: str | Path,
+    rows: int = ROWS,
+    names: Sequence[str] | None = None,
+    numbers: Collection[str] = (),
+    dialect: Dialect = USUAL,
+    sheet: str | None = None,
 ) -> Iterator[Block]:
     """The file's columns, at most `rows` records at a time, in the order of the file.
 
@@ -42,12 +48,17 @@ def read_blocks(
     Those in `numbers` hold the numbers that these stand for, NaN for all else, which is faster.
     """
     path = checked(path)
-    return _csv_blocks(path, rows, names, numbers) if is_text(path) else parquet_blocks(path, rows, names)
+    if is_text(path):
+        return _csv_blocks(path, rows, names, numbers, dialect)
+    return sheet_blocks(path, rows, names, sheet) if is_sheet(path) else parquet_blocks(path, rows, names)
 
 
-def read_columns(path: str | Path) -> Block:
-    """The whole file as columns in memory. Equal texts of a column share one object, which saves memory and time."""
-    blocks = list(read_blocks(path))
+def read_columns(path: str | Path, dialect: Dialect = USUAL, numbers: Collection[str] = ()) -> Block:
+    """The whole file as columns in memory. Equal texts of a column share one object, which saves memory and time.
+
+    Where numbers have a decimal comma, the columns in `numbers` come as numbers.
+    """
+    blocks = list(read_blocks(path, numbers=numbers if dialect.decimal == "," else (), dialect=dialect))
     return {name: _pooled(np.concatenate([block[name] for block in blocks])) for name in blocks[0]}
 
 
@@ -60,29 +71,36 @@ def _pooled(column: NDArray[Any]) -> NDArray[Any]:
     return column
 
 
-def structure(path: str | Path) -> Block:
+def structure(path: str | Path, dialect: Dialect = USUAL, sheet: str | None = None) -> Block:
     """The columns without a row: names and types, no value is read."""
     path = checked(path)
     if is_text(path):
-        return {name: np.empty(0, dtype=object) for name in header(path)}
+        return {name: np.empty(0, dtype=object) for name in header(path, dialect)}
+    if is_sheet(path):
+        return sheet_structure(path, sheet)
     return parquet_structure(path)
 
 
 def checked(path: str | Path) -> Path:
-    """The path as a Path; FileError unless it is an existing CSV or Parquet file, by its name."""
+    """The path as a Path; FileError unless it is an existing CSV, Parquet or Excel file, by its name."""
     path = Path(path)
     if path.is_dir():
         raise FileError(f"{path} is a folder; need a .csv or .parquet file")
     if not path.is_file():
         raise FileError(f"cannot read {path}: no such file; check the path")
-    if path.suffix.lower() not in (*TEXT_FILES, *PARQUET_FILES):
-        raise FileError(f"{path} is neither .csv nor .parquet; convert it to one of these")
+    if kind_of(path) not in (*TEXT_FILES, *PARQUET_FILES, *SHEETS):
+        raise FileError(f"{path} is neither .csv, .csv.gz, .xlsx nor .parquet; convert it to one of these")
     return path
 
 
 def is_text(path: Path) -> bool:
     """Whether the file is a CSV file, by its name."""
-    return path.suffix.lower() in TEXT_FILES
+    return kind_of(path) in TEXT_FILES
+
+
+def is_sheet(path: Path) -> bool:
+    """Whether the file is an Excel file, by its name."""
+    return kind_of(path) in SHEETS
 
 
 def file_hash(path: Path, remedy: str = "check the path") -> str:
@@ -94,22 +112,14 @@ def file_hash(path: Path, remedy: str = "check the path") -> str:
         raise FileError(f"cannot read {path}: {error.strerror}; {remedy}") from None
 
 
-def open_quotes(path: Path) -> int:
-    """Number of lines of a CSV file with a quote that is never closed. Exact, so for the owner of the data only."""
-    delimiter, width = delimiter_of(path), len(header(path))
-    return sum(
-        len(line) <= LONGEST_LINE and has_open_quote(line, delimiter)
-        for lines in read_lines(path, width)
-        for line in lines.irregular()
-    )
-
-
-def _csv_blocks(path: Path, rows: int, wanted: Sequence[str] | None, numbers: Collection[str] = ()) -> Iterator[Block]:
-    present, delimiter = header(path), delimiter_of(path)
+def _csv_blocks(
+    path: Path, rows: int, wanted: Sequence[str] | None, numbers: Collection[str], dialect: Dialect
+) -> Iterator[Block]:
+    present, delimiter = header_and_delimiter(path, dialect)
     names = {name: place for place, name in enumerate(present) if wanted is None or name in wanted}
     yielded = False
-    for lines in read_lines(path, len(present)):
-        columns = split_columns(lines, names.values(), len(present), delimiter)
+    for lines in read_lines(path, len(present), delimiter, dialect):
+        columns = split_columns(lines, names.values(), len(present), delimiter, dialect.decimal)
         values = {
             name: columns[place].numbers if name in numbers else columns[place].values()
             for name, place in names.items()

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
+from discreet.records.chosen_columns import check_price
 from discreet.records.encoding import UNREADABLE, Cells, Codes
 from discreet.records.values import Values, column_values, label_values, objects, series_values, stored_array
 from discreet.schema import Schema
@@ -108,6 +109,7 @@ def open_labelled(X: Any, y: Any, schema: Schema) -> tuple[Table, Values]:
 
     The one way to open a table with labels: every source, and every door behind it, comes through here.
     """
+    check_price(X, schema)
     table = Table(X, schema)
     table.check(schema, target=y is None)
     return table, table.labels(y, schema.target)
@@ -123,7 +125,8 @@ def check_stored_types(X: Any, y: Any, schema: Schema) -> None:
     if labels.numeric and not any(map(_can_be_number, schema.classes)):
         raise DataError(
             f"the labels are stored as numbers, and no class of the schema is one ({_some(schema.classes)}); pass them "
-            "as the schema spells them (ensembles such as VotingClassifier and StackingClassifier number them first)"
+            "as the schema spells them (VotingClassifier, StackingClassifier, BaggingClassifier, OneVsRestClassifier "
+            "and cross_val_predict number them first: give these a schema whose classes are the numbers)"
         )
     for column in schema.columns:
         if not isinstance(column, Categorical) or not table.is_numeric(column.name):

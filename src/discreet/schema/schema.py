@@ -16,9 +16,11 @@ from typing import Any
 from discreet.errors import SchemaError
 from discreet.schema.adjacency import Adjacency, Paid
 from discreet.schema.columns import Categorical, Column, Label, Numeric, checked_labels, is_integer, is_utf8
+from discreet.schema.dialect import USUAL, Dialect
 from discreet.storage.envelope import Envelope, content_hash, read_json
 
-FILE = Envelope("discreet/schema", 1, "a schema of discreet", "`discreet schema` or Schema.save", seal=None, indent=1)
+FILE = Envelope("discreet/schema", 2, "a schema of discreet", "`discreet schema` or Schema.save", seal=None, indent=1)
+"""Version 2 has an entry "dialect". A schema without it is written as version 1, with the hash that it always had."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +40,8 @@ class Schema:
         part of the guarantee of every model.
     from_data : which entries were read from the data, for instance "age.lower". A schema with such entries is not
         public, and a model made with it has no guarantee.
+    dialect : how CSV files of this table are written, if not as usual: `Dialect(decimal=",")`. Files are read so for
+        training and for prediction; tables in memory, Parquet files and databases are not concerned.
 
     Examples
     --------
@@ -55,6 +59,7 @@ class Schema:
     ignore: tuple[str, ...] = ()
     from_data: tuple[str, ...] = ()
     chosen: Paid | None = None
+    dialect: Dialect = USUAL
 
     def __init__(
         self,
@@ -66,7 +71,10 @@ class Schema:
         ignore: Sequence[str] = (),
         from_data: Sequence[str] = (),
         chosen: Paid | Mapping[str, Any] | str | None = None,
+        dialect: Dialect | Mapping[str, str] = USUAL,
     ) -> None:
+        written = dialect if isinstance(dialect, Dialect) else Dialect.from_json(dialect)
+        object.__setattr__(self, "dialect", written)
         paid = chosen if chosen is None or isinstance(chosen, Paid) else Paid.from_json(chosen)
         object.__setattr__(self, "chosen", paid)
         for name, value in (("columns", columns), ("ignore", ignore), ("from_data", from_data)):
@@ -130,8 +138,11 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """The schema as plain data, as it is written to a file."""
+        unusual = self.dialect.to_json()
         return {
             **FILE.head,
+            "version": 2 if unusual else 1,
+            **({"dialect": unusual} if unusual else {}),
             "target": self.target,
             "classes": list(self.classes),
             "adjacency": self.adjacency.value,
@@ -149,7 +160,7 @@ class Schema:
             return _from_collection_entry(content)
         FILE.check(content, "schema")
         known = {"format", "version", "target", "classes", "adjacency", "records", "ignore", "from_data", "columns"}
-        _refuse_unknown(content, {*known, "chosen"}, "schema")
+        _refuse_unknown(content, {*known, "chosen", "dialect"}, "schema")
         _require(content, ("target", "classes", "columns"), "schema")
         return cls(
             columns=[_column_from_dict(column) for column in _list(content["columns"], "columns")],
@@ -160,6 +171,7 @@ class Schema:
             ignore=content.get("ignore", ()),
             from_data=content.get("from_data", ()),
             chosen=content.get("chosen"),
+            dialect=content.get("dialect", USUAL),
         )
 
     @property
@@ -227,7 +239,7 @@ def _column_from_dict(content: Mapping[str, Any]) -> Column:
 
 def _from_collection_entry(content: Mapping[str, Any]) -> Schema:
     """A schema from an entry of a collection: the target's categories are the classes; category lists are complete."""
-    for entry in ("adjacency", "chosen", "classes", "from_data", "ignore", "records"):
+    for entry in ("adjacency", "chosen", "classes", "dialect", "from_data", "ignore", "records"):
         if entry in content:
             raise SchemaError(f'schema: entry {entry!r} needs an entry "format": {FILE.format!r}; add it')
     _require(content, ("target", "columns"), "schema")

@@ -16,12 +16,21 @@ from discreet.service.requests import CountRequest, ScoreRequest, TrainRequest, 
 from discreet.service.slots import growing
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
-    "auto": (),
-    "naive-bayes": ("numeric", "bins", "split", "smoothing", "select", "temperature"),
+    "auto": ("class_weight",),
+    "naive-bayes": ("numeric", "bins", "split", "smoothing", "select", "temperature", "class_weight"),
     "one-rule": ("bins", "choosing"),
-    "decision-tree": ("structure", "max_depth", "thresholds", "criterion", "prune"),
-    "random-forest": ("n_trees", "structure", "max_columns", "max_depth", "thresholds", "criterion", "prune"),
-    "svm": ("huber", "regularisation", "knots", "select", "leaves"),
+    "decision-tree": ("structure", "max_depth", "thresholds", "criterion", "prune", "class_weight"),
+    "random-forest": (
+        "n_trees",
+        "structure",
+        "max_columns",
+        "max_depth",
+        "thresholds",
+        "criterion",
+        "prune",
+        "class_weight",
+    ),
+    "svm": ("huber", "regularisation", "knots", "select", "leaves", "class_weight"),
 }
 """The parameters that a request may set: public numbers and words. Never a seed, a schema or a path."""
 MOST = {"n_trees": 50, "max_depth": 20, "bins": 1000, "thresholds": 1000, "knots": 64, "leaves": 256}

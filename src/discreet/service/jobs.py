@@ -25,22 +25,19 @@ from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from discreet.privacy.accounts import Books
-from discreet.privacy.accounts.amounts import counted
 from discreet.schema import Adjacency
 from discreet.service import log
+from discreet.service.admission import admit
 from discreet.service.catalogue import (
     Version,
     dataset_by_id,
-    dataset_named,
-    ready_version,
     version_by_id,
 )
 from discreet.service.clock import now
-from discreet.service.errors import KeyReusedError, NotAllowedError, NotFoundError, RequestError, StateError
-from discreet.service.fitting import check_fit
-from discreet.service.grants import Grant, active_grant, grant_by_id
+from discreet.service.errors import KeyReusedError, NotFoundError, RequestError, StateError
+from discreet.service.grants import Grant, grant_by_id
 from discreet.service.people import Person, person_by_id, require_owner
-from discreet.service.requests import epsilon_of, plain, read_request, request_hash
+from discreet.service.requests import plain, read_request, request_hash
 from discreet.service.slots import slot
 from discreet.service.tables import PAID_KINDS, jobs, releases, versions
 from discreet.storage.envelope import content_hash
@@ -129,20 +126,14 @@ def prepare(
     stored = _stored(connection, person.id, key)
     if stored is not None:
         return Prepared({}, None, _same(stored, asked))
-    found = dataset_named(connection, dataset, person)
-    grant = active_grant(connection, person.id, found.id, project)
-    if request.kind not in grant.kinds:
-        raise NotAllowedError(f"your grant does not allow {request.kind}; it allows: {', '.join(grant.kinds)}")
-    ready = ready_version(connection, found.id, version)
-    schema = ready.public_schema
-    check_fit(connection, request, schema, person)
+    admitted = admit(connection, person, dataset, request, project, version)
     _check_waiting(connection, person)
-    epsilon, at = epsilon_of(request), now()
-    money = {"epsilon": str(epsilon), "nano": counted(epsilon, schema.adjacency, grant.population_adjacency)}
-    ids = {"id": str(uuid.uuid4()), "person_id": person.id, "grant_id": grant.id, "version_id": ready.id}
+    grant, at = admitted.grant, now()
+    money = {"epsilon": str(admitted.epsilon), "nano": admitted.nano}
+    ids = {"id": str(uuid.uuid4()), "person_id": person.id, "grant_id": grant.id, "version_id": admitted.version.id}
     facts = {"kind": request.kind, "request": plain(request), "request_hash": asked, "idempotency_key": key}
     times = {"created_at": at, "expires_at": at + timedelta(days=request_days)}
-    return Prepared({**ids, **facts, **money, **times}, grant, None, schema.adjacency)
+    return Prepared({**ids, **facts, **money, **times}, grant, None, admitted.schema.adjacency)
 
 
 def enter(connection: Connection, prepared: Prepared) -> tuple[str, bool]:

@@ -11,17 +11,16 @@ from typing import Any
 from sqlalchemy import Connection
 
 from discreet.errors import DiscreetError
-from discreet.evaluation.accuracy import noise_margin
+from discreet.evaluation.accuracy import expected_margin, plan
 from discreet.privacy.accounts import Books, as_fraction
-from discreet.privacy.accounts.amounts import counted
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.schema import Schema
-from discreet.service.catalogue import Version, dataset_named, ready_version
-from discreet.service.errors import NotAllowedError
-from discreet.service.fitting import check_fit, planned_counts
-from discreet.service.grants import Grant, active_grant
+from discreet.service.admission import admit
+from discreet.service.catalogue import Version
+from discreet.service.fitting import planned_counts
+from discreet.service.grants import Grant
 from discreet.service.people import Person
-from discreet.service.requests import CountRequest, TrainRequest, epsilon_of, plain, read_request
+from discreet.service.requests import CountRequest, TrainRequest, plain, read_request
 from discreet.service.slots import slot
 
 BOOKS = Books()
@@ -63,23 +62,16 @@ def quote(
 ) -> Quote:
     """The quote for a request; refused for the same reasons as the request itself would be, but for money."""
     request = read_request(content)
-    found = dataset_named(connection, dataset, person)
-    grant = active_grant(connection, person.id, found.id, project)
-    if request.kind not in grant.kinds:
-        raise NotAllowedError(f"your grant does not allow {request.kind}; it allows: {', '.join(grant.kinds)}")
-    ready = ready_version(connection, found.id, version)
-    schema = ready.public_schema
-    check_fit(connection, request, schema, person)
-    epsilon = epsilon_of(request)
-    price = counted(epsilon, schema.adjacency, grant.population_adjacency)
+    admitted = admit(connection, person, dataset, request, project, version)
+    grant, price, schema = admitted.grant, admitted.nano, admitted.schema
     return Quote(
-        epsilon=str(epsilon),
+        epsilon=str(admitted.epsilon),
         nano=price,
         enough=_is_enough(connection, grant, price),
         approved_by_rule=price <= grant.approve_up_to_nano,
         remaining=_remaining(connection, grant, price),
-        slot=slot(request.kind, schema, ready.records_declared, plain(request), least_slot),
-        expected=_expected(request, ready, schema, epsilon),
+        slot=slot(request.kind, schema, admitted.version.records_declared, plain(request), least_slot),
+        expected=_expected(request, admitted.version, schema, admitted.epsilon),
     )
 
 
@@ -100,8 +92,8 @@ def _expected(request: Any, version: Version, schema: Schema, epsilon: Fraction)
         return _expected_accuracy(request.model, schema, version.records_declared, epsilon)
     if isinstance(request, CountRequest):
         return {"queries": _expected_noise(request, schema)}
-    scale = float(schema.adjacency.distance / epsilon)
-    return {"margin": noise_margin(scale, 0.95)}
+    _, steps = plan(schema, epsilon)
+    return {"margin": expected_margin(steps, len(schema.classes), 0.95)}
 
 
 def _expected_accuracy(model: str, schema: Schema, records: int | None, epsilon: Fraction) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class TrainRequest(Strict):
 
 
 class ScoreRequest(Strict):
-    """The accuracy of a released model on the data set, with noise."""
+    """How good a released model is on the data set, with noise: its accuracy and confusion matrix."""
 
     kind: Literal["score"]
     release: Release

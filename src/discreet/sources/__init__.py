@@ -101,6 +101,12 @@ def as_records(source: Source) -> Records:
     return records
 
 
+def as_declared(source: Source, schema: Schema) -> Source:
+    """The source, read in the dialect of the schema if it is a CSV file that was opened without one."""
+    declared: Source = getattr(source, "declared", lambda _: source)(schema.dialect)
+    return declared
+
+
 def finish(source: Source) -> None:
     """Tell a source that a fit has ended, if it wants to know: one that holds a snapshot lets it go."""
     getattr(source, "finish", lambda: None)()
@@ -141,6 +147,7 @@ __all__ = [
     "Records",
     "Source",
     "Task",
+    "as_declared",
     "as_records",
     "check_rows",
     "finish",

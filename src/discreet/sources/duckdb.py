@@ -20,9 +20,10 @@ from discreet.errors import FileError, MissingExtra
 from discreet.records import sql_types
 from discreet.records.arrow_columns import BatchReader
 from discreet.records.arrow_values import arrow_module
+from discreet.records.csv_opening import TEXT_FILES, kind_of
 from discreet.records.duckdb_engine import connect_duckdb, duckdb_module
 from discreet.records.encoding import Cells
-from discreet.records.files import PARQUET_FILES, TEXT_FILES
+from discreet.records.files import PARQUET_FILES
 from discreet.records.tables import check_names
 from discreet.records.values import Columns
 from discreet.schema import Schema
@@ -56,7 +57,7 @@ class DuckDBSource:
 
     def __init__(self, path: str | Path | None = None, *, table: str | None = None, connection: Any = None) -> None:
         self._path, self._table, self._connection = path, table, connection
-        kind = Path(str(path)).suffix.lower() if connection is None else ""
+        kind = kind_of(Path(str(path))) if connection is None else ""
         self._file: CsvSource | ParquetSource | None = None
         if kind in TEXT_FILES:
             self._file = CsvSource(str(path))

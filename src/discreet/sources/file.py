@@ -1,4 +1,4 @@
-"""Data files as sources: CSV line by line, Parquet files by Arrow batches, tables of a DuckDB file."""
+"""Data files as sources: CSV line by line, Parquet files by Arrow batches, sheets of Excel, tables of a DuckDB file."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ from pathlib import Path
 
 from discreet.errors import FileError, MissingExtra, ParameterError
 from discreet.records import files
+from discreet.schema.dialect import Dialect
 from discreet.sources import Source
 from discreet.sources.csv import CsvSource
 from discreet.sources.duckdb import DATABASES, DuckDBSource
 from discreet.sources.parquet import ParquetSource
+from discreet.sources.sheet import SheetSource
 
 MARKS = "*?["
 """What makes a path a pattern, unless there is a file of this very name."""
 
 
-def open_file(path: str | Path, table: str | None = None) -> Source:
-    """A .csv, .parquet or .duckdb file as a source; `table` names the table of a .duckdb file.
+def open_file(path: str | Path, table: str | None = None, *, dialect: Dialect | None = None) -> Source:
+    """A .csv, .csv.gz, .xlsx, .parquet or .duckdb file as a source.
+
+    `table` names the table of a .duckdb file, or the sheet of an .xlsx file (default: the first). `dialect` says how a
+    CSV file is written, for instance `Dialect(decimal=",", encoding="latin-1")`; default: as the schema says.
 
     Several Parquet files with the same columns are one table: give their folder, or a pattern such as
     `data/*.parquet`. The list of files is taken now, and is public. Folders inside the folder are not read, and names
@@ -34,12 +39,14 @@ def open_file(path: str | Path, table: str | None = None) -> Source:
         if not table:
             raise ParameterError(f"{path} is a database; name its table (--table NAME)")
         return DuckDBSource(path, table=table)
-    if table:
-        raise ParameterError(f"table={table!r} is for .duckdb files; {path} is not one: leave --table out")
+    if table and not files.is_sheet(path):
+        raise ParameterError(f"table={table!r} is for .duckdb and .xlsx files; {path} is neither: leave --table out")
     if is_list(path):
         return ParquetSource(listed(path), listing=partial(listed, path))
     path = files.checked(path)
-    return CsvSource(path) if files.is_text(path) else ParquetSource(path)
+    if files.is_sheet(path):
+        return SheetSource(path, table)
+    return CsvSource(path, dialect) if files.is_text(path) else ParquetSource(path)
 
 
 def is_list(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""How many records a public model predicts right, and wrong, in PostgreSQL's SQL: only two numbers come back.
+"""How many records of each class a public model predicts as which, in PostgreSQL's SQL: only these numbers come back.
 
 Guarantee  the numbers are those that the model's own predictions give, and no value makes the statement fail.
 Proof      codes and leaves are those of the encoding (postgres_coded.py). Scores are the same float operations in the
@@ -50,7 +50,7 @@ def _is_suitable(scores: AddedScores) -> bool:
 
 
 def marked(table: CodedTable, task: Marking, schema: Schema) -> NDArray[np.int64]:
-    """The number of right ones and of wrong ones."""
+    """The number of records with each pair of true and predicted class, true ones in order."""
     check(task)
     scores = task.scores
     assert scores is not None, "checked"
@@ -68,10 +68,13 @@ def marked(table: CodedTable, task: Marking, schema: Schema) -> NDArray[np.int64
     largest = f"greatest({', '.join(f's{place}' for place in classes)})"
     chosen = f"SELECT *, {largest} AS largest FROM ({scored}) AS scored OFFSET 0"
     cases = " ".join(f"WHEN s{place} = largest THEN {scores.positions[place]}" for place in classes)
-    marks = f"SELECT (CASE {cases} END) = y AS good FROM ({chosen}) AS chosen OFFSET 0"
-    text = f"SELECT count(*) FILTER (WHERE good), count(*) FILTER (WHERE NOT good) FROM ({marks}) AS marks"
-    (numbers,) = [row for rows in table.fetch(text, coded.values) for row in rows]
-    return np.array(numbers, dtype=np.int64)
+    marks = f"SELECT y * {task.outcomes} + (CASE {cases} END) AS pair FROM ({chosen}) AS chosen OFFSET 0"
+    text = f"SELECT pair, count(*) FROM ({marks}) AS marks GROUP BY pair"
+    counted = np.zeros(task.size, dtype=np.int64)
+    for rows in table.fetch(text, coded.values):
+        for pair, number in rows:
+            counted[int(pair)] = int(number)
+    return counted
 
 
 def _score(scores: AddedScores, place: int) -> str:

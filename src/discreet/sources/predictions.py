@@ -1,4 +1,4 @@
-"""Records marked by a public model: predicted right, predicted wrong, or without a class and not counted."""
+"""Records marked by a public model: their true and their predicted class, or without a class and not counted."""
 
 from __future__ import annotations
 
@@ -15,19 +15,38 @@ from discreet.records.tables import CodedRecords, open_labelled
 from discreet.schema import Adjacency, Schema
 from discreet.schema.columns import Categorical
 from discreet.sources import Source, Task, try_task
-from discreet.sources.coding import fold_rows
 from discreet.sources.exact import ExactRows, ExactStatistics
-from discreet.sources.memory import MemorySource
 
 Examples = tuple[Any, Any]
 """A table and its labels; None if the labels are the target column of the table."""
 
 RIGHT, WRONG = "right", "wrong"
+RECORD, PAIR = Cells("record"), Cells("pair")
+"""The cells of marked records: all together, and one for each pair of true and predicted class."""
 
 
-def marks(adjacency: Adjacency) -> Schema:
-    """The schema of marked records: a column with one constant value, and the mark as the target."""
-    return Schema([Categorical("record", ["any"], unlisted=False)], "prediction", [RIGHT, WRONG], adjacency=adjacency)
+def marks(adjacency: Adjacency, classes: int = 0) -> Schema:
+    """The schema of marked records: a column with one constant value, and as the target whether they are right.
+
+    With a number of classes, there is a column for the pair of true and predicted class too, true ones in order.
+    """
+    columns = [Categorical(RECORD.column, ["any"], unlisted=False)]
+    if classes:
+        columns.append(Categorical(PAIR.column, pairs(classes), unlisted=False))
+    return Schema(columns, "prediction", [RIGHT, WRONG], adjacency=adjacency)
+
+
+def pairs(classes: int) -> list[str]:
+    """The names of the pairs, the true class first."""
+    return [f"{true} as {predicted}" for true in range(classes) for predicted in range(classes)]
+
+
+def tabulated(exact: NDArray[np.int64], cells: Sequence[Cells]) -> ExactStatistics:
+    """The exact counts by true and predicted class as the tables of marked records: by right and wrong, and cell."""
+    is_right = np.eye(len(exact), dtype=bool)
+    both = np.stack([np.where(is_right, exact, 0).ravel(), np.where(is_right, 0, exact).ravel()])
+    tables = {RECORD: both.sum(axis=1, keepdims=True), PAIR: both}
+    return ExactStatistics({each: tables[each] for each in cells})
 
 
 class MarkedSource:
@@ -67,30 +86,25 @@ class MarkedSource:
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """Count the marks, block by block."""
-        counted = MemorySource({"record": []}, []).count(cells, schema)
-        for source in self._marked():
-            counted += source.count(cells, schema)
-        return counted
+        classes = len(self._schema.classes)
+        exact = np.zeros((classes, classes), dtype=np.int64)
+        for true, predicted in self._marked():
+            exact += counted_pairs(true, predicted, classes)
+        return tabulated(exact, cells)
 
-    def rows(self, cells: Sequence[Cells], schema: Schema) -> Iterator[ExactRows]:
-        """The marks as codes, block by block."""
-        for source in self._marked():
-            yield from source.rows(cells, schema)
+    def rows(self, cells: Sequence[Cells], schema: Schema) -> NoReturn:
+        """Refused: marks are counted, and not shown one by one."""
+        raise TypeError("marks can be counted only")
 
-    def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NDArray[np.int64]:
-        """Add up block by block."""
-        return fold_rows(self.rows(cells, schema), task)
+    def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NoReturn:
+        """Refused."""
+        raise TypeError("marks can be counted only")
 
-    def _marked(self) -> Iterator[MemorySource]:
+    def _marked(self) -> Iterator[tuple[Codes, Codes]]:
         for block in self._blocks():
             columns, labels = self._read(block)
             true = class_codes(labels, self._schema)
-            words = np.array([RIGHT, WRONG, None], dtype=object)
-            is_class, is_right = true < len(self._schema.classes), self._predicted(columns, len(true)) == true
-            yield MemorySource(
-                {"record": np.full(len(true), "any", dtype=object)},
-                words[np.where(is_class, np.where(is_right, 0, 1), 2)],
-            )
+            yield true, self._predicted(columns, len(true))
 
     def _predicted(self, columns: dict[str, NDArray[Any]], rows: int) -> NDArray[Any]:
         if not self._singly or rows == 0:
@@ -104,38 +118,58 @@ class MarkedSource:
         return {name: table.column(name) for name in self._schema.names}, labels.read()
 
 
+def counted_pairs(
+    true: NDArray[Any], predicted: NDArray[Any], classes: int, outcomes: int | None = None
+) -> NDArray[np.int64]:
+    """How many records have each pair of true and predicted class (true by predicted); others are not counted.
+
+    `outcomes` is how many values a prediction may have, if it is not a class.
+    """
+    outcomes = classes if outcomes is None else outcomes
+    is_class = true < classes
+    places = true[is_class].astype(np.int64) * outcomes + predicted[is_class]
+    return np.bincount(places, minlength=classes * outcomes).astype(np.int64).reshape(classes, outcomes)
+
+
 @dataclass(frozen=True, repr=False)
 class Marking:
-    """Counts the records of a block that a model predicts right, and wrong; those without a class are neither.
+    """Counts the records of a block by true and predicted class; those without a class are not counted.
 
     Parameters
     ----------
     predict : takes coded records, returns the position of the predicted class of each.
     classes : number of classes.
     scores : the same model as sums, for engines that add up in SQL.
+    values : how many values a prediction may have; None for one per class.
     """
 
     predict: Callable[[CodedRecords], Codes]
     classes: int
     scores: AddedScores | None = None
+    values: int | None = None
+
+    @property
+    def outcomes(self) -> int:
+        """How many values a prediction may have."""
+        return self.classes if self.values is None else self.values
 
     @property
     def size(self) -> int:
-        """Two numbers."""
-        return 2
+        """A number for each pair of true and predicted class."""
+        return self.classes * self.outcomes
 
     def __call__(self, block: ExactRows) -> NDArray[np.int64]:
-        """The number of right ones and of wrong ones."""
-        is_right = self.predict(CodedRecords(block.codes, len(block.labels))) == block.labels
-        is_class = block.labels < self.classes
-        return np.array([(is_right & is_class).sum(), (~is_right & is_class).sum()], dtype=np.int64)
+        """The number of records with each pair, true classes in order."""
+        predicted = self.predict(CodedRecords(block.codes, len(block.labels)))
+        return counted_pairs(block.labels, predicted, self.classes, self.outcomes).ravel()
 
 
 class MarkedTable:
-    """A table of any engine that shows only how many of its records a public model predicts right, and wrong.
+    """A table of any engine that shows only how many of its records a public model predicts as what.
 
-    Records are marked where they are, and only two numbers come back. A record's mark is a function of its codes alone
-    (see MarkedSource): so this is for models whose predictions depend on single records and on codes, to the last bit.
+    Records are marked where they are, and only a number for each pair of true and predicted class comes back. A
+    record's mark is a function of its codes alone (see MarkedSource): so this is for models whose predictions depend on
+    single records and on codes, to the last bit.
 
     Parameters
     ----------
@@ -167,8 +201,8 @@ class MarkedTable:
 
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """Count the marks, where the records are."""
-        counted = self._source.fold(self._cells, self._known(), self._task).reshape(2, 1)
-        return ExactStatistics(dict.fromkeys(cells, counted))
+        classes = self._task.classes
+        return tabulated(self._source.fold(self._cells, self._known(), self._task).reshape(classes, classes), cells)
 
     def rows(self, cells: Sequence[Cells], schema: Schema) -> NoReturn:
         """Refused: marks are counted, and not shown one by one."""

@@ -13,8 +13,11 @@ from discreet.errors import FileError
 
 
 @contextlib.contextmanager
-def whole_file(path: str | Path, *, binary: bool = False) -> Iterator[Any]:
-    """A file to write to. It gets its name only when all is on the disk; after an error nothing is left behind."""
+def whole_file(path: str | Path, *, binary: bool = False, mode: int | None = None) -> Iterator[Any]:
+    """A file to write to. It gets its name only when all is on the disk; after an error nothing is left behind.
+
+    `mode` says who may read and write it; None for what is usual.
+    """
     path = Path(path)
     how: dict[str, Any] = {"mode": "wb"} if binary else {"mode": "w", "encoding": "utf-8", "newline": ""}
     try:
@@ -29,7 +32,7 @@ def whole_file(path: str | Path, *, binary: bool = False) -> Iterator[Any]:
         try:
             umask = os.umask(0)
             os.umask(umask)
-            os.chmod(file.name, 0o666 & ~umask)
+            os.chmod(file.name, 0o666 & ~umask if mode is None else mode)
             os.replace(file.name, path)
         except OSError:
             _discard(file.name)

@@ -24,7 +24,7 @@ def test_places_and_short_words():
     assert place(Equals("c", 3), SCHEMA) == (0.75, 1)
     assert short(Between("x", 4.5, 10), SCHEMA) == "≥ 4.5"
     assert short(Between("x", 1, 2.25), SCHEMA) == "1 – 2.25"
-    assert short(Equals("c", 2), SCHEMA) == "long category na"
+    assert short(Equals("c", 2), SCHEMA) == "long category name"  # in several lines, but whole
     assert short(Equals("c", 3), SCHEMA) == "(not listed)"
 
 

@@ -31,6 +31,7 @@ from discreet.models.trees.leaves import GrownTree
 from discreet.privacy.randomness import as_rng
 from discreet.queries.tables import Total
 from discreet.queries.trees import Split, Tree
+from discreet.released.intervals import DEVIATIONS
 from discreet.sources.file import open_file
 from discreet.storage.envelope import content_hash
 from support.neighbours import ADJACENCIES, BASE, EDGES, neighbours, schema
@@ -315,6 +316,39 @@ def test_a_leaf_without_records_says_so():
         "IF age < 5 THEN ill = no  (hardly any records)",
         "ELSE (age >= 5) THEN ill = no  (90% of about 1,234 records)",
     ]
+
+
+def test_what_the_noise_may_have_decided_is_said():
+    """Of four leaves: clear, close, without records, and merged of two, whose noise is larger."""
+    tree = Tree((Split("age", 16, 0), Split("smoker", None, 0), None, None, Split("smoker", None, 0), None, None))
+    counts = np.array([[900.0, 100.0], [130.0, 120.0], [5.0, -3.0], [700.0, 50.0]])
+    shares = np.array([[0.9, 0.1], [0.52, 0.48], [0.6, 0.4], [0.93, 0.07]])
+    leaves = GrownTree(tree, shares, np.maximum(counts.sum(axis=1), 0), counts, 200.0 * np.array([1, 1, 1, 2]))
+    made = leaves_of(tree_text.content(leaves, ILLNESS, ["no", "yes"]))
+    assert [leaf["within_noise"] for leaf in made] == [False, True, True, False]
+    assert [leaf["empty"] for leaf in made] == [False, False, True, False]
+    assert made[3]["noise"] == pytest.approx(DEVIATIONS * math.sqrt(800) + 0.5, abs=1e-3)
+    text = tree_text.describe(leaves, ILLNESS, ["no", "yes"])
+    assert "52% of about 250 records, give or take 43; within the noise" in text
+    assert "(no more records than noise)" in text
+    swapped = leaves.in_order([1, 0])
+    assert swapped.counts[0].tolist() == [100.0, 900.0]
+    whole = tree_text.content(leaves, ILLNESS, ["no", "yes"], 0)
+    assert whole["noise"] == pytest.approx(DEVIATIONS * math.sqrt(2 * 200 * 5) + 0.5, abs=1e-3)
+
+
+def test_questions_that_are_answered_already_are_not_shown():
+    """age < 5 below age < 2.5 is always so, and smoker = yes after smoker = yes too; such leaves have no records."""
+    again = Split("age", 16, 1)
+    tree = Tree(
+        (Split("age", 16, 0), again, None, None, Split("smoker", None, 1), Split("smoker", None, 1), None, None, None)
+    )
+    leaves = GrownTree(tree, np.full((5, 2), [0.7, 0.3]), np.array([10.0, 99.0, 20.0, 98.0, 30.0]))
+    shown = tree_text.content(leaves, ILLNESS, ["no", "yes"])
+    assert "left" not in shown["left"]
+    assert [leaf["records"] for leaf in leaves_of(shown)] == [10.0, 20.0, 30.0]
+    assert shown["right"]["column"] == "smoker"
+    assert [leaf["cut"] for leaf in leaves_of(tree_text.content(leaves, ILLNESS, ["no", "yes"], 1))] == [0, 2]
 
 
 def test_classes_that_were_chosen_without_counts_show_no_share():

@@ -335,3 +335,15 @@ def test_a_charge_of_nothing_is_refused():
 def test_what_is_not_a_ledger_is_refused_before_anything_is_read(wrong):
     with pytest.raises(ParameterError, match="need a Ledger"):
         as_ledger(wrong, Fraction(1))
+
+
+@pytest.mark.parametrize("letter", ["n", "ü", "\ud800"])
+def test_names_are_bounded_since_databases_find_entries_by_them(letter, tmp_path):
+    """PostgreSQL cannot index more than 2,704 bytes; every kind of ledger refuses the same names, before it pays."""
+    size = len(letter.encode(errors="replace"))
+    for ledger in (Ledger(1), Ledger(1, path=tmp_path / "l.jsonl")):
+        with pytest.raises(ParameterError, match="more than 2000 bytes; give it, or the column"):
+            ledger.charge(letter * (2000 // size + 1), charges(Fraction(1, 2)), ADD_REMOVE)
+        assert ledger.spent == 0
+    ledger.charge("n" * 2000, charges(Fraction(1, 2)), ADD_REMOVE)
+    assert Ledger.open(tmp_path / "l.jsonl").spent == Fraction(1, 2)

@@ -14,6 +14,7 @@ from discreet.privacy.directed_rounding import log_above
 from discreet.privacy.mechanisms import minimiser
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.minimiser import SURE, ExactGradient, fast_bits, minimise
+from discreet.privacy.mechanisms.multiclass_objective import MulticlassPerturbation
 from discreet.privacy.mechanisms.objective import (
     WORD,
     ObjectivePerturbation,
@@ -210,6 +211,18 @@ def test_the_drawn_noise_has_its_law(seed):
     assert stats.kstest(first, stats.beta(1, 2).cdf).pvalue > 1e-4
     assert np.abs((draws > 0).mean(axis=0) - 0.5).max() < 0.1
     assert np.abs(np.corrcoef(np.array(norms)) - np.eye(3)).max() < 0.2
+
+
+@pytest.mark.parametrize("groups", [(3, 3, 1, 1), (12, 4, 1)])
+def test_the_largest_variance_is_that_of_the_draws(groups):
+    """What pictures show as the size of the noise; for more than two classes too."""
+    rng = as_rng(5)
+    two = ObjectivePerturbation.calibrated(1, 1, groups, 0.5, 5.0, 20)
+    more = MulticlassPerturbation.calibrated(1, 1, groups, 3, 0.5, 5.0, 20)
+    for mechanism in (two, more):
+        draws = np.array([[float(value) for value in mechanism.draw(rng)] for _ in range(1000)])
+        assert np.mean(draws**2, axis=0).max() == pytest.approx(mechanism.largest_variance, rel=0.3)
+    assert ObjectivePerturbation.calibrated(math.inf, 1, groups, 0.5, 5.0, 20).largest_variance == 0
 
 
 def test_exponentials_are_rounded_down_exactly():

@@ -13,7 +13,9 @@ import discreet
 from discreet import NaiveBayes, OneRule, datasets
 from discreet.errors import DataError, FileError, ParameterError
 from discreet.research.comparison import Grid, Measured, ResultsFile, compare, engine
-from discreet.research.comparison.results import COLUMNS, Content
+from discreet.research.comparison.engine import scored
+from discreet.research.comparison.grid import Run
+from discreet.research.comparison.results import COLUMNS, EARLIER, Content
 
 MODELS = {"naive-bayes": NaiveBayes, "one-rule": OneRule}
 
@@ -215,7 +217,8 @@ def test_rows_are_read_as_they_were_written(tmp_path):
         file.add(each, Content("1", "h"), Measured(2 / 3, 0.5, 0.25))
     ((key, measured),) = results.read().items()
     assert key == (each, Content("1", "h"))
-    assert measured == pytest.approx((2 / 3, 0.5, 0.25), abs=1e-8)
+    assert measured[:3] == pytest.approx((2 / 3, 0.5, 0.25), abs=1e-8)
+    assert measured[3:] == (None, None)
 
 
 @pytest.mark.parametrize("error", [DataError("no such luck"), ZeroDivisionError("no such luck")])
@@ -278,3 +281,29 @@ def test_no_more_processes_than_processors_and_runs(tmp_path, monkeypatch, jobs,
 
 def test_there_are_processors():
     assert 1 <= engine.processors() <= (os.cpu_count() or 1)
+
+
+def test_files_of_earlier_versions_are_read_and_get_the_new_columns(tmp_path):
+    path = tmp_path / "runs.csv"
+    old = Run("iris", "a", "1", "add-remove", 2, 0, 0, 0)
+    path.write_text(f"{','.join(EARLIER)}\niris,a,1,add-remove,2,0,0,0,0.9,h,0.5,0.1,0.1\n", encoding="utf-8")
+    results = ResultsFile(path)
+    assert results.read() == {(old, Content("0.9", "h")): Measured(0.5, 0.1, 0.1)}
+    new = old._replace(fold=1)
+    with results.appending() as file:
+        file.add(new, Content("1", "h"), Measured(0.5, 0.1, 0.1, 0.25, 0.0))
+        file.add(new._replace(fold=2), Content("1", "h"), Measured(0.5, 0.1, 0.1, 0.25, None))
+    rows = results.read()
+    assert rows[old, Content("0.9", "h")] == Measured(0.5, 0.1, 0.1)
+    assert rows[new, Content("1", "h")] == Measured(0.5, 0.1, 0.1, 0.25, 0.0)
+    assert path.read_text().splitlines()[0] == ",".join(COLUMNS)
+
+
+def test_the_rarest_class_and_the_mean_of_all():
+    every = np.array([0] * 50 + [1] * 5 + [2] * 20 + [4])  # class 3 does not occur; 4 stands for no class
+    found = scored(np.array([0, 0, 0, 2]), np.array([0, 0, 1, 2]), every, 4)
+    assert found.accuracy == 0.75
+    assert found.balanced_accuracy == pytest.approx(2 / 3)
+    assert found.rarest_recall == 0
+    assert scored(np.array([0]), np.array([0]), every, 4).rarest_recall is None
+    assert scored(np.array([], dtype=int), np.array([], dtype=int), every, 4).balanced_accuracy == 0

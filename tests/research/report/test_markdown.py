@@ -70,7 +70,8 @@ def test_columns_of_numbers_are_set_flush_right():
 def test_every_number_carries_its_command_and_seed(every_part):
     lines = markdown.write(every_part).splitlines()
     parts = [part for section in every_part.sections for part in section.parts if not isinstance(part, Paragraph)]
-    assert lines.count(f"Made by `{COMMAND}`") == 1 + len(parts)
+    assert lines.count(f"Made by `{COMMAND}`") == 1  # all parts have the origin of the whole report
+    assert all(part.origin == every_part.origin for part in parts)
 
 
 def test_pictures_are_links_to_files(every_part):

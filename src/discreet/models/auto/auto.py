@@ -38,6 +38,8 @@ class Auto(PrivateClassifier):
     ----------
     schema : Schema, or "from-data" to read bounds, categories and classes off the data, which voids the guarantee.
     epsilon : privacy loss of the whole fit; infinity for a model without noise.
+    class_weight : None; "balanced", to find rare classes as well as frequent ones; or a weight by class, such as
+        {"yes": 10} (others weigh 1). It is passed on to the picked model.
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
@@ -61,9 +63,12 @@ class Auto(PrivateClassifier):
     by_sums: ClassVar[bool] = True
     by_scores: ClassVar[bool] = True
 
-    def __init__(self, schema: Schema | str, *, epsilon: Any = 1.0, random_state: Any = None) -> None:
+    def __init__(
+        self, schema: Schema | str, *, epsilon: Any = 1.0, class_weight: Any = None, random_state: Any = None
+    ) -> None:
         self.schema = schema
         self.epsilon = epsilon
+        self.class_weight = class_weight
         self.random_state = random_state
 
     def _learn(
@@ -72,17 +77,18 @@ class Auto(PrivateClassifier):
         def rehearse(rest: Epsilon) -> None:
             """Let all that may be picked plan, after a look: an ε that is too small for one of them is refused here."""
             rest = rest * (1 - MOST_SHARE)
-            picks = [pick(schema, rest, records) for records in (1, MANY_RECORDS, MOST_RECORDS)]
+            picks = [pick(schema, rest, records, weighted=weighted) for records in (1, MANY_RECORDS, MOST_RECORDS)]
             for picked in {each.model: each for each in picks}.values():
-                picked.made(schema, rest)._rehearse(schema, rest)
+                picked.made(schema, rest, self.class_weight)._rehearse(schema, rest)
 
+        weighted = self.class_weight is not None
         known = RecordCount(schema.records or 1, epsilon)
         if epsilon != math.inf:
             known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
             known = look(source, schema, known, rehearse, ledger, rng, purpose)
-        picked = pick(schema, known.rest, known.records)
+        picked = pick(schema, known.rest, known.records, weighted=weighted)
         self._picking = picked
-        model = picked.made(schema, known.rest)
+        model = picked.made(schema, known.rest, self.class_weight)
         named = f"{self.kind} ({picked.model}) for {schema.target}"
         answers: Answers = model._learn(source, schema, known.rest, ledger, rng, named)
         return known.answers + answers
@@ -106,7 +112,7 @@ class Auto(PrivateClassifier):
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         picked = self._picking
-        self.model_ = picked.made(schema, noisy.receipt.epsilon).fit_noisy(noisy)
+        self.model_ = picked.made(schema, noisy.receipt.epsilon, self.class_weight).fit_noisy(noisy)
         self.picked_: Pick = picked
 
     def asked_cells(self) -> tuple[Cells, ...]:

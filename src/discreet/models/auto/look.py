@@ -6,7 +6,7 @@ half of the records are astray somewhere, or have no listed class, this shows it
 
 Price   with n records and sensitivity d, `CHOOSING` d / n finds the worst column: another one, better by 0.8 n, wins
         against it with probability exp(-0.8 CHOOSING) < 0.0001. `COUNTING` d / n counts with noise of scale
-        n / COUNTING, so that a tenth and a half of n are told apart by 8 times the scale. Both together are a share
+        n / COUNTING, so that a tenth and a half of n are told apart by 9 times the scale. Both together are a share
         `CHOOSING + COUNTING` over n ε / d of ε; where that is more than `MOST_SHARE`, nothing is bought.
 """
 
@@ -25,7 +25,7 @@ from discreet.queries.outside import is_watched
 from discreet.schema import Schema
 from discreet.sources import Source
 
-CHOOSING, COUNTING = 12, 20
+CHOOSING, COUNTING = 12, 24
 """Parts of ε for choosing the worst column and for counting in it, each times sensitivity over number of records."""
 MOST_SHARE = Fraction(1, 20)
 """The largest share of ε that a look may cost."""

@@ -63,9 +63,9 @@ class Pick:
         if not self.why.isprintable():
             raise ParameterError("the reason for a pick has characters that cannot be printed; need plain text")
 
-    def made(self, schema: Schema, epsilon: Epsilon) -> Any:
+    def made(self, schema: Schema, epsilon: Epsilon, class_weight: Any = None) -> Any:
         """The model, not yet fitted."""
-        return FAMILIES[self.model](schema, epsilon=epsilon, **self.parameters)
+        return FAMILIES[self.model](schema, epsilon=epsilon, class_weight=class_weight, **self.parameters)
 
     def statement(self) -> str:
         """What was picked and why, in a sentence."""
@@ -82,15 +82,13 @@ class Pick:
         return cls(str(content["model"]), str(content["why"]), dict(content["parameters"]))
 
 
-def pick(schema: Schema, epsilon: Epsilon, records: int) -> Pick:
-    """The model that is expected to be the most accurate (rule above)."""
+def pick(schema: Schema, epsilon: Epsilon, records: int, *, weighted: bool = False) -> Pick:
+    """The model that is expected to be the most accurate (rule above); with `weighted`, classes can be weighted."""
     strength, classes = signal(schema, epsilon, records), len(schema.classes)
     if len(schema.columns) <= FEW_COLUMNS:
         return Pick("decision-tree", f"a tree can divide {_columns(len(schema.columns))} as finely as the noise allows")
-    if classes * sum(Hyperplanes(most_knots(), BITS, edges=True).groups(schema)) > MANY_WEIGHTS:
-        return Pick("decision-tree", f"{classes} classes in these columns are too many weights for a linear model")
-    if records > MANY_RECORDS and epsilon != math.inf:
-        return Pick("decision-tree", f"a linear model of about {records:,} records would take minutes")
+    if reason := _unsuitable(schema, epsilon, records, weighted):
+        return Pick("decision-tree", reason)
     enough = ENOUGH * classes**2 * (len(schema.columns) + 1)
     amounts = f"about {records:,} records times ε" + (" over 2" if schema.adjacency.distance == 2 else "")
     if strength >= enough and not _affordable(schema, epsilon):
@@ -98,6 +96,18 @@ def pick(schema: Schema, epsilon: Epsilon, records: int) -> Pick:
     if strength >= enough:
         return Pick("svm", f"{amounts} is {strength:,.4g}, and from {enough:,.4g} on sums over columns tell more")
     return Pick("decision-tree", f"{amounts} is {strength:,.4g}, and below {enough:,.4g} a tree loses least to noise")
+
+
+def _unsuitable(schema: Schema, epsilon: Epsilon, records: int, weighted: bool) -> str:
+    """Why a linear model will not do, at any signal; empty if it may."""
+    classes = len(schema.classes)
+    if weighted and classes > 2:
+        return f"a linear model does not weigh {classes} classes, and a tree does"
+    if classes * sum(Hyperplanes(most_knots(), BITS, edges=True).groups(schema)) > MANY_WEIGHTS:
+        return f"{classes} classes in these columns are too many weights for a linear model"
+    if records > MANY_RECORDS and epsilon != math.inf:
+        return f"a linear model of about {records:,} records would take minutes"
+    return ""
 
 
 def signal(schema: Schema, epsilon: Epsilon, records: int) -> float:

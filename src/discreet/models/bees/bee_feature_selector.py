@@ -20,6 +20,7 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.receipt import Receipt
 from discreet.queries.tables import ClassCounts, Counts, SoftCounts, SplineCounts
+from discreet.records.chosen_columns import schema_for
 from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
 
@@ -104,8 +105,9 @@ class BeeFeatureSelector(ColumnSelector):
         search = self._checked()
         self.__dict__.pop("columns_", None)  # an interrupted refit must not leave an old choice under a new guarantee
         uniform = stream(self.random_state)
-        admit(self.schema, ledger, source_guarantee, source_receipt, self.kind)
-        X, y, self.schema_ = with_schema(X, y, self.schema, type(self).__name__)
+        given = self.schema if isinstance(self.schema, str) else schema_for(X, self.schema)
+        admit(given, ledger, source_guarantee, source_receipt, self.kind)
+        X, y, self.schema_ = with_schema(X, y, given, type(self).__name__)
         fitness = TreeAccuracy(*labelled(X, y, self.schema_), uniform)
         promise = promised("columns", self.schema_, source_guarantee, source_receipt)
         return self._choose(search, self.schema_.names, fitness, uniform, promise)

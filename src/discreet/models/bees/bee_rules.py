@@ -27,6 +27,7 @@ from discreet.models.public_data import with_schema
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.receipt import Receipt
+from discreet.records.chosen_columns import schema_for
 from discreet.records.tables import Table, check_records
 from discreet.schema import Schema
 
@@ -127,8 +128,9 @@ class BeeRules(Classifier):
         """
         self.check_parameters()
         uniform = stream(self.random_state)
-        perturbed = admit(self.schema, ledger, source_guarantee, source_receipt, self.kind)
-        X, y, schema = with_schema(X, y, self.schema, type(self).__name__)
+        given = self.schema if isinstance(self.schema, str) else schema_for(X, self.schema)
+        perturbed = admit(given, ledger, source_guarantee, source_receipt, self.kind)
+        X, y, schema = with_schema(X, y, given, type(self).__name__)
         self.__dict__.pop(self.fitted, None)  # an interrupted refit must not leave old rules under a new guarantee
         self.schema_ = schema
         encoded, labels = labelled(X, y, self.schema_)
@@ -168,10 +170,13 @@ class BeeRules(Classifier):
             raise damaged from None
         return self
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a JSON file, with a card that says what is guaranteed, or that nothing is."""
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model to a JSON file, with a card that says what is guaranteed, or that nothing is.
+
+        A file that exists is kept, and an error raised, unless `overwrite` is set: it may have cost budget.
+        """
         check_is_fitted(self, self.fitted)
-        saving.save(self, path)
+        saving.save(self, path, overwrite=overwrite)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the normalised votes of the rules; see `resolve` and `default`."""

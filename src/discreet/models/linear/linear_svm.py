@@ -16,12 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.doors.choice import select
 from discreet.doors.counts import release
 from discreet.doors.hyperplanes import check_affordable, separate
+from discreet.doors.margins import count_margins, margin_step
 from discreet.doors.passage import Spending
 from discreet.doors.splits import grow_splits
 from discreet.errors import ParameterError
 from discreet.models.classifier import Added, PrivateClassifier
+from discreet.models.linear import calibration, picture, weights
 from discreet.models.linear import plan as planning
-from discreet.models.linear import weights
+from discreet.models.linear.noise import noise_of_weights
 from discreet.models.linear.scoring import Scorer
 from discreet.models.linear.weights import Weight
 from discreet.models.parameter_checks import check_integer, check_select
@@ -29,14 +31,15 @@ from discreet.models.record_count import MOST_RECORDS, RecordCount, known_record
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
-from discreet.privacy.steps import laplace_steps, split_evenly
+from discreet.privacy.steps import laplace_steps, split_by_weight, split_evenly
 from discreet.queries.hyperplanes import MOST_KNOTS, Hyperplanes
+from discreet.queries.margins import Margins
 from discreet.queries.tables import ClassCounts
 from discreet.queries.trees import Tree, complete_tree
 from discreet.records.encoding import Cells
-from discreet.released.statistics import Answers, NoisyStatistics
+from discreet.released.statistics import Answers, NoisyStatistics, NoisyTable
 from discreet.schema import Schema
-from discreet.sources import Source
+from discreet.sources import Source, try_task
 
 Matrix = NDArray[np.float64]
 
@@ -53,10 +56,11 @@ class LinearSVM(PrivateClassifier):
     and what was bought before: the number of records, then the sizes of the classes and the choice of columns
     (`release`, `select`), then the splits of a tree (`grow_splits`), proofs there. The weights are found last, of one
     hyperplane for two classes, or of all classes at once for more, at what is left (`separate`, proof there): its
-    query has the chosen columns and the tree, which are public by then. The shares sum to ε (exact fractions; adaptive
-    sequential composition); everything after that is post-processing. After Chaudhuri, Monteleoni and Sarwate 2011,
-    with noise that fits the records (a norm for groups of coordinates, not their common length), one determinant less,
-    and exact arithmetic wherever privacy depends on it.
+    query has the chosen columns and the tree, which are public by then. With `class_weight`, the records of each class
+    are counted by their score under these weights, at a share of its own (`count_margins`, proof there). The shares
+    sum to ε (exact fractions; adaptive sequential composition); everything after that is post-processing. After
+    Chaudhuri, Monteleoni and Sarwate 2011, with noise that fits the records (a norm for groups of coordinates, not
+    their common length), one determinant less, and exact arithmetic wherever privacy depends on it.
 
     `predict_proba` takes scores for log-probabilities: a record at the margin of two classes has odds of e^2. Dividing
     scores by a temperature was measured and helps little (benchmarks/calibration.py).
@@ -80,6 +84,10 @@ class LinearSVM(PrivateClassifier):
     leaves : depth of a tree whose splits are chosen privately, for two fifths of ε, and whose leaves are one more
         group of weights: they say what no sum over columns can. 0 grows none. "auto" (default) grows one where ε times
         the number of records is large (rule in models/linear/plan.py).
+    class_weight : None; "balanced", to find a rare class as well as a frequent one; or a weight by class, such as
+        {"yes": 10} (others weigh 1). For two classes only. A share of ε counts the records of each class by score
+        (models/linear/calibration.py), and the line between the classes is drawn where the weighted number of right
+        predictions is largest.
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
@@ -116,6 +124,7 @@ class LinearSVM(PrivateClassifier):
         knots: Any = "auto",
         select: int | str | None = "auto",
         leaves: int | str = "auto",
+        class_weight: Any = None,
         random_state: Any = None,
     ) -> None:
         self.schema = schema
@@ -125,17 +134,21 @@ class LinearSVM(PrivateClassifier):
         self.knots = knots
         self.select = select
         self.leaves = leaves
+        self.class_weight = class_weight
         self.random_state = random_state
 
     def _learn(
         self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
     ) -> Answers:
         self._rehearse(schema, epsilon)
+        if self._shares(epsilon, schema)[1] is not None:
+            most = Hyperplanes(planning.most_knots() if self.knots == "auto" else int(self.knots), planning.BITS)
+            try_task(source, calibration.trial(most, schema))
         known = RecordCount(schema.records or 1, epsilon)
         needs = self.regularisation, self.knots, self.select, self.leaves
         if epsilon != math.inf and planning.needs_records(schema, *needs):
             known = known_records(source, schema, epsilon, partial(self._rehearse, schema), ledger, rng, purpose)
-        records, rest = known.records, known.rest
+        records, (rest, drawing) = known.records, self._shares(known.rest, schema)
         answers, names = known.answers, None
         if wanted := planning.wanted_columns(self.select, schema, rest, records):
             weighing, choosing, rest = planning.choice_shares(rest)
@@ -152,7 +165,21 @@ class LinearSVM(PrivateClassifier):
         strength = self._strength(query, schema, rest, records)
         huber = planning.fitting_huber(self.huber, nodes is not None)
         query = affordable(query, schema, rest, huber, strength)
-        return answers + separate(source, schema, query, rest, huber, strength, ledger, rng, purpose).tables
+        answers += separate(source, schema, query, rest, huber, strength, ledger, rng, purpose).tables
+        if drawing is None:
+            return answers
+        (_, table) = answers[-1]
+        intervals = calibration.Intervals.of(self._scorer_of(query, table, schema), schema)
+        margins = Margins(len(intervals.thresholds) + 1)
+        given = margins, intervals, intervals.scorer.cells, intervals.added
+        return answers + count_margins(source, schema, *given, drawing, ledger, rng, purpose).tables
+
+    def _shares(self, epsilon: Epsilon, schema: Schema) -> tuple[Epsilon, Epsilon | None]:
+        """Epsilon for the weights, and for where the line is drawn, if classes are weighted."""
+        if self.class_weight is None or len(schema.classes) != 2:
+            return epsilon, None
+        finding, drawing = split_by_weight(epsilon, [1 - calibration.SHARE, calibration.SHARE])
+        return finding, drawing
 
     def _rehearse(self, schema: Schema, epsilon: Epsilon) -> None:
         """Raise ParameterError, before anything is paid, if epsilon is too small for the most expensive plan.
@@ -163,7 +190,9 @@ class LinearSVM(PrivateClassifier):
         check_select(self.select, schema)
         if epsilon == math.inf:
             return
-        rest = epsilon
+        rest, drawing = self._shares(epsilon, schema)
+        if drawing is not None:
+            margin_step(Margins(2), schema, drawing)
         if self.select is not None:
             weighing, choosing, rest = planning.choice_shares(rest)
             laplace_steps([ClassCounts()], [weighing], schema)
@@ -200,8 +229,12 @@ class LinearSVM(PrivateClassifier):
         if len(answers) != 1:
             raise ParameterError("these statistics do not belong to a support vector machine; need one of hyperplanes")
         query, table = answers[0]
-        planes = np.ldexp(np.asarray(table.values, dtype=np.float64), -query.bits)
-        by_class = np.concatenate([-planes, planes]) if len(schema.classes) == 2 else planes
+        by_class = _by_class(query, table, schema)
+        self.class_weight_ = None
+        if self.class_weight is not None and len(schema.classes) == 2:
+            moved, weights = self._line(noisy, query, table, schema)
+            by_class[:, -1] += [moved, -moved]
+            self.class_weight_ = weights[places]
         by_class = by_class[places]
         shown = by_class[1:] if len(by_class) == 2 else by_class
         features = query.features(schema)
@@ -219,6 +252,35 @@ class LinearSVM(PrivateClassifier):
                 Weight(column, value, tuple((sign * own[place]).tolist())) for value, place, sign in feature.values
             ]
         self._scorer = Scorer(by_class[:, -1], tuple(groups))
+
+    def _line(
+        self, noisy: NoisyStatistics, query: Hyperplanes, table: NoisyTable, schema: Schema
+    ) -> tuple[float, Matrix]:
+        """Where the line is drawn, and the weights of the classes, from the published counts by score."""
+        found = [answer for asked, answer in noisy.tables if isinstance(asked, Margins)]
+        intervals = calibration.Intervals.of(self._scorer_of(query, table, schema), schema)
+        if len(found) != 1 or found[0].values.shape[1] != len(intervals.thresholds) + 1:
+            raise ParameterError(
+                "these statistics have no counts by score; classes are weighted when a model is fitted"
+            )
+        return calibration.line(intervals, found[0].values, found[0].variance, self.class_weight)
+
+    def _scorer_of(self, query: Hyperplanes, table: NoisyTable, schema: Schema) -> Scorer:
+        """The scores of the published weights, classes in the order of the schema."""
+        by_class, groups, start = _by_class(query, table, schema), [], 0
+        for feature in query.features(schema):
+            groups.append((feature, feature.table(by_class[:, start : start + feature.size].T)))
+            start += feature.size
+        return Scorer(by_class[:, -1], tuple(groups))
+
+    def check_weights(self, schema: Schema | str) -> None:
+        """Raise ParameterError unless the weights of the classes fit the schema, which must have two classes."""
+        super().check_weights(schema)
+        if self.class_weight is not None and isinstance(schema, Schema) and len(schema.classes) > 2:
+            raise ParameterError(
+                f"class_weight={self.class_weight!r}: a linear model weighs two classes, and there are "
+                f"{len(schema.classes)}; use NaiveBayes or DecisionTree, or leave it out"
+            )
 
     def asked_cells(self) -> tuple[Cells, ...]:
         """The cells of a record whose codes decide what is predicted for it."""
@@ -239,20 +301,26 @@ class LinearSVM(PrivateClassifier):
     def explain(self, top: int = 10) -> str:
         """Return the values, and a few leaves, that speak most for each class, as text."""
         check_is_fitted(self, "noisy_")
-        text = weights.describe(self._weights, self._scorer.constants, self.classes_.tolist(), top)
+        noise = noise_of_weights(self, self.schema_, self.noisy_)
+        text = weights.describe(self._weights, self._scorer.constants, self.classes_.tolist(), noise, top)
+        if self.class_weight_ is not None:
+            told = ", ".join(f"{c} × {w:.3g}" for c, w in zip(self.classes_, self.class_weight_, strict=True))
+            text = f"Classes are weighted ({told}): the constants are moved accordingly.\n{text}"
         left = [name for name in self.schema_.names if name not in self.columns_]
         return f"{text}\nNot asked, because other columns tell more: {', '.join(left)}" if left else text
 
     def content(self, top: int = 10) -> dict[str, Any]:
         """Return the same as plain data."""
         check_is_fitted(self, "noisy_")
-        return weights.content(self._weights, self._scorer.constants, self.classes_.tolist(), top)
+        noise = noise_of_weights(self, self.schema_, self.noisy_)
+        return weights.content(self._weights, self._scorer.constants, self.classes_.tolist(), noise, top)
 
     def plot(self, top: int = 10) -> Any:
-        """Draw the same with matplotlib."""
+        """Draw the same with matplotlib: one chart, with the size of the noise."""
         check_is_fitted(self, "noisy_")
         title = f"{self.schema_.target}: what decides ({self.guarantee_.in_short()})"
-        return weights.draw(self._weights, self.classes_.tolist(), title, top)
+        noise = noise_of_weights(self, self.schema_, self.noisy_)
+        return picture.draw(self._weights, self.classes_.tolist(), noise, title, top)
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""
@@ -266,6 +334,12 @@ class LinearSVM(PrivateClassifier):
         if self.leaves != "auto":
             check_integer("leaves", self.leaves, 0, planning.DEEPEST, or_="'auto'")
         check_select(self.select, self.schema)
+
+
+def _by_class(query: Hyperplanes, table: NoisyTable, schema: Schema) -> Matrix:
+    """The published weights of each class, in the order of the schema; the constant comes last."""
+    planes = np.ldexp(np.asarray(table.values, dtype=np.float64), -query.bits)
+    return np.concatenate([-planes, planes]) if len(schema.classes) == 2 else planes
 
 
 def affordable(query: Hyperplanes, schema: Schema, epsilon: Epsilon, huber: float, strength: float) -> Hyperplanes:

@@ -1,4 +1,4 @@
-"""What a linear model says: the values that speak most for each class, as text, as plain data and as a picture."""
+"""What a linear model says: the values that speak most for each class, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.pictures.figure import new_figure
 from discreet.schema.columns import Label
 
 SHOWN_LEAVES = 3
@@ -43,50 +42,47 @@ def speaking(weights: Sequence[Weight], row: int, top: int) -> list[Weight]:
     return values[:top] + leaves[: min(top, SHOWN_LEAVES)]
 
 
-def describe(weights: Sequence[Weight], constants: NDArray[np.float64], classes: Sequence[Label], top: int) -> str:
-    """The constant of each class, and the values that speak most for it."""
+def size_of_noise(noise: float, number: int) -> str:
+    """The size of the noise in words, and how many weights of this number it may move further by chance."""
+    chance = (
+        f" Of {number:,} weights, up to about {number / 20:,.0f} are beyond it by noise alone." if number > 19 else ""
+    )
+    return f"Noise moves a weight by at most about {noise:.2g} (95 %), by less where many records speak.{chance}"
+
+
+def describe(
+    weights: Sequence[Weight], constants: NDArray[np.float64], classes: Sequence[Label], noise: float | None, top: int
+) -> str:
+    """The constant of each class, and the values that speak most for it; `noise` is how far noise may move a weight."""
     lines = ["A record gets the class with the largest sum of the constant and the weights of its values."]
+    if noise:
+        lines.append(size_of_noise(noise, len(weights) * (1 if len(classes) == 2 else len(classes))))
     for row, label in enumerate(classes):
         lines += ["", f"{label}: constant {constants[row]:+.3g}"]
-        lines += [f"  {each.by_class[row]:+7.3g}  {each.name}" for each in speaking(weights, row, top)]
+        for each in speaking(weights, row, top):
+            mark = "  (within the noise)" if noise and each.by_class[row] <= noise else ""
+            lines.append(f"  {each.by_class[row]:+7.3g}  {each.name}{mark}")
     if leaves := sum(each.column is None for each in weights):
         lines += ["", f"A leaf is a group of records: each record lies in one of {leaves}, and gets its weight too."]
     return "\n".join(lines)
 
 
 def content(
-    weights: Sequence[Weight], constants: NDArray[np.float64], classes: Sequence[Label], top: int
+    weights: Sequence[Weight], constants: NDArray[np.float64], classes: Sequence[Label], noise: float | None, top: int
 ) -> dict[str, Any]:
-    """The same as plain data."""
+    """The same as plain data; the noise is null where it is not known."""
     return {
+        "noise": noise,
         "classes": [
             {
                 "class": label,
                 "constant": float(constants[row]),
                 "weights": [
                     {"attribute": each.column or "leaf", "value": each.value, "weight": each.by_class[row]}
+                    | ({} if noise is None else {"within_noise": bool(0 < each.by_class[row] <= noise)})
                     for each in speaking(weights, row, top)
                 ],
             }
             for row, label in enumerate(classes)
-        ]
+        ],
     }
-
-
-def draw(weights: Sequence[Weight], classes: Sequence[Label], title: str, top: int) -> Any:
-    """Draw the values that speak most for each class as bars, one axis per class."""
-    columns = min(3, len(classes))
-    rows = -(-len(classes) // columns)
-    figure = new_figure(figsize=(1 + 4 * columns, 1 + rows * (1 + 0.28 * top)))
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for row, label in enumerate(classes):
-        listed = speaking(weights, row, top)
-        axes[row].barh([each.name[:32] for each in listed], [each.by_class[row] for each in listed], color="#31688e")
-        axes[row].invert_yaxis()
-        axes[row].set_title(str(label), fontsize=9)
-        axes[row].tick_params(labelsize=7)
-        axes[row].set_xlabel("weight", fontsize=8)
-    for axis in axes[len(classes) :]:
-        axis.set_axis_off()
-    figure.suptitle(title)
-    return figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from numbers import Real
 from operator import add
@@ -17,14 +18,17 @@ from discreet.doors.choice import select
 from discreet.doors.counts import CountStep, release
 from discreet.doors.passage import Spending
 from discreet.errors import ParameterError
-from discreet.models import explanation
+from discreet.models import evidence_picture, explanation
+from discreet.models.class_weights import described, weights_of
 from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.count_database import CountsByQuery, ask_steps, choosing, rehearse_steps
 from discreet.models.explanation import Evidence
 from discreet.models.naive_bayes import plan as planning
 from discreet.models.naive_bayes import selection, tables
+from discreet.models.naive_bayes.margins import margins
 from discreet.models.parameter_checks import check_integer, check_one_of, check_select
 from discreet.models.record_count import MOST_RECORDS, RecordCount, bought_records, known_records
+from discreet.models.tabular import normalised, sorted_classes
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
@@ -71,6 +75,9 @@ class NaiveBayes(PrivateClassifier):
         that depend on each other are counted as if each were news, so the more of them are asked, the more
         `predict_proba` is over-confident. "auto" is the fourth root of the number of columns that were asked, and 1
         without noise. It does not change what is predicted.
+    class_weight : None; "balanced", to find rare classes as well as frequent ones; or a weight by class, such as
+        {"yes": 10} (others weigh 1). The prior is multiplied by the weights: post-processing of the published counts.
+        Columns that predict the majority are then of no use, so select="auto" is select=None.
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
@@ -79,6 +86,7 @@ class NaiveBayes(PrivateClassifier):
     receipt_ : every charge.
     columns_ : names of the columns that were asked, in the order of the schema.
     temperature_ : the temperature by which log-probabilities are divided.
+    class_weight_ : the weight of each of `classes_`, or None.
     classes_ : the classes, sorted.
     class_log_prior_ : log-probability of each class.
     feature_log_prob_ : for each of `columns_`, log-probabilities of its cells, classes by cells.
@@ -108,6 +116,7 @@ class NaiveBayes(PrivateClassifier):
         smoothing: float = 1.0,
         select: int | str | None = "auto",
         temperature: float | str = "auto",
+        class_weight: Any = None,
         random_state: Any = None,
     ) -> None:
         self.schema = schema
@@ -118,13 +127,14 @@ class NaiveBayes(PrivateClassifier):
         self.smoothing = smoothing
         self.select = select
         self.temperature = temperature
+        self.class_weight = class_weight
         self.random_state = random_state
 
     def _learn(
         self, source: Source, schema: Schema, epsilon: Epsilon, ledger: Spending, rng: Randomness, purpose: str
     ) -> Answers:
-        options = (self.numeric, self.bins)
-        selection.rehearse(self.select, schema, epsilon, *options, self.split)
+        options, wanted = (self.numeric, self.bins), self._wanted()
+        selection.rehearse(wanted, schema, epsilon, *options, self.split)
 
         def rehearse(rest: Epsilon) -> object:  # with this many records, every column is asked
             return planning.steps(schema, rest, MOST_RECORDS, *options, self.split)
@@ -133,14 +143,18 @@ class NaiveBayes(PrivateClassifier):
         if planning.needs_records(schema, *options, epsilon):
             known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose, careful=True)
         records, rest = known.records, known.rest
-        names: Sequence[str] = schema.names if self.select == len(schema.names) else ()
+        names: Sequence[str] = schema.names if wanted == len(schema.names) else ()
         for rule in (selection.one, selection.few):  # the second only if no column was enough
-            choice = None if names else rule(self.select, schema, rest, records, self.bins)
+            choice = None if names else rule(wanted, schema, rest, records, self.bins)
             if choice is not None:
                 won = select(source, schema, choice.candidates, choice.wanted, choice.epsilon, ledger, rng, purpose)
                 names, rest = won.columns, choice.rest
         steps = planning.steps(schema, rest, records, *options, self.split, names)
         return known.answers + release(source, schema, steps, ledger, rng, purpose).tables
+
+    def _wanted(self) -> int | str | None:
+        """How many columns to choose: by how many records they classify, which says nothing about a rare class."""
+        return None if self.class_weight is not None and self.select == "auto" else self.select
 
     def _learn_by_counts(
         self, database: CountsByQuery, schema: Schema, epsilon: Epsilon, purpose: str
@@ -150,7 +164,7 @@ class NaiveBayes(PrivateClassifier):
         If the database only counts, no column is chosen, as with select=None.
         """
         options, chooser = (self.numeric, self.bins), choosing(database)
-        wanted = self.select if chooser is not None or isinstance(self.select, int) else None
+        wanted = self._wanted() if chooser is not None or isinstance(self.select, int) else None
         if chooser is None and wanted not in (None, len(schema.names)):
             raise ParameterError(
                 f"select={self.select!r}: this database only counts, and does not choose columns; use select=None"
@@ -179,7 +193,12 @@ class NaiveBayes(PrivateClassifier):
         return NoisyStatistics(known.answers + noisy.tables, reduce(add, [*receipts, noisy.receipt]))
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
-        self._model = tables.build(noisy, schema, float(self.smoothing)).in_order(places)
+        model = tables.build(noisy, schema, float(self.smoothing))
+        weights = weights_of(self.class_weight, schema, np.exp(model.log_prior))
+        if weights is not None:
+            model = replace(model, log_prior=normalised((model.log_prior + np.log(weights))[None, :])[0])
+        self.class_weight_ = None if weights is None else weights[places]
+        self._model = model.in_order(places)
         self.columns_ = [column.cells.column for column in self._model.columns]
         self.class_log_prior_ = self._model.log_prior
         self.feature_log_prob_ = [column.log_table for column in self._model.columns]
@@ -205,12 +224,17 @@ class NaiveBayes(PrivateClassifier):
         """Return the table of each column and the probability of each class: what `explain` and `plot` show."""
         check_is_fitted(self, "noisy_")
         prior = np.exp(self.class_log_prior_)
-        return [column.evidence(self.schema_) for column in self._model.columns], prior / prior.sum()
+        _, places = sorted_classes(self.schema_)
+        noise = {name: table[places] for name, table in margins(self.noisy_, self.schema_).items()}
+        told = (column.evidence(self.schema_) for column in self._model.columns)
+        return [replace(each, margins=noise.get(each.name)) for each in told], prior / prior.sum()
 
     def explain(self, top: int = 10) -> str:
         """Return the columns that decide, and what each class looks like, as text."""
         evidence, prior = self.evidence()
         text = explanation.describe(evidence, prior, self.classes_.tolist(), top)
+        if weighted := described(self.class_weight_, self.classes_):
+            text = f"{weighted}\n{text.replace('Frequency of each class', 'Weighted frequency of each class', 1)}"
         left = [name for name in self.schema_.names if name not in {each.name for each in evidence}]
         rounds = [each.mechanism for each in self.receipt_.charges].count(PermuteAndFlip.name)
         chosen = rounds > 1 or rounds == len(evidence)  # a single round may have found that no column is enough
@@ -226,7 +250,7 @@ class NaiveBayes(PrivateClassifier):
         """Draw the same with matplotlib: the evidence of each column, and the most informative columns."""
         evidence, prior = self.evidence()
         title = f"{self.schema_.target}: what decides ({self.guarantee_.in_short()})"
-        return explanation.draw(evidence, prior, self.classes_.tolist(), title, top)
+        return evidence_picture.draw(evidence, prior, self.classes_.tolist(), title, top)
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a constructor value is out of range; `fit` begins with this check."""

@@ -53,7 +53,7 @@ def build(noisy: NoisyStatistics, schema: Schema, smoothing: float) -> Model:
     if not all(isinstance(query, TableQuery) for query, _ in noisy.tables):
         raise ParameterError("these statistics do not belong to a naive Bayes; need tables of counts")
     blocks = [
-        (query, np.asarray(table.values, dtype=np.float64) / unit, _variance(table, unit))
+        (query, np.asarray(table.values, dtype=np.float64) / unit, table_variance(table, unit))
         for query, table in noisy.tables
         if isinstance(query, TableQuery) and not isinstance(query, Moments)
         for unit in [query.unit(schema)]
@@ -73,7 +73,8 @@ def build(noisy: NoisyStatistics, schema: Schema, smoothing: float) -> Model:
     return Model(log_prior, tuple(sorted(columns, key=lambda each: order[each.cells.column])))
 
 
-def _variance(table: NoisyTable, unit: int) -> float:
+def table_variance(table: NoisyTable, unit: int) -> float:
+    """The variance of the noise of a cell, in records."""
     return table.variance / unit**2 if table.variance > NEGLIGIBLE else 0.0
 
 
@@ -132,7 +133,7 @@ def _normals(noisy: NoisyStatistics, schema: Schema, totals: ClassTotals) -> lis
     for query, table in noisy.tables:
         if isinstance(query, SoftCounts):
             unit = query.unit(schema)
-            found.append((query.column, *_from_soft_counts(table.values / unit, _variance(table, unit), totals)))
+            found.append((query.column, *_from_soft_counts(table.values / unit, table_variance(table, unit), totals)))
         elif isinstance(query, Moments):
             found.append((query.column, *_from_moments(table.values, totals, noisy.receipt.epsilon == float("inf"))))
     return found

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.doors.passage import Spending
 from discreet.doors.tree_plans import Plan
 from discreet.errors import ParameterError
+from discreet.models.class_weights import described
 from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
@@ -35,8 +36,9 @@ class DecisionTree(PrivateClassifier):
     """ε-differentially private decision tree for mixed data and any number of classes.
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plan (structure, depth and every
-    share of ε) follows from the schema, ε and the noisy total alone; `grow` carries it out (proof there) at shares that
-    sum to ε (exact fractions); pruning and probabilities are post-processing.
+    share of ε) follows from the schema, ε and the noisy total alone, and with `class_weight="balanced"` from the noisy
+    sizes of the classes (`release`); `grow` carries it out (proof there) at shares that sum to ε (exact fractions);
+    pruning, weights of leaves and probabilities are post-processing.
 
     Parameters
     ----------
@@ -54,6 +56,10 @@ class DecisionTree(PrivateClassifier):
     prune : "auto" (default) merges branches that noise alone may explain, and draws the probabilities of small leaves
         towards those of the node above. A number: two branches are merged unless they classify more records right than
         their union, by more than this many standard deviations of the noise.
+    class_weight : None; "balanced", to find rare classes as well as frequent ones; or a weight by class, such as
+        {"yes": 10} (others weigh 1). Noisy counts of leaves are multiplied by the weights, before pruning:
+        post-processing. Greedy trees weigh classes when they compare splits; to balance them, 3 % of ε buys their
+        sizes. No structure is used that names a class by majority (stumps, weak random trees).
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
@@ -86,6 +92,7 @@ class DecisionTree(PrivateClassifier):
         thresholds: int | str = "auto",
         criterion: str = "auto",
         prune: float | str = "auto",
+        class_weight: Any = None,
         random_state: Any = None,
     ) -> None:
         self.schema = schema
@@ -95,6 +102,7 @@ class DecisionTree(PrivateClassifier):
         self.thresholds = thresholds
         self.criterion = criterion
         self.prune = prune
+        self.class_weight = class_weight
         self.random_state = random_state
 
     def _learn(
@@ -104,24 +112,31 @@ class DecisionTree(PrivateClassifier):
             return [self._plan(schema, rest, records, rng)]
 
         needed = planning.needs_records(self.structure, self.max_depth, self.criterion)
-        return plan_and_grow(source, schema, epsilon, plans, ledger, rng, purpose, needs_records=needed)
+        return plan_and_grow(
+            source, schema, epsilon, plans, ledger, rng, purpose, needs_records=needed, class_weight=self.class_weight
+        )
 
     def _rehearse(self, schema: Schema, epsilon: Epsilon) -> None:
         """Raise ParameterError, before anything is paid, if epsilon is too small, however many records there are."""
         if epsilon != math.inf:
-            rehearse(schema, epsilon, lambda rest, records: [self._plan(schema, rest, records, as_rng(0))])
+
+            def plans(rest: Epsilon, records: int) -> list[Plan]:
+                return [self._plan(schema, rest, records, as_rng(0))]
+
+            rehearse(schema, epsilon, plans, self.class_weight)
 
     def _plan(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> Plan:
         strength = planning.signal(schema, epsilon, records)
         chosen = self.structure, self.max_depth, self.thresholds, self.criterion
-        return planning.plan(schema, epsilon, strength, *chosen, rng)
+        return planning.plan(schema, epsilon, strength, *chosen, rng, weighted=self.class_weight is not None)
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
         answers = [(query, table) for query, table in noisy.tables if isinstance(query, LeafCounts)]
         if len(answers) != 1:
             raise ParameterError("these statistics do not belong to one tree; need one table of leaves")
         self.tree_ = answers[0][0].tree
-        self._grown = grown(*answers[0], self.prune).in_order(places)
+        query, table = answers[0]
+        self._grown = grown(query, table, self.prune, self.class_weight, schema).in_order(places)
 
     def asked_cells(self) -> tuple[Cells, ...]:
         """The cells of a record whose codes decide what is predicted for it."""
@@ -136,7 +151,9 @@ class DecisionTree(PrivateClassifier):
     def explain(self, top: int | None = tree_text.SHOWN_DEPTH) -> str:
         """Return the tree as indented text: its first `top` levels, the rest folded; None for all of it."""
         check_is_fitted(self, "noisy_")
-        return tree_text.describe(self._grown, self.schema_, self.classes_.tolist(), top)
+        text = tree_text.describe(self._grown, self.schema_, self.classes_.tolist(), top)
+        weighted = described(self._grown.weights, self.classes_)
+        return f"{weighted}\n{text}" if weighted else text
 
     def content(self, top: int | None = tree_text.SHOWN_DEPTH) -> dict[str, Any]:
         """Return the tree as plain data: its first `top` levels, the rest folded; None for all of it."""
@@ -146,7 +163,8 @@ class DecisionTree(PrivateClassifier):
     def plot(self, top: int | None = tree_text.SHOWN_DEPTH) -> Any:
         """Draw the first `top` levels of the tree with matplotlib, the rest folded; None for all of it."""
         check_is_fitted(self, "noisy_")
-        title = f"{self.schema_.target} ({self.guarantee_.in_short()})"
+        weighted = "" if self.class_weight is None else ", classes weighted"
+        title = f"{self.schema_.target} ({self.guarantee_.in_short()}{weighted})"
         return tree_picture.draw(self._grown, self.schema_, self.classes_.tolist(), title, top)
 
     def check_parameters(self) -> None:

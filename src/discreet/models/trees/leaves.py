@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.models.class_weights import weights_of
 from discreet.models.tabular import LEAST_PSEUDO_RECORDS
 from discreet.models.trees.smoothing import smoothed
 from discreet.queries.trees import LeafCounts, LeafLabels, Node, Places, Tree
@@ -25,48 +26,72 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class GrownTree:
-    """A tree with the class probabilities of each leaf (leaves by classes), and about how many records lie in it."""
+    """A tree with the class probabilities of each leaf (leaves by classes), and about how many records lie in it.
+
+    `counts` are the published records of each leaf by class, noise included, and `variances` the variance of the noise
+    of one such count, which grows with the number of leaves that were merged; None where these are not known. With
+    `weights` of the classes, the probabilities are weighted, and the counts are not.
+    """
 
     tree: Tree
     probabilities: Matrix
     records: Matrix | None
+    counts: Matrix | None = None
+    variances: Matrix | None = None
+    weights: Matrix | None = None
 
     def in_order(self, places: list[int]) -> GrownTree:
         """The same tree with its classes in another order."""
-        return GrownTree(self.tree, self.probabilities[:, places], self.records)
+        counts = None if self.counts is None else self.counts[:, places]
+        weights = None if self.weights is None else self.weights[places]
+        return GrownTree(self.tree, self.probabilities[:, places], self.records, counts, self.variances, weights)
 
 
-def grown(query: LeafCounts, table: NoisyTable, prune: float | str) -> GrownTree:
+def grown(query: LeafCounts, table: NoisyTable, prune: float | str, class_weight: Any, schema: Schema) -> GrownTree:
     """Make the tree from one answer: by the rule of smoothing.py, or by hand at this many standard deviations."""
     if isinstance(query, LeafLabels):
+        if class_weight is not None:
+            raise ParameterError(
+                "leaves with classes by majority cannot be weighted; need statistics with their counts"
+            )
         return _of_labels(query.tree, np.asarray(table.values))
     if not 0 <= table.variance < math.inf:
         raise ParameterError(
             "counts of leaves without the variance of their noise; need statistics made by growing a tree"
         )
     counts = np.asarray(table.values, dtype=np.float64).T
+    noise = math.sqrt(table.variance * len(counts))
+    weights = weights_of(class_weight, schema, counts.sum(axis=0), noise)
     if prune == "auto":
-        return GrownTree(*smoothed(query.tree, counts, table.variance))
-    return _of_counts(query.tree, counts, table.variance, float(prune))
+        return GrownTree(*smoothed(query.tree, counts, table.variance, weights), weights)
+    return _of_counts(query.tree, counts, table.variance, float(prune), weights)
 
 
 class _Branch(NamedTuple):
-    """A pruned part of a tree: its nodes, the counts of its leaves, how many records these classify right, and how
-    many leaves there were before pruning."""
+    """A pruned part of a tree: its nodes, the counts of its leaves, how many records these classify right, how many
+    leaves there were before pruning, and how many of these each leaf is made of."""
 
     nodes: tuple[Node, ...]
     counts: tuple[Matrix, ...]
     right: float
     leaves: int
+    merged: tuple[int, ...]
 
 
-def _of_counts(tree: Tree, counts: Matrix, variance: float, prune: float) -> GrownTree:
-    """Negative counts become zero; each class gets as many pseudo-records as the scale of the noise."""
-    pruned = _pruned(tree, counts, prune * math.sqrt(variance))
+def _of_counts(tree: Tree, counts: Matrix, variance: float, prune: float, weights: Matrix | None) -> GrownTree:
+    """Negative counts become zero; each class gets as many pseudo-records as the scale of the noise.
+
+    Noise counts as that of the heaviest class.
+    """
+    each = np.ones(counts.shape[1]) if weights is None else weights
+    heaviest = float(each.max())
+    pruned = _pruned(tree, counts * each, prune * math.sqrt(variance) * heaviest)
     kept = np.array(pruned.counts)
-    filled = np.maximum(kept, 0.0) + max(math.sqrt(variance / 2), LEAST_PSEUDO_RECORDS)
+    filled = np.maximum(kept, 0.0) + max(math.sqrt(variance / 2), LEAST_PSEUDO_RECORDS) * heaviest
     probabilities = filled / filled.sum(axis=1, keepdims=True)
-    return GrownTree(Tree(pruned.nodes), probabilities, np.maximum(kept.sum(axis=1), 0.0))
+    variances, counted = variance * np.array(pruned.merged, dtype=np.float64), kept / each
+    records = np.maximum(counted.sum(axis=1), 0.0)
+    return GrownTree(Tree(pruned.nodes), probabilities, records, counted, variances, weights)
 
 
 def _pruned(tree: Tree, counts: Matrix, deviation: float) -> _Branch:
@@ -76,16 +101,16 @@ def _pruned(tree: Tree, counts: Matrix, deviation: float) -> _Branch:
     for node in reversed(tree.nodes):
         if node is None:
             leaf -= 1
-            waiting.append(_Branch((None,), (counts[leaf],), max(float(counts[leaf].max()), 0.0), 1))
+            waiting.append(_Branch((None,), (counts[leaf],), max(float(counts[leaf].max()), 0.0), 1, (1,)))
             continue
         left, right = waiting.pop(), waiting.pop()
         whole, leaves = np.sum([*left.counts, *right.counts], axis=0), left.leaves + right.leaves
         alone = max(float(whole.max()), 0.0)
         if left.right + right.right - alone <= deviation * math.sqrt(leaves):
-            waiting.append(_Branch((None,), (whole,), alone, leaves))
+            waiting.append(_Branch((None,), (whole,), alone, leaves, (leaves,)))
         else:
             nodes, both = (node, *left.nodes, *right.nodes), left.counts + right.counts
-            waiting.append(_Branch(nodes, both, left.right + right.right, leaves))
+            waiting.append(_Branch(nodes, both, left.right + right.right, leaves, left.merged + right.merged))
     return waiting.pop()
 
 

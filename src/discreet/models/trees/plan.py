@@ -49,6 +49,8 @@ DEEPER, SHALLOWER = 0.875, 3.75
 """Levels for every doubling of the signal, and how many fewer levels there are in all. The best of a grid of such pairs
 on the two collections of benchmarks/frontier.py and benchmarks/keel.py together, at signals from 120 to 5000; on each
 it is better than what was best on the other."""
+RARER = 5.0
+"""By how much less signal a tree is planned for if classes are weighted (recall: benchmarks/imbalance.py)."""
 LEAVES = 0.3
 """Share of epsilon for the leaves of a greedy tree; the levels get the rest, each √2 times as much as the one above
 (accuracy: benchmarks/trees.py)."""
@@ -99,13 +101,18 @@ def plan(
     score: str,
     rng: Randomness,
     columns: Sequence[str] | None = None,
+    *,
+    weighted: bool = False,
 ) -> Plan:
-    """Plan one tree. Randomness is drawn only for a random tree, and before any data are read."""
+    """Plan one tree. Randomness is drawn only for a random tree, and before any data are read.
+
+    If classes are weighted, leaves need counts, not the majority; and a rare class has less signal than all records.
+    """
     names, classes = schema.names if columns is None else columns, len(schema.classes)
     bins = usual_bins(schema, names) if thresholds == "auto" else int(thresholds) + 1
     if structure == "auto":
         structure = rule(strength, classes)
-        if structure == "stump" and classes**2 * len(names) > MOST_LABELLED:  # too many stumps to compare
+        if structure == "stump" and (weighted or classes**2 * len(names) > MOST_LABELLED):  # or too many stumps
             structure = "random"
     if structure == "published":
         return published(schema, epsilon, max_depth)
@@ -113,16 +120,18 @@ def plan(
         return BestLabelled(stumps(schema, names), epsilon)
     if structure == "random":
         depth = random_depth(strength, classes) if max_depth is None else max_depth
-        labels = of_a_class(strength, classes) < FAIR
+        labels = of_a_class(strength, classes) < FAIR and not weighted
         return Fixed(drawn(schema, names, depth, bins or COARSE_BINS, rng), epsilon, labels)
     splits = candidates(schema, bins, names)
-    depth = greedy_depth(strength, len(splits), classes) if max_depth is None else max_depth
+    known = strength / RARER if weighted else strength
+    depth = greedy_depth(known, len(splits), classes) if max_depth is None else max_depth
     if 2**depth * len(splits) > MOST_ASKED:
         raise ParameterError(
             f"max_depth={depth} on {len(names)} columns compares {2**depth * len(splits):,} splits; need at most "
             f"{MOST_ASKED:,}: take a smaller max_depth or fewer thresholds or columns"
         )
-    score = best_score(strength, classes) if score == "auto" else score
+    if score == "auto":
+        score = "max" if weighted else best_score(strength, classes)
     return greedy(splits, epsilon, depth, score)
 
 

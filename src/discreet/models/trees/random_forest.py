@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.doors.passage import Spending
 from discreet.doors.tree_plans import Plan
 from discreet.errors import ParameterError
+from discreet.models.class_weights import described
 from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.parameter_checks import check_integer
 from discreet.models.trees import picture as tree_picture
@@ -54,8 +55,9 @@ class RandomForest(PrivateClassifier):
     records go to the same tree. Elsewhere each has a lot of its own, so these forests differ.
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plans follow from the schema, ε,
-    the noisy total and draws that do not see the data; `grow` carries them out, with dealt records (the cost is that of
-    one tree, ε) or with all records (the shares sum to ε), proof there; the rest is post-processing.
+    the noisy total, the noisy sizes of the classes (with `class_weight="balanced"`) and draws that do not see the data;
+    `grow` carries them out, with dealt records (the cost is that of one tree) or with all records (the shares sum to
+    what is left of ε), proof there; the rest is post-processing.
 
     Parameters
     ----------
@@ -66,6 +68,10 @@ class RandomForest(PrivateClassifier):
     structure : "greedy" or "random" trees; "auto" (default) chooses, as for DecisionTree.
     max_columns : fraction of the columns that each of several greedy trees may ask about.
     max_depth, thresholds, criterion, prune : as for DecisionTree.
+    class_weight : None; "balanced", to find rare classes as well as frequent ones; or a weight by class, such as
+        {"yes": 10} (others weigh 1). Noisy counts of leaves are multiplied by the weights, before pruning:
+        post-processing. Greedy trees weigh classes when they compare splits; to balance them, 3 % of ε buys their
+        sizes. No structure is used that names a class by majority (stumps, weak random trees).
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes
@@ -100,6 +106,7 @@ class RandomForest(PrivateClassifier):
         thresholds: int | str = "auto",
         criterion: str = "auto",
         prune: float | str = "auto",
+        class_weight: Any = None,
         random_state: Any = None,
     ) -> None:
         self.schema = schema
@@ -111,6 +118,7 @@ class RandomForest(PrivateClassifier):
         self.thresholds = thresholds
         self.criterion = criterion
         self.prune = prune
+        self.class_weight = class_weight
         self.random_state = random_state
 
     def _learn(
@@ -119,7 +127,8 @@ class RandomForest(PrivateClassifier):
         def plans(rest: Epsilon, records: int) -> list[Plan]:
             return self._plans(schema, rest, records, rng)
 
-        return plan_and_grow(source, schema, epsilon, plans, ledger, rng, purpose, needs_records=True)
+        given = source, schema, epsilon, plans, ledger, rng, purpose
+        return plan_and_grow(*given, needs_records=True, class_weight=self.class_weight)
 
     def _plans(self, schema: Schema, epsilon: Epsilon, records: int, rng: Randomness) -> list[Plan]:
         """Plan greedy trees, each at all of epsilon on dealt records, or random trees, each at an equal share."""
@@ -127,9 +136,12 @@ class RandomForest(PrivateClassifier):
         strength = planning.signal(schema, epsilon, records) / trees
         shares = [epsilon] * trees if structure == "greedy" else split_evenly(epsilon, trees)
         chosen = structure, self.max_depth, self.thresholds, self.criterion
+        weighted = self.class_weight is not None
         some = trees > 1 and structure == "greedy"
         return [
-            planning.plan(schema, share, strength, *chosen, rng, self._columns(schema, rng) if some else None)
+            planning.plan(
+                schema, share, strength, *chosen, rng, self._columns(schema, rng) if some else None, weighted=weighted
+            )
             for share in shares
         ]
 
@@ -155,7 +167,8 @@ class RandomForest(PrivateClassifier):
         if not answers:
             raise ParameterError("these statistics do not belong to a forest; need a table of leaves for each tree")
         self.trees_ = [query.tree for query, _ in answers]
-        self._grown = [grown(query, table, self.prune).in_order(places) for query, table in answers]
+        given = self.prune, self.class_weight, schema
+        self._grown = [grown(query, table, *given).in_order(places) for query, table in answers]
 
     def asked_cells(self) -> tuple[Cells, ...]:
         """The cells of a record whose codes decide what is predicted for it."""
@@ -183,7 +196,8 @@ class RandomForest(PrivateClassifier):
         use = self.column_use()
         trees = len(self._grown)
         count = f"{trees} trees" if trees > 1 else "1 tree (ε and the number of records support no more)"
-        lines = [f"{count}; how often each column is asked (each level down counts half as much):"]
+        lines = [weighted] if (weighted := described(self._grown[0].weights, self.classes_)) else []
+        lines += [f"{count}; how often each column is asked (each level down counts half as much):"]
         lines += [f"  {name}  {fraction:.0%}" for name, fraction in use.items()] or ["  (no questions: only leaves)"]
         for number, each in enumerate(self._grown[: 1 if top is None else top], 1):
             lines += ["", f"Tree {number}:", self._described(each)]

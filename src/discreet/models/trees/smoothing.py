@@ -16,18 +16,23 @@ from discreet.queries.trees import Node, Tree
 Matrix = NDArray[np.float64]
 
 
-def smoothed(tree: Tree, counts: Matrix, variance: float) -> tuple[Tree, Matrix, Matrix]:
-    """The pruned tree, the class probabilities of its leaves, and about how many records lie in each.
+def smoothed(
+    tree: Tree, counts: Matrix, variance: float, weights: Matrix | None = None
+) -> tuple[Tree, Matrix, Matrix, Matrix, Matrix]:
+    """The pruned tree, the class probabilities of its leaves, about how many records lie in each, and their counts by
+    class with the variance of the noise of each.
 
     A node's probabilities are its counts, negative ones as zero, plus pseudo-records: one deviation of its noise spread
-    as the node above is, and one spread evenly. So a leaf of few records says about what the node above says.
+    as the node above is, and one spread evenly. So a leaf of few records says about what the node above says. With
+    weights of the classes, counts are weighted, and the noise counts as that of the heaviest class.
     """
     left, right, _ = tree.links()
     whole, leaves = _sums(tree, counts, left, right)
     deviation = np.sqrt(variance * leaves)
-    splits = _worth_it(whole.max(axis=1) - deviation, left, right)
-    pseudo = np.maximum(deviation, LEAST_PSEUDO_RECORDS)[:, None]
-    filled, even = np.maximum(whole, 0.0), 1 / counts.shape[1]
+    each = np.ones(counts.shape[1]) if weights is None else weights
+    splits = _worth_it(((whole - deviation[:, None]) * each).max(axis=1), left, right)
+    pseudo = np.maximum(deviation, LEAST_PSEUDO_RECORDS)[:, None] * float(each.max())
+    filled, even = np.maximum(whole, 0.0) * each, 1 / counts.shape[1]
     chances, nodes, kept = np.full_like(whole, even), list[Node](), list[int]()
     waiting = [(0, 0)]
     while waiting:
@@ -39,7 +44,8 @@ def smoothed(tree: Tree, counts: Matrix, variance: float) -> tuple[Tree, Matrix,
             waiting += [(right[place], place), (left[place], place)]
         else:
             kept.append(place)
-    return Tree(tuple(nodes)), chances[kept], np.maximum(whole[kept].sum(axis=1), 0.0)
+    records = np.maximum(whole[kept].sum(axis=1), 0.0)
+    return Tree(tuple(nodes)), chances[kept], records, whole[kept], variance * leaves[kept]
 
 
 def _sums(tree: Tree, counts: Matrix, left: list[int], right: list[int]) -> tuple[Matrix, Matrix]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from discreet.errors import BudgetError, FileError, ParameterError
 from discreet.privacy.epsilon import Epsilon, as_epsilon, shown_above, shown_below, total
-from discreet.privacy.ledger.account import Account, Entry, as_adjacency
+from discreet.privacy.ledger.account import Account, Entry, HeldAccount, as_adjacency
 from discreet.privacy.ledger.address import EXAMPLE, AccountAddress, need_accounts
 from discreet.privacy.ledger.adoption import adopt
 from discreet.privacy.ledger.file import LedgerFile, now
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from discreet.privacy.ledger.database import LedgerAccounts
 
 __all__ = ["Account", "Charge", "Entry", "Epsilon", "Ledger", "as_epsilon", "as_ledger", "total"]
+
+LONGEST_NAME = 2000
+"""The most bytes (UTF-8) in the name of a charge: PostgreSQL finds names by an index, whose entries hold 2,704."""
 
 
 class Ledger:
@@ -167,6 +170,11 @@ class Ledger:
             raise BudgetError("the release has no charge; need at least one")
         if not isinstance(name, str):
             raise ParameterError(f"name is a {type(name).__name__}; need a text that names the release")
+        if len(name.encode(errors="replace")) > LONGEST_NAME:
+            raise ParameterError(
+                f"the name of the release, which begins with {name[:40]!r}, has more than {LONGEST_NAME} bytes; give "
+                "it, or the column that it is for, a shorter name"
+            )
         cost = total([as_epsilon(charge.epsilon) for charge in charges])
         entry = Entry(name, cost, as_adjacency(adjacency), now())
         with self._held(spending=True) as held:
@@ -223,13 +231,13 @@ class _Held(Protocol):
     def enter(self, entry: Entry) -> None: ...
 
 
-class _Memory:
+class _Memory(HeldAccount):
     """An account that lives in one process."""
 
     head = None
 
     def __init__(self, account: Account) -> None:
-        self.account = account
+        self._account = account
         self._process = os.getpid()
 
     @contextlib.contextmanager
@@ -243,21 +251,13 @@ class _Memory:
         yield self
 
     @property
-    def balance(self) -> Account:
+    def account(self) -> Account:
         """The account."""
-        return self.account
-
-    def check(self, entry: Entry) -> None:
-        """Raise BudgetError if the entry would exceed the limit."""
-        self.account.with_entry(entry)
-
-    def has(self, name: str) -> bool:
-        """Whether there is an entry of this name."""
-        return self.account.has(name)
+        return self._account
 
     def enter(self, entry: Entry) -> None:
         """Keep the account with its new entry."""
-        self.account = self.account.with_entry(entry)
+        self._account = self._account.with_entry(entry)
 
 
 def _accounts(url: str | AccountAddress) -> LedgerAccounts:

@@ -114,3 +114,25 @@ class Account:
             f"this release costs epsilon={shown_above(entry.epsilon)} under {entry.adjacency}, which counts "
             f"{shown_above(counted)} in a ledger of {self.adjacency}, which has {left}; use a smaller epsilon"
         )
+
+
+class HeldAccount:
+    """An account that is locked and at hand as a whole: in memory, or read from a file."""
+
+    @property
+    def account(self) -> Account:
+        """The account."""
+        raise NotImplementedError
+
+    @property
+    def balance(self) -> Account:
+        """The account: nothing of it has to be left out."""
+        return self.account
+
+    def check(self, entry: Entry) -> None:
+        """Raise BudgetError if the entry would exceed the limit."""
+        self.account.with_entry(entry)
+
+    def has(self, name: str) -> bool:
+        """Whether there is an entry of this name."""
+        return self.account.has(name)

@@ -36,7 +36,7 @@ from typing import Any, NoReturn
 
 from discreet.errors import BudgetError, FileError
 from discreet.privacy.epsilon import Epsilon, as_epsilon
-from discreet.privacy.ledger.account import Account, Entry
+from discreet.privacy.ledger.account import Account, Entry, HeldAccount
 from discreet.schema import Adjacency
 from discreet.storage.envelope import Envelope, as_text
 from discreet.storage.locking import lock_module
@@ -216,7 +216,7 @@ class LedgerFile:
 
 
 @dataclass
-class OpenLedger:
+class OpenLedger(HeldAccount):
     """A ledger whose lock is held."""
 
     path: Path
@@ -233,19 +233,6 @@ class OpenLedger:
     def head(self) -> str:
         """The hash of the last entry."""
         return self.contents.hashes[-1]
-
-    @property
-    def balance(self) -> Account:
-        """The account: a file is read as a whole."""
-        return self.account
-
-    def check(self, entry: Entry) -> None:
-        """Raise BudgetError if the entry would exceed the limit."""
-        self.account.with_entry(entry)
-
-    def has(self, name: str) -> bool:
-        """Whether there is an entry of this name."""
-        return self.account.has(name)
 
     def enter(self, entry: Entry) -> None:
         """Write one more entry; when this returns, it is on the disk.

@@ -151,6 +151,20 @@ class MulticlassPerturbation(PerturbedObjective):
         """
         return _rounding_steps(self.groups, self.classes)
 
+    @property
+    def largest_variance(self) -> float:
+        """About the variance of the entry of B that has the largest; pictures show it, privacy does not depend on it.
+
+        As `noise_variance`, for the block with the largest entries.
+        Test  tests/privacy/mechanisms/test_objective.py::test_the_largest_variance_is_that_of_the_draws
+        """
+        found = [0.0]
+        for size, scale in zip(sorted(set(self.groups)), self.scales, strict=False):
+            number = self.groups.count(size) * size * (self.classes - 1)
+            radius = (number + 1) * (number + 2) * math.ldexp(scale, -self.grid) ** 2
+            found.append(radius * size_square(size, self.classes) * 8 / (self.classes * (self.classes + 2)))
+        return max(found)
+
     def draw(self, rng: Randomness) -> list[Fraction]:
         """The random linear term B, one row per class, flattened."""
         if not self.scales:

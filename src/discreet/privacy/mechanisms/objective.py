@@ -119,6 +119,20 @@ class ObjectivePerturbation(PerturbedObjective):
         """
         return _rounding_steps(self.groups)
 
+    @property
+    def largest_variance(self) -> float:
+        """The variance of the coordinate of b that has the largest; pictures show it, privacy does not depend on it.
+
+        A radius of law Gamma(D + 1, t) has a mean square of (D + 1) (D + 2) t^2, and a coordinate of a uniform point of
+        the cross-polytope of v coordinates one of 2 / ((v + 1) (v + 2)).
+        Test  tests/privacy/mechanisms/test_objective.py::test_the_largest_variance_is_that_of_the_draws
+        """
+        found = [0.0]
+        for size, scale in zip(sorted(set(self.groups)), self.scales, strict=False):
+            number, t = self.groups.count(size) * size, math.ldexp(scale, -self.grid)
+            found.append((number + 1) * (number + 2) * t**2 * 2 / ((size + 1) * (size + 2)))
+        return max(found)
+
     def draw(self, rng: Randomness) -> list[Fraction]:
         """The random linear term b."""
         if not self.scales:

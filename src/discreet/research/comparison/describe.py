@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from discreet.errors import MissingExtra
 from discreet.privacy.receipt import Charge
 from discreet.research.comparison import difference_picture, noise_picture, picture, spread_picture
 from discreet.research.comparison.data_facts import DataFacts
+from discreet.research.comparison.findings import best_cells, findings
 from discreet.research.comparison.grid import Grid, as_number
 from discreet.research.comparison.summary import (
     Cell,
@@ -16,6 +17,7 @@ from discreet.research.comparison.summary import (
     critical_difference,
     described,
     differences,
+    rates,
     shown,
 )
 from discreet.research.comparison.summary import ranked_pairs as ranked
@@ -75,6 +77,9 @@ def describe(
     ]
     if drawn:
         sections = _with_pictures(sections, found, charges, source)
+    told = findings(found)
+    if told:
+        sections.insert(0, Section("Findings", [Paragraph(each) for each in told]))
     title = f"{len(grid.models)} models on {len(grid.data)} data sets" if len(grid.data) > 1 else grid.data[0]
     return Document(f"Comparison: {title}", [each for each in sections if each.parts], [PUBLIC, *remarks], source)
 
@@ -102,12 +107,21 @@ def _accuracy_tables(found: Sequence[Cell], source: str) -> list[Part]:
     for data in dict.fromkeys(cell.data for cell in found):
         own = [cell for cell in found if cell.data == data]
         epsilons = sorted({cell.epsilon for cell in own}, key=as_number)
-        rows = []
-        for model in dict.fromkeys(cell.model for cell in own):
-            at = {cell.epsilon: cell for cell in own if cell.model == model}
-            rows.append([model, *(described(at[each]) if each in at else "–" for each in epsilons)])
-        tables.append(ReportTable(data, ["model", *(f"ε = {shown(each)}" for each in epsilons)], rows, source))
+        heads, best = ["model", *(f"ε = {shown(each)}" for each in epsilons)], best_cells(own, epsilons)
+        tables.append(ReportTable(data, heads, _by_model(own, epsilons, described), source, best))
+        if any(cell.balanced is not None for cell in own):
+            caption = f"{data}: balanced accuracy / fraction of the rarest class that is found"
+            tables.append(ReportTable(caption, heads, _by_model(own, epsilons, rates), source))
     return tables
+
+
+def _by_model(own: Sequence[Cell], epsilons: Sequence[str], told: Callable[[Cell], str]) -> list[list[str]]:
+    """A row for each model, with a text for each epsilon."""
+    rows = []
+    for model in dict.fromkeys(cell.model for cell in own):
+        at = {cell.epsilon: cell for cell in own if cell.model == model}
+        rows.append([model, *(told(at[each]) if each in at else "–" for each in epsilons)])
+    return rows
 
 
 def _difference_tables(found: Sequence[Cell], source: str) -> list[Part]:
@@ -144,7 +158,12 @@ def _with_pictures(sections: list[Section], found: Sequence[Cell], charges: Char
     more: list[Section] = []
     if any(as_number(cell.epsilon) < float("inf") for cell in found):
         figure = spread_picture.draw_spread(found)
-        boxes = Picture("spread", "Accuracy and its ratio to no noise, at each ε", figure, source)
+        boxes = Picture(
+            "spread",
+            "Accuracy and its ratio to no noise, at each ε: box, half of data sets and models; line, the middle",
+            figure,
+            source,
+        )
         more.append(Section("Spread at each ε", [boxes]))
     where, asked = charges
     if asked:

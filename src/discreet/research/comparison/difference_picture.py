@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.pictures.figure import new_figure
+from discreet.pictures.labels import height_of, name_across, width_of, wrapped
 from discreet.research.comparison.summary import Cell, critical_difference, differences, ranked_pairs
 
 
@@ -18,12 +19,13 @@ def draw_ranks(found: Sequence[Cell]) -> Any:
     """
     ranks, pairs = ranked_pairs(found)
     half = critical_difference(len(ranks), pairs) / 2
-    figure = new_figure(figsize=(6.4, 1.4 + 0.35 * len(ranks)))
+    names = [wrapped(name, 34) for name in ranks]
+    figure = new_figure(figsize=(6.4, 1.5 + 0.2 * len(ranks) + sum(height_of(name, 10) for name in names)))
     panel = figure.subplots()
     for place, rank in enumerate(ranks.values()):
         panel.plot([rank - half, rank + half], [place, place], color="#56B4E9", linewidth=5, solid_capstyle="butt")
         panel.plot([rank], [place], "o", color="#0072B2")
-    panel.set_yticks(range(len(ranks)), list(ranks))
+    panel.set_yticks(range(len(ranks)), names)
     panel.invert_yaxis()
     panel.set_xlabel("average rank (1 is best)")
     panel.set_title(f"critical difference {2 * half:.2f}, {pairs} data sets and ε", fontsize=10)
@@ -39,14 +41,15 @@ def draw_p_values(found: Sequence[Cell]) -> Any:
     for each in tested:
         first, second = names.index(each.first), names.index(each.second)
         matrix[first, second] = matrix[second, first] = each.p_value
-    figure = new_figure(figsize=(2.8 + 0.7 * len(names), 2.2 + 0.6 * len(names)))
+    beside = max(width_of(wrapped(name, 30), 9) for name in names)
+    figure = new_figure(figsize=(1.8 + beside + 0.7 * len(names), 0.8 + beside + 0.6 * len(names)))
     panel = figure.subplots()
     image = panel.imshow(matrix, cmap="cividis_r", vmin=0, vmax=1)
     for (row, column), value in np.ndenumerate(matrix):
         if not np.isnan(value):
             ink = "black" if value < 0.5 else "white"
             panel.text(column, row, f"{value:.2g}", ha="center", va="center", color=ink, fontsize=8)
-    panel.set_xticks(range(len(names)), names, rotation=45, ha="right")
-    panel.set_yticks(range(len(names)), names)
+    name_across(panel, names, 0.6 * len(names), 9)
+    panel.set_yticks(range(len(names)), [wrapped(name, 30) for name in names], fontsize=9)
     figure.colorbar(image, label="p (Wilcoxon signed-rank)")
     return figure

@@ -160,7 +160,7 @@ def measure(run: Run, family: Any, directory: str | None) -> Measured:
     test = test[codes[test] < len(schema.classes)]
     if run.model == MAJORITY:
         counts = np.bincount(codes[train], minlength=len(schema.classes) + 1)[: len(schema.classes)]
-        return Measured(_fraction(codes[test] == counts.argmax()), 0.0, 0.0)
+        return scored(np.full(len(test), counts.argmax()), codes[test], codes, len(schema.classes))
     model = family(
         schema.replace(adjacency=run.adjacency), epsilon=as_number(run.epsilon), random_state=run.noise_seed()
     )
@@ -169,7 +169,24 @@ def measure(run: Run, family: Any, directory: str | None) -> Measured:
     fitted = time.perf_counter()
     predicted = model.predict({name: values[test] for name, values in X.items()})
     end = time.perf_counter()
-    return Measured(_fraction(class_codes(predicted, schema) == codes[test]), fitted - start, end - fitted)
+    times = fitted - start, end - fitted
+    return scored(class_codes(predicted, schema), codes[test], codes, len(schema.classes), *times)
+
+
+def scored(
+    predicted: NDArray[Any],
+    true: NDArray[Any],
+    all_codes: NDArray[Any],
+    classes: int,
+    fit_seconds: float = 0.0,
+    predict_seconds: float = 0.0,
+) -> Measured:
+    """The figures of one test; `all_codes` are the classes of all records, which tell the rarest class that occurs."""
+    right, sizes = predicted == true, np.bincount(all_codes, minlength=classes + 1)[:classes]
+    recalls = {each: _fraction(right[true == each]) for each in np.unique(true).tolist()}
+    rarest = int(np.where(sizes > 0, sizes, np.iinfo(np.int64).max).argmin())
+    balanced = float(np.mean(list(recalls.values()))) if recalls else 0.0
+    return Measured(_fraction(right), fit_seconds, predict_seconds, balanced, recalls.get(rarest))
 
 
 def charges(grid: Grid, models: Mapping[str, Any], directory: str | None) -> tuple[str, dict[str, list[Charge]]]:

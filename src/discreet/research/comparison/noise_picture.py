@@ -8,20 +8,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.pictures.figure import COLOURS, new_figure
+from discreet.pictures.labels import height_of, title, wrapped
 from discreet.privacy.receipt import Charge
 
 ROWS = 10
 """Most rows per model; beyond that, the last row has the sum of all other ε and the geometric mean of their noise."""
 
 
-def draw_noise(charges: Mapping[str, Sequence[Charge]], title: str) -> Any:
+def draw_noise(charges: Mapping[str, Sequence[Charge]], heading: str) -> Any:
     """A matplotlib figure with two panels per model: the epsilon of each query, and the scale of its noise.
 
     The scale is in units of what one record can change, so that queries of different kinds can be compared.
     """
     rows = {model: _rows(each) for model, each in charges.items() if each}
-    heights = [len(each) + 1.5 for each in rows.values()]
-    figure = new_figure(figsize=(9.5, 0.8 + 0.26 * sum(heights)))
+    heights = [0.45 + sum(max(0.26, height_of(row[0], 7) + 0.06) for row in each) for each in rows.values()]
+    figure = new_figure(figsize=(9.5, 0.9 + sum(heights)))
     panels = figure.subplots(len(rows), 2, squeeze=False, sharex="col", sharey="row", height_ratios=heights)
     for (left, right), (model, each) in zip(panels, rows.items(), strict=True):
         labels, epsilons, scales = zip(*each, strict=True)
@@ -31,19 +32,19 @@ def draw_noise(charges: Mapping[str, Sequence[Charge]], title: str) -> Any:
         right.set_xscale("log")
         left.set_yticks(places, labels, fontsize=7)
         left.invert_yaxis()
-        left.set_title(model, fontsize=9, loc="left")
+        left.set_title(wrapped(model, 60), fontsize=9, loc="left")
         for panel in (left, right):
             panel.grid(axis="x", alpha=0.3)
             panel.tick_params(axis="x", which="both", labelsize=7)
     panels[-1][0].set_xlabel("ε", fontsize=8)
     panels[-1][1].set_xlabel("scale of the noise / what one record changes", fontsize=8)
-    figure.suptitle(title, fontsize=10)
+    title(figure, heading, 10)
     return figure
 
 
 def _rows(charges: Sequence[Charge]) -> list[tuple[str, float, float]]:
     """Label, epsilon and relative noise of each query; if there are too many, the costliest come first."""
-    known = [(_shortened(each.query), float(each.epsilon), each.scale / each.sensitivity) for each in charges]
+    known = [(_named(each.query), float(each.epsilon), each.scale / each.sensitivity) for each in charges]
     if len(known) <= ROWS:
         return known
     known = sorted(known, key=lambda row: -row[1])
@@ -52,8 +53,7 @@ def _rows(charges: Sequence[Charge]) -> list[tuple[str, float, float]]:
     return [*known[: ROWS - 1], (f"{len(rest)} more: sum, mean noise", sum(row[1] for row in rest), middle)]
 
 
-def _shortened(text: str, most: int = 60) -> str:
-    """A short name of a query: counts are named by their column."""
+def _named(text: str, letters: int = 44) -> str:
+    """A short name of a query, in lines: counts are named by their column."""
     column = re.match(r"\w*Counts\(column='(.*?)'", text)
-    text = f"{column[1]} by class" if column else text
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return wrapped(f"{column[1]} by class" if column else text, letters)

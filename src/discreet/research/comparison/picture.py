@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.pictures.figure import COLOURS, DASHES, MARKERS, new_figure
+from discreet.pictures.labels import width_of, wrapped
 from discreet.research.comparison.grid import MAJORITY, NOT_PRIVATE, as_number
 from discreet.research.comparison.summary import Cell
 
@@ -27,11 +28,14 @@ def draw(found: Sequence[Cell]) -> Any:
     panels = figure.subplots(height, width, squeeze=False).ravel()
     for panel, name in zip(panels, names, strict=False):
         _draw_panel(panel, [cell for cell in found if cell.data == name], models)
-        panel.set_title(name)
+        panel.set_title(wrapped(name, 40))
     for panel in panels[len(names) :]:
         panel.set_visible(False)
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, max(1, len(labels))), frameon=False)
+    each = max((width_of(label, 9) for label in labels), default=1.0) + 0.7
+    fitting = max(1, int(figure.get_size_inches()[0] / each))
+    columns = min(fitting, 4, max(1, len(labels)))
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
     return figure
 
 
@@ -50,7 +54,7 @@ def _draw_panel(panel: Any, own: Sequence[Cell], models: Sequence[str]) -> None:
         style = {"color": COLOURS[place % len(COLOURS)]}
         x, y = [as_number(cell.epsilon) for cell in private], [cell.mean for cell in private]
         dashes = DASHES[place // len(COLOURS) % len(DASHES)]
-        panel.plot(x, y, dashes, marker=MARKERS[place % len(MARKERS)], markersize=4, label=model, **style)
+        panel.plot(x, y, dashes, marker=MARKERS[place % len(MARKERS)], markersize=4, label=wrapped(model, 30), **style)
         low, high = ([cell.mean + sign * cell.deviation for cell in private] for sign in (-1, 1))
         panel.fill_between(x, low, high, alpha=min(0.15, 0.6 / len(models)), linewidth=0, **style)
         for cell in points[len(private) :]:

@@ -23,6 +23,10 @@ class Measured(NamedTuple):
     accuracy: float
     fit_seconds: float
     predict_seconds: float
+    balanced_accuracy: float | None = None
+    """Mean over the classes in the test of the fraction that is found; None in files of earlier versions."""
+    rarest_recall: float | None = None
+    """The fraction of the rarest class that is found; None if the test has none of it."""
 
 
 class Content(NamedTuple):
@@ -33,6 +37,8 @@ class Content(NamedTuple):
 
 
 COLUMNS = (*Run._fields, *Content._fields, *Measured._fields)
+EARLIER = COLUMNS[:-2]
+"""The columns of files of earlier versions, which have the accuracy alone; new rows give such a file all columns."""
 _INTEGERS = {"folds", "seed", "repeat", "fold"}
 
 Rows = dict[tuple[Run, Content], Measured]
@@ -60,12 +66,12 @@ class ResultsFile:
             if text and not ",".join(COLUMNS).startswith(text):
                 raise self._strange()
             return {}
-        if tuple(lines[0]) != COLUMNS:
+        if tuple(lines[0]) not in (COLUMNS, EARLIER):
             raise self._strange()
         rows: Rows = {}
         for number, line in enumerate(lines[1:], 2):
             try:
-                key, measured = _parsed(line)
+                key, measured = _parsed(line, lines[0])
             except ValueError:
                 raise FileError(
                     f"{self.path}: line {number} is not a valid run; correct the line or delete it"
@@ -92,6 +98,7 @@ class ResultsFile:
                     raise FileError(f"{self.path} is in use by another comparison; wait for it") from None
                 self.read()  # raises if the file is unreadable
                 _cut(file)
+                _widen(file)
                 appender = _Appender(file)
                 yield appender
                 appender.wait_for_disk()
@@ -108,6 +115,9 @@ class ResultsFile:
         kinds |= dict.fromkeys(Measured._fields, "DOUBLE")
         with TemporaryDirectory(dir=Path(path).parent) as folder, duckdb.connect() as connection:
             whole = Path(folder) / "runs.parquet"
+            with self.path.open(encoding="utf-8") as file:
+                own = {*file.readline().rstrip("\n").split(",")}
+            kinds = {name: kind for name, kind in kinds.items() if name in own}
             rows = connection.read_csv(str(self.path), header=True, dtype=kinds)
             rows.write_parquet(str(whole))
             whole.replace(path)
@@ -124,9 +134,11 @@ class _Appender:
         self._safe_at = time.monotonic()
 
     def add(self, run: Run, content: Content, measured: Measured) -> None:
-        """Write one row, with all digits of the accuracy."""
-        numbers = (repr(measured.accuracy), f"{measured.fit_seconds:.6f}", f"{measured.predict_seconds:.6f}")
-        csv.writer(self._file, lineterminator="\n").writerow([*run, *content, *numbers])
+        """Write one row, with all digits of what was scored."""
+        times = f"{measured.fit_seconds:.6f}", f"{measured.predict_seconds:.6f}"
+        more = ["" if each is None else repr(each) for each in (measured.balanced_accuracy, measured.rarest_recall)]
+        row = [*run, *content, repr(measured.accuracy), *times, *more]
+        csv.writer(self._file, lineterminator="\n").writerow(row)
         self._file.flush()
         if time.monotonic() - self._safe_at > 1:
             self.wait_for_disk()
@@ -150,10 +162,25 @@ def _cut(file: IO[str]) -> None:
         file.flush()
 
 
-def _parsed(line: list[str]) -> tuple[tuple[Run, Content], Measured]:
-    fields = dict(zip(COLUMNS, line, strict=True))
+def _widen(file: IO[str]) -> None:
+    """Give a file of an earlier version all columns."""
+    file.seek(0)
+    first, *rows = file.read().splitlines()
+    if first == ",".join(EARLIER):
+        wide = [",".join(COLUMNS), *(f"{row},," for row in rows)]
+        file.seek(0)
+        file.truncate()
+        file.write("\n".join(wide) + "\n")
+        file.flush()
+    file.seek(0, os.SEEK_END)
+
+
+def _parsed(line: list[str], names: list[str]) -> tuple[tuple[Run, Content], Measured]:
+    fields = dict(zip(names, line, strict=True))
     run = Run(*(int(fields[name]) if name in _INTEGERS else fields[name] for name in Run._fields))  # type: ignore[arg-type]
-    measured = Measured(*(float(fields[name]) for name in Measured._fields))
+    accuracy, *times = (float(fields[name]) for name in ("accuracy", "fit_seconds", "predict_seconds"))
+    more = [fields.get(name, "") for name in ("balanced_accuracy", "rarest_recall")]
+    measured = Measured(accuracy, *times, *(float(each) if each else None for each in more))
     if not 0 <= measured.accuracy <= 1:
         raise ValueError("an accuracy is a number from 0 to 1")
     return (run, Content(fields["version"], fields["data_hash"])), measured

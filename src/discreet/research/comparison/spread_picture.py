@@ -22,10 +22,10 @@ def draw_spread(found: Sequence[Cell]) -> Any:
         [cell.ratio for cell in private if cell.epsilon == epsilon and cell.ratio is not None] for epsilon in epsilons
     ]
     panels = {"accuracy": accuracies} | ({"accuracy / without noise": ratios} if all(ratios) else {})
-    figure = new_figure(figsize=(max(4.0, 1.6 + 0.55 * len(epsilons)) * len(panels), 3.6))
+    figure = new_figure(figsize=(max(4.0, 1.6 + 0.6 * len(epsilons)) * len(panels), 3.6))
     for panel, (label, values) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
         _boxes(panel, values)
-        panel.set_xticks(range(1, len(epsilons) + 1), [shown(epsilon) for epsilon in epsilons], rotation=45)
+        panel.set_xticks(range(1, len(epsilons) + 1), [shown(epsilon) for epsilon in epsilons])
         panel.set_xlabel("ε")
         panel.set_ylabel(label)
         panel.grid(axis="y", alpha=0.3)

@@ -18,7 +18,8 @@ class Cell(NamedTuple):
     """One model on one data set at one epsilon.
 
     The deviation is that of single runs (n - 1 in the denominator; 0 for one run). The ratio is the mean over the mean
-    of the same model without noise; None if the latter is missing or 0.
+    of the same model without noise; None if the latter is missing or 0. `balanced` and `rarest` are the means of the
+    balanced accuracy and of the recall of the rarest class; None if no run has them.
     """
 
     data: str
@@ -28,6 +29,8 @@ class Cell(NamedTuple):
     mean: float
     deviation: float
     ratio: float | None
+    balanced: float | None = None
+    rarest: float | None = None
 
 
 class Difference(NamedTuple):
@@ -43,9 +46,10 @@ class Difference(NamedTuple):
 
 def cells(measured: Mapping[Run, Measured]) -> list[Cell]:
     """The runs grouped by data set, model and epsilon, in the order of the runs."""
-    scores: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    runs: dict[tuple[str, str, str], list[Measured]] = defaultdict(list)
     for run, each in measured.items():
-        scores[run.data, run.model, run.epsilon].append(each.accuracy)
+        runs[run.data, run.model, run.epsilon].append(each)
+    scores = {key: [each.accuracy for each in own] for key, own in runs.items()}
     means = {key: float(np.mean(values)) for key, values in scores.items()}
     return [
         Cell(
@@ -54,9 +58,16 @@ def cells(measured: Mapping[Run, Measured]) -> list[Cell]:
             means[key],
             float(np.std(values, ddof=1)) if len(values) > 1 else 0.0,
             _ratio(means[key], means.get((key[0], key[1], NOT_PRIVATE))),
+            _known_mean([each.balanced_accuracy for each in runs[key]]),
+            _known_mean([each.rarest_recall for each in runs[key]]),
         )
         for key, values in scores.items()
     ]
+
+
+def _known_mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
 
 
 def _ratio(mean: float, reference: float | None) -> float | None:
@@ -139,6 +150,11 @@ def described(cell: Cell) -> str:
     """The accuracy of a cell for people."""
     ratio = "" if cell.ratio is None or cell.epsilon == NOT_PRIVATE else f" ({cell.ratio:.0%})"
     return f"{cell.mean:.3f} ± {cell.deviation:.3f}{ratio}"
+
+
+def rates(cell: Cell) -> str:
+    """Balanced accuracy and recall of the rarest class for people."""
+    return " / ".join("–" if each is None else f"{each:.3f}" for each in (cell.balanced, cell.rarest))
 
 
 def shown(epsilon: str) -> str:

@@ -31,13 +31,16 @@ class ReportTable:
     caption : what the table shows.
     heads : the headings.
     rows : cells as texts, one per heading in each row; readers can sort by the numbers that cells begin with.
-    origin : the command and the seed that made the numbers; must not be empty.
+    origin : the command and the seed that made the numbers; must not be empty. A report whose own origin is the same
+        shows it once.
+    best : the cells that are printed bold, each as its row and column, from 0.
     """
 
     caption: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     origin: str
+    best: frozenset[tuple[int, int]] = frozenset()
 
     def __post_init__(self) -> None:
         if not self.heads:

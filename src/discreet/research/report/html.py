@@ -49,7 +49,7 @@ def write(document: Document, drawings: Mapping[str, Drawing] | None = None) -> 
         "<header>",
         f"<h1>{text(document.title)}</h1>",
         *_notices(document.notices),
-        *([_origin(document.origin)] if document.origin else []),
+        *([_origin(document.origin, "origin")] if document.origin else []),
         "</header>",
         *contents,
         "<main>",
@@ -130,9 +130,9 @@ def _section(section: Section, place: int, origin: str, drawn: Mapping[str, Draw
 
 def _part(part: Part, name: str, origin: str, drawn: Mapping[str, Drawing]) -> Iterator[str]:
     if isinstance(part, ReportTable):
-        yield from _table(part, name)
+        yield from _table(part, name, origin)
     elif isinstance(part, Picture):
-        yield from _picture(part, drawn[part.name])
+        yield from _picture(part, drawn[part.name], origin)
     else:
         yield from _paragraphs(part, origin)
 
@@ -144,22 +144,26 @@ def _paragraphs(paragraph: Paragraph, origin: str) -> Iterator[str]:
             yield f"<p{title}>{each}</p>"
 
 
-def _table(table: ReportTable, name: str) -> Iterator[str]:
-    """A table; the origin is the title of its body, which HTML shows for every cell."""
+def _table(table: ReportTable, name: str, whole: str) -> Iterator[str]:
+    """A table; the origin is the title of its body, which HTML shows for every cell, and stands below it unless the
+    whole report has the same."""
+    shared = table.origin == whole
     plain = [is_plain([row[place] for row in table.rows]) for place in range(len(table.heads))]
     heads = (f'<th scope="col"{_number(each)}>{text(head)}</th>' for head, each in zip(table.heads, plain, strict=True))
     yield f'<figure class="table{" wide" if len(table.heads) >= WIDE else ""}" id="{name}">'
     yield f'<figcaption id="{name}-caption">{text(table.caption)}</figcaption>'
     yield f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}-caption">'
-    yield f'<table aria-labelledby="{name}-caption" aria-describedby="{name}-origin">'
+    yield f'<table aria-labelledby="{name}-caption" aria-describedby="{"origin" if shared else f"{name}-origin"}">'
     yield f"<thead><tr>{''.join(heads)}</tr></thead>"
     yield f'<tbody title="{text(table.origin)}">'
-    for row in table.rows:
-        yield f"<tr>{''.join(_cell(cell, each) for cell, each in zip(row, plain, strict=True))}</tr>"
+    for place, row in enumerate(table.rows):
+        cells = (_cell(cell, plain[at], (place, at) in table.best) for at, cell in enumerate(row))
+        yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody>"
     yield "</table>"
     yield "</div>"
-    yield _origin(table.origin, f"{name}-origin")
+    if not shared:
+        yield _origin(table.origin, f"{name}-origin")
     yield "</figure>"
 
 
@@ -167,7 +171,7 @@ def _number(plain: bool) -> str:
     return ' class="number"' if plain else ""
 
 
-def _cell(cell: str, plain: bool) -> str:
+def _cell(cell: str, plain: bool, is_best: bool) -> str:
     number = key(cell)
     marks = _number(plain)
     if number is not None:
@@ -176,14 +180,14 @@ def _cell(cell: str, plain: bool) -> str:
         marks += " data-missing"
     if len(cell) >= LONG:
         marks += " data-long"
-    return f"<td{marks}>{text(cell)}</td>"
+    return f"<td{marks}><strong>{text(cell)}</strong></td>" if is_best else f"<td{marks}>{text(cell)}</td>"
 
 
 def _javascript(number: float) -> str:
     return repr(number).replace("inf", "Infinity")
 
 
-def _picture(picture: Picture, drawing: Drawing) -> Iterator[str]:
+def _picture(picture: Picture, drawing: Drawing, whole: str) -> Iterator[str]:
     small = len(drawing.svg) <= LARGEST_SVG
     kind, content = ("svg+xml", drawing.svg) if small else ("png", drawing.png)
     address = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
@@ -191,7 +195,8 @@ def _picture(picture: Picture, drawing: Drawing) -> Iterator[str]:
     yield f"<figcaption>{text(picture.caption)}</figcaption>"
     size = f'width="{drawing.width}" height="{drawing.height}"'
     yield f'<img src="{address}" alt="{text(picture.caption)}" title="{text(picture.origin)}" {size}>'
-    yield _origin(picture.origin)
+    if picture.origin != whole:
+        yield _origin(picture.origin)
     yield "</figure>"
 
 

@@ -30,7 +30,7 @@ def write(document: Document, folder: str = "") -> str:
     for place, section in enumerate(document.sections, 1):
         anchor = f'<a name="section-{place}"></a>' if len(document.sections) > 1 else ""
         blocks.append(f"## {anchor}{line(section.title)}")
-        blocks += [block for part in section.parts for block in _part(part, folder)]
+        blocks += [block for part in section.parts for block in _part(part, folder, document.origin)]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -59,16 +59,16 @@ def _contents(sections: Sequence[Section]) -> list[str]:
     return ["\n".join(f"{place}. [{line(each.title)}](#section-{place})" for place, each in enumerate(sections, 1))]
 
 
-def _part(part: Part, folder: str) -> Iterator[str]:
+def _part(part: Part, folder: str, whole: str) -> Iterator[str]:
     if isinstance(part, ReportTable):
         yield _caption(part.caption)
         yield _table(part)
-        yield _origin(part.origin)
+        yield from [_origin(part.origin)] if part.origin != whole else []
     elif isinstance(part, Picture):
         address = quote(f"{folder}/{part.name}.png" if folder else f"{part.name}.png")
         yield f"![{line(part.caption)}]({address})"
         yield _caption(part.caption)
-        yield _origin(part.origin)
+        yield from [_origin(part.origin)] if part.origin != whole else []
     else:
         for each in re.split(r"\n\s*\n", _LINE_END.sub("\n", part.text).strip()):
             if each:
@@ -80,10 +80,15 @@ def _caption(caption: str) -> str:
 
 
 def _table(table: ReportTable) -> str:
-    rows = [[line(cell) for cell in row] for row in (table.heads, *table.rows)]
+    rows = [[line(head) for head in table.heads]]
+    rows += [[_marked(cell, (r, c) in table.best) for c, cell in enumerate(row)] for r, row in enumerate(table.rows)]
     columns = ([row[place] for row in table.rows] for place in range(len(table.heads)))
     rows.insert(1, ["---:" if is_plain(column) else "---" for column in columns])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _marked(cell: str, is_best: bool) -> str:
+    return f"**{line(cell)}**" if is_best and cell.strip() else line(cell)
 
 
 def _origin(origin: str) -> str:

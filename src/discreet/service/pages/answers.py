@@ -13,6 +13,8 @@ from discreet.service.releases import Release
 
 MOST_ROWS = 500
 """Cells that a page shows of one table; the file has all."""
+MOST_CLASSES = 20
+"""Classes of a score that a page shows; the file has all."""
 
 
 def tables(content: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -40,11 +42,32 @@ def _row(names: tuple[str, ...], value: float, width: float) -> dict[str, Any]:
     return {"cells": names, "value": f"{value:,.0f}", "interval": f"{value - width:,.0f} to {value + width:,.0f}"}
 
 
-def score_view(content: Mapping[str, Any]) -> dict[str, str]:
-    """An accuracy with its interval."""
+def score_view(content: Mapping[str, Any]) -> dict[str, Any]:
+    """An accuracy with its interval, and the figures of each class; scores of earlier versions have none."""
     low, high = content["lower"], content["upper"]
     words = f"between {low:.1%} and {high:.1%} with confidence {content['confidence']:.0%}"
-    return {"value": f"{content['accuracy']:.1%}", "words": f"Accuracy on the records of this table, {words}."}
+    view = {"value": f"{content['accuracy']:.1%}", "words": f"Accuracy on the records of this table, {words}."}
+    confusion = content.get("confusion")
+    return view | ({} if confusion is None else _confusion_view(confusion))
+
+
+def _confusion_view(confusion: Mapping[str, Any]) -> dict[str, Any]:
+    names = [str(label) for label in confusion["classes"]]
+    rates = ("sensitivity", "specificity", "precision")
+    shown = confusion["by_class"][:MOST_CLASSES]
+    by_class = [(str(each["class"]), f"{each['records']:,}", *(_rate(each[rate]) for rate in rates)) for each in shown]
+    rows = [(name, [f"{each:,}" for each in row]) for name, row in zip(names, confusion["counts"], strict=True)]
+    return {
+        "balanced": _rate(confusion["balanced_accuracy"]),
+        "by_class": by_class,
+        "margin": f"{confusion['margin']:,}",
+        "names": names if len(names) <= MOST_CLASSES else [],
+        "rows": rows if len(names) <= MOST_CLASSES else [],
+    }
+
+
+def _rate(estimate: Mapping[str, float]) -> str:
+    return f"{estimate['value']:.0%} ({estimate['lower']:.0%}–{estimate['upper']:.0%})"
 
 
 def card_view(release: Release, content: bytes) -> dict[str, Any]:
