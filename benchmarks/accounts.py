@@ -79,13 +79,14 @@ def buy(url: str, ids: list[int], told: int, counts: mmap.mmap, place: int, kill
         struct.pack_into("q", counts, 8 * place, asked + 1)
 
 
-def killing(url: str, number: int, processes: int, kill: int, folder: str) -> dict[str, object]:
-    """Run the processes until so many reservations were asked for; start again whoever was killed."""
+def killing(url: str, number: int, processes: int, kill: int, minutes: float, folder: str) -> dict[str, object]:
+    """Run the processes until so many reservations were asked for, or the time is over; start whoever was killed."""
     ids = prepare(url, f"{number * 6 // 10}e-6")
     counts, path = mmap.mmap(-1, 8 * processes), Path(folder) / "released"
     told = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_TRUNC)
     running: dict[int, int] = {}
     killed, started = 0, time.monotonic()
+    end = started + 60 * minutes
 
     def start(place: int) -> None:
         child = os.fork()
@@ -98,7 +99,7 @@ def killing(url: str, number: int, processes: int, kill: int, folder: str) -> di
     for place in range(processes):
         start(place)
     failed = 0
-    while sum(struct.unpack(f"{processes}q", counts[:])) < number:
+    while sum(struct.unpack(f"{processes}q", counts[:])) < number and time.monotonic() < end:
         child, status = os.waitpid(-1, os.WNOHANG)
         if child == 0:
             time.sleep(0.005)
@@ -267,6 +268,7 @@ def main() -> None:
     parser.add_argument("--reservations", type=int, default=100_000)
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--kill", type=int, default=3000)
+    parser.add_argument("--minutes", type=float, default=600, help="end the killing after this time, and judge")
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--databases", nargs="+", default=["sqlite", "postgresql"])
     parser.add_argument("--out", type=Path, default=RESULTS)
@@ -280,7 +282,9 @@ def main() -> None:
                     fast[key] = speed(new(kind), processes, threads, given.seconds, folder, way)
                     print(*key, fast[key], flush=True)
             if given.reservations:
-                killed[kind] = killing(new(kind), given.reservations, given.processes, given.kill, folder)
+                killed[kind] = killing(
+                    new(kind), given.reservations, given.processes, given.kill, given.minutes, folder
+                )
                 print(kind, killed[kind], flush=True)
     options = " ".join(sys.argv[1:])
     given.out.write_text(report(f"python benchmarks/accounts.py {options}".strip(), killed, fast), encoding="utf-8")

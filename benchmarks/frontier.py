@@ -9,7 +9,9 @@ Against fooling ourselves: the rule of `auto` was tuned on the data sets of keel
 here helped to choose its constants. The models behind it were developed with these data sets in sight; two of their
 constants were chosen with figures of both collections: the depth of a tree by signal, and the handicap of columns that
 can be labelled in many ways. Data sets are reported in two halves, so that luck on one of them shows. Cells with a
-signal n ε below 120 get 200 draws.
+signal n ε below 120 get 200 draws. Not all cells are of one age: those of `auto` on adult, skin, accelerometer and
+optdigits, and all under replace-one, were measured before it looked at whether a table fits its schema, which costs at
+most 2.4 % of ε in these, declared; and some with fewer draws, while seconds of a busy machine were counted.
 The data are public: the scores are exact functions of them and not private. Noise is seeded, so results repeat.
 """
 
@@ -21,7 +23,7 @@ import json
 import time
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from pathlib import Path
@@ -50,7 +52,20 @@ SETTINGS = ("declared", "undeclared", "replace-one")
 WEAK, DRAWS = 120.0, 200
 """Cells with a signal below `WEAK` get this many draws: noise decides there."""
 BOX = 15.0
-"""Seconds after which a cell gets no further draws, if it has five."""
+"""Seconds of processor time after which a cell gets no further draws, if it has five: a busy machine measures slowly,
+not worse."""
+
+
+LUCK = 500
+"""How often the errors of all cells are drawn."""
+BARS = {
+    ("skin", 1.0): 0.994,
+    ("accelerometer", 1.0): 0.52,
+    ("nursery", 1.0): 0.915,
+    ("nursery", 3.0): 0.93,
+    ("adult", 1.0): 0.856,
+}
+"""Accuracies that `auto` was to reach."""
 
 
 class Cell(NamedTuple):
@@ -63,7 +78,7 @@ class Cell(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Number of draws, mean accuracy, its standard error, and seconds per fit."""
+    """Number of draws, mean accuracy, its standard error, and seconds of processor time per fit and prediction."""
 
     draws: int
     mean: float
@@ -90,17 +105,17 @@ def drawn(cell: Cell, directory: str, draws: int | None) -> tuple[Cell, Result]:
     if cell.setting == "replace-one":
         schema = schema.replace(adjacency="replace-one")
     wanted = draws or (DRAWS if cell.epsilon * len(y) < WEAK else _usual(len(y)))
-    family, found, start = configured(cell.model, MODELS), [], time.perf_counter()
+    family, found, start = configured(cell.model, MODELS), [], time.process_time()
     for draw in range(wanted):
         train, test = planned[draw % len(planned)]
         model = family(schema, epsilon=cell.epsilon, random_state=zlib.crc32(repr((cell, draw)).encode()))
         model.fit({name: values[train] for name, values in X.items()}, y[train])
         predicted = np.asarray(model.predict({name: values[test] for name, values in X.items()}))
         found.append(float((predicted == y[test]).mean()))
-        if time.perf_counter() - start > BOX and draw >= 4:
+        if time.process_time() - start > BOX and draw >= 4:
             break
     error = float(np.std(found) / np.sqrt(len(found)))
-    return cell, Result(len(found), fmean(found), error, (time.perf_counter() - start) / len(found))
+    return cell, Result(len(found), fmean(found), error, (time.process_time() - start) / len(found))
 
 
 def _usual(rows: int) -> int:
@@ -205,6 +220,54 @@ def summary(results: Mapping[Cell, Result], rivals: Rivals, setting: str, model:
     return lines
 
 
+def luck(cells: Sequence[Sequence[tuple[float, float]]]) -> float:
+    """How much larger the best of several measured means is than the largest true mean, on average over cells.
+
+    Each cell has a mean and a standard error for each model. True means are taken to be as measured. Where models are
+    alike, the luckiest then seems to lead, which hides some of its luck: this is less than the true effect.
+    """
+    rng, found = np.random.default_rng(0), np.array(cells)
+    drawn = found[:, :, 0] + found[:, :, 1] * rng.normal(size=(LUCK, *found.shape[:2]))
+    return float((drawn.max(axis=2) - found[:, :, 0].max(axis=1)).mean())
+
+
+def bars(results: Mapping[Cell, Result], rivals: Rivals) -> list[str]:
+    """What `auto` was to reach with the number of records declared, and what it reaches."""
+    cells = {
+        half: [Cell(name, AUTO, epsilon, "declared") for name in names for epsilon in EPSILONS]
+        for half, names in HALVES.items()
+    }
+    wins = {
+        half: sum(results[cell].mean > rivals.best[cell.dataset, cell.epsilon][0] for cell in own)
+        for half, own in cells.items()
+    }
+    every = [cell for own in cells.values() for cell in own]
+    regret = [best_of_ours(results, cell.dataset, cell.epsilon, "declared")[0] - results[cell].mean for cell in every]
+    reached = [
+        ("cells ahead of every rival, at least", 68, sum(wins.values())),
+        *((f"the same on the {half} half, at least", 31, number) for half, number in wins.items()),
+        ("mean regret, at most", -0.006, -fmean(regret)),
+        ("largest regret, at most", -0.03, -max(regret)),
+        ("mean cost of not declaring the number of records, at most", -0.01, -fmean(_costs(results))),
+        *(
+            (f"{name} at ε = {epsilon:g}, at least", bar, results[Cell(name, AUTO, epsilon, "declared")].mean)
+            for (name, epsilon), bar in BARS.items()
+        ),
+    ]
+    lines = ["| bar | | reached | |", "|---|---|---|---|"]
+    for name, bar, found in reached:
+        shown = f"{abs(found)}" if isinstance(found, int) else f"{abs(found):.4f}"
+        lines.append(f"| {name} | {abs(bar):g} | {shown} | {'✓' if found >= bar else '✗'} |")
+    models = [[results[cell._replace(model=model)][1:3] for model in (AUTO, *OURS)] for cell in every]
+    lines += [
+        "",
+        f"The best of {len(OURS) + 1} measured means is partly the luckiest: that adds {luck(models):.4f} or more to",
+        "the mean regret. Other rules, contests and paid looks that were tried are in [pick.md](pick.md): none of them",
+        "is clearly better on the real tables that it was not tuned on.",
+    ]
+    return lines
+
+
 def report(results: Mapping[Cell, Result], rivals: Rivals) -> str:
     """The results as Markdown."""
     text = [
@@ -221,21 +284,38 @@ def report(results: Mapping[Cell, Result], rivals: Rivals) -> str:
         for model in (AUTO, *OURS) if setting == "declared" else (AUTO,):
             text += summary(results, rivals, setting, model)
     text += ["", *_undeclared(results)]
+    if set(_every("declared")) | set(_every("undeclared")) <= set(results):
+        text += ["", "## Bars", "", *bars(results, rivals)]
     for setting in SETTINGS:
         if any(cell.setting == setting for cell in results):
             text += ["", f"## {setting.capitalize()}", "", *table_of(results, rivals, setting)]
     return "\n".join(text) + "\n"
 
 
-def _undeclared(results: Mapping[Cell, Result]) -> list[str]:
-    """What it costs not to declare the number of records."""
-    costs = [
+def _every(setting: str) -> list[Cell]:
+    """All cells of a setting."""
+    return [
+        Cell(name, model, epsilon, setting)
+        for name in sum(HALVES.values(), ())
+        for model in ((AUTO, *OURS) if setting == "declared" else (AUTO,))
+        for epsilon in EPSILONS
+    ]
+
+
+def _costs(results: Mapping[Cell, Result]) -> list[float]:
+    """What `auto` loses in each cell if the number of records is not declared."""
+    return [
         results[cell].mean - results[other].mean
         for cell in results
         if cell.model == AUTO
         and cell.setting == "declared"
         and (other := cell._replace(setting="undeclared")) in results
     ]
+
+
+def _undeclared(results: Mapping[Cell, Result]) -> list[str]:
+    """What it costs not to declare the number of records."""
+    costs = _costs(results)
     if not costs:
         return []
     return [f"Not declaring the number of records costs {fmean(costs):.4f} on average, at most {max(costs):.3f}."]

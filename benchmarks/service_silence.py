@@ -1,12 +1,17 @@
 """What an analyst could learn about one record from everything but the noisy answers: status, bytes, headers, times.
 
-Pairs of services run on neighbouring tables: one has a record that lies far outside of all the others. An attacker who
-knows both tables asks each service the same, in random order: reads of every kind, quotes and counts whose predicates
-fit that record alone, requests that are refused, and jobs from the request to the release. A classifier is trained on
-some pairs and has to tell, on another pair, from which table an answer came; a service's own speed is no clue, since it
-never meets the services that it is tested on. Without a leak its AUC is 1/2. The times are taken beside those of a call
-that has nothing to do with data, sent just before. Refusals have to be equal byte for byte. What was released is left
-out: it is noisy, and paid for.
+Pairs of neighbouring tables: one has a record that lies far outside of all the others. An attacker who knows both
+tables asks for each the same, in random order: reads of every kind, quotes and counts whose predicates fit that record
+alone, requests that are refused, and jobs from the request to the release. A classifier is trained on some pairs and
+has to tell, on another pair, from which table an answer came. Without a leak its AUC is 1/2. The times are taken beside
+those of a call that has nothing to do with data, sent just before. Refusals have to be equal byte for byte. What was
+released is left out: it is noisy, and paid for.
+
+All tables are in one service, which of a pair was registered first is drawn by lot, and their names are equally long:
+what tells two answers apart is then the table. With `--apart` each table has a service of its own, which differ in
+speed by chance; the classifier never meets the services that it is tested on, but with few pairs chance moves the AUC
+far from 1/2 to either side. A slot has to be long enough for the machine: a job that overruns it fails, which is a bit
+that the documentation names, so the number of jobs that failed is printed beside the AUC.
 
 `python benchmarks/service_silence.py --requests 10000` prints the AUC of each kind of call and of all. The bar is 0.52.
 """
@@ -20,16 +25,17 @@ import tempfile
 import time
 import uuid
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 
-from service_worlds import Service, lines, service
+from service_worlds import SCHEMA, Service, lines, service, started
 
 CANARY = "100,F,yes,yes"
 """The record that one table of each pair has, and that alone has this age."""
@@ -71,61 +77,100 @@ def timed(client: httpx.Client, method: str, path: str, **sent: Any) -> tuple[ht
     }
 
 
-def asked(request: dict[str, Any]) -> dict[str, Any]:
-    """The body of a quote or a job."""
-    return {"dataset": "patients", "request": request}
+class Target(NamedTuple):
+    """A table that is attacked, and where."""
+
+    client: httpx.Client
+    dataset: str
+
+    def asked(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The body of a quote or a job."""
+        return {"dataset": self.dataset, "request": request}
 
 
-def call(client: httpx.Client, kind: str) -> tuple[httpx.Response, Features]:
+def call(target: Target, kind: str) -> tuple[httpx.Response, Features]:
     """One call of this kind."""
+    client = target.client
     match kind:
-        case "jobs" | "accounts" | "releases":
-            return timed(client, "GET", f"/{kind}?limit=1" if kind != "accounts" else "/accounts")
+        case "jobs" | "releases":
+            return timed(client, "GET", f"/{kind}?limit=1&dataset={target.dataset}")
+        case "accounts":
+            return timed(client, "GET", "/accounts")
         case "schema" | "dummy" | "versions":
-            return timed(client, "GET", f"/datasets/patients/{kind}")
+            return timed(client, "GET", f"/datasets/{target.dataset}/{kind}")
         case "quote":
-            return timed(client, "POST", "/quotes", json=asked(COUNT))
+            return timed(client, "POST", "/quotes", json=target.asked(COUNT))
         case "refused":
-            return timed(client, "POST", "/quotes", json=asked(BAD))
+            return timed(client, "POST", "/quotes", json=target.asked(BAD))
         case _:
             key = {"Idempotency-Key": str(uuid.uuid4())}
-            return timed(client, "POST", "/jobs", json=asked(COUNT), headers=key)
+            return timed(client, "POST", "/jobs", json=target.asked(COUNT), headers=key)
 
 
+JOBLESS = 0.985
+"""The share of rounds that ask for no job, which takes a slot for each table."""
 KINDS = ("jobs", "accounts", "releases", "schema", "dummy", "versions", "quote", "refused")
 
 
-def job(client: httpx.Client) -> Features:
+def job(target: Target) -> Features:
     """A job from its request to its release: how long it waited, how long it took, how it ended."""
-    answer, features = call(client, "job")
+    answer, features = call(target, "job")
     facts = answer.json()
     started = time.monotonic()
     while facts["state"] in ("reserved", "running"):
         time.sleep(0.1)
-        facts = client.get(f"/jobs/{facts['id']}").json()
+        facts = target.client.get(f"/jobs/{facts['id']}").json()
     took = time.monotonic() - started
     return {**features, "took": took, "released": float(facts["state"] == "released"), "described": len(str(facts))}
 
 
-def attack(pairs: list[list[Service]], requests: int, minutes: float, seed: int) -> Seen:
-    """Ask all services in random order, a job now and then, until there are enough answers or the time is over."""
+def attack(pairs: list[list[Target]], requests: int, minutes: float, seed: int) -> Seen:
+    """Ask for all tables in random order, a job now and then, until there are enough answers or the time is over."""
     seen, draw, end = Seen(), random.Random(seed), time.monotonic() + 60 * minutes
-    with contextlib.ExitStack() as stack:
-        clients = [[stack.enter_context(each.client(each.analysts[0])) for each in pair] for pair in pairs]
-        while len(seen) < requests and time.monotonic() < end:
-            order = [(pair, table) for pair in range(len(pairs)) for table in (0, 1)]
-            draw.shuffle(order)
-            kind = draw.choice(KINDS) if draw.random() < 0.985 else "job"
-            for pair, table in order:
-                client = clients[pair][table]
-                if kind == "job":
-                    seen.rows[kind].append((job(client), table, pair))
-                    continue
-                answer, features = call(client, kind)
-                seen.rows[kind].append((features, table, pair))
-                if not answer.is_success:
-                    seen.refusals[kind].add(answer.content)
+    while len(seen) < requests and time.monotonic() < end:
+        order = [(pair, table) for pair in range(len(pairs)) for table in (0, 1)]
+        draw.shuffle(order)
+        kind = draw.choice(KINDS) if draw.random() < JOBLESS else "job"
+        for pair, table in order:
+            target = pairs[pair][table]
+            if kind == "job":
+                seen.rows[kind].append((job(target), table, pair))
+                continue
+            answer, features = call(target, kind)
+            seen.rows[kind].append((features, table, pair))
+            if not answer.is_success:
+                seen.refusals[kind].add(answer.content)
     return seen
+
+
+@contextlib.contextmanager
+def together(folder: Path, pairs: int, slot: float, seed: int) -> Iterator[list[list[Target]]]:
+    """Pairs of tables in one service; a lot says which of a pair has the record and which is registered first."""
+    draw = random.Random(seed + 1)
+    with started(folder / "service", slot=slot) as made, made.client(made.analysts[0]) as client:
+        found = []
+        for pair in range(pairs):
+            names = [f"table-{pair}{letter}" for letter in "ab"]
+            draw.shuffle(names)
+            for table in draw.sample((0, 1), 2):
+                path = folder / f"{names[table]}.csv"
+                path.write_text("\n".join(lines() + [CANARY] * table) + "\n", encoding="utf-8")
+                made.register(names[table], path, SCHEMA)
+            found.append([Target(client, name) for name in names])
+        yield found
+
+
+@contextlib.contextmanager
+def apart(folder: Path, pairs: int, slot: float) -> Iterator[list[list[Target]]]:
+    """Pairs of services with one table each."""
+    with contextlib.ExitStack() as stack:
+
+        def target(pair: int, table: int) -> Target:
+            place = folder / f"{pair}-{table}"
+            made: Service = stack.enter_context(service(place, lines() + [CANARY] * table, slot=slot))
+            return Target(stack.enter_context(made.client(made.analysts[0])), "patients")
+
+        yield [[target(pair, table) for table in (0, 1)] for pair in range(pairs)]
 
 
 def score(rows: list[tuple[Features, int, int]], kinds: list[int] | None = None) -> float:
@@ -148,21 +193,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--minutes", type=float, default=60, help="stop after this time, with what there is")
-    parser.add_argument("--pairs", type=int, default=2)
+    parser.add_argument("--pairs", type=int, default=4)
+    parser.add_argument("--slot", type=float, default=4.0)
+    parser.add_argument("--apart", action="store_true", help="a service for each table")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     if given.pairs < 2:
         parser.error("need at least 2 pairs: one is held out")
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        pairs = [
-            [
-                stack.enter_context(service(Path(folder) / f"{pair}-{table}", lines() + [CANARY] * table))
-                for table in (0, 1)
-            ]
-            for pair in range(given.pairs)
-        ]
-        seen = attack(pairs, given.requests, given.minutes, given.seed)
-    print(f"{len(seen)} requests, {given.pairs} pairs of services, neighbouring tables\n")
+    with tempfile.TemporaryDirectory() as name:
+        folder, where = Path(name), (given.pairs, given.slot)
+        with apart(folder, *where) if given.apart else together(folder, *where, given.seed) as pairs:
+            seen = attack(pairs, given.requests, given.minutes, given.seed)
+    print(f"{len(seen)} requests, {given.pairs} pairs of neighbouring tables")
+    failed = [sum(not row["released"] for row, table, _ in seen.rows["job"] if table == each) for each in (0, 1)]
+    print(f"jobs that failed: {failed[0]} without the record, {failed[1]} with it, of {len(seen.rows['job'])}\n")
     print("| call | requests | AUC |\n|---|---|---|")
     for kind, rows in sorted(seen.rows.items()):
         print(f"| {kind} | {len(rows)} | {score(rows):.3f} |")

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -40,10 +41,37 @@ class Service:
     folder: Path
     owner: str
     analysts: list[str] = field(default_factory=list)
+    web: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    keep_workers: bool = True
+    adding: threading.Lock = field(default_factory=threading.Lock)
 
     def client(self, token: str) -> httpx.Client:
         """A client of the API."""
         return httpx.Client(base_url=self.url + "/api/v1", headers={"Authorization": f"Bearer {token}"}, timeout=60)
+
+    def register(self, name: str, data: Path, schema: Schema) -> None:
+        """Register a table and let every analyst ask it without waiting for approval."""
+        with self.adding:
+            add_source(self.folder / "service" / "worker", SourceEntry(name, "file", str(data)))
+        with self.client(self.owner) as owner:
+            until(lambda: any(each["name"] == name for each in owner.get("/sources").json()))
+            body = {"name": name, "title": name, "population": "clinic", "limit": "90000", "source": name}
+            done(lambda: owner.post("/datasets", json={**body, "target": schema.target}))
+            version = f"/datasets/{name}/versions/1"
+            draft = until(lambda: (found := owner.get(f"{version}/draft").json())["state"] == "drafted" and found)
+            confirmed = {"schema": schema.to_dict(), "confirmed": draft["to_confirm"]}
+            done(lambda: owner.post(f"{version}/confirm", json=confirmed))
+            until(lambda: owner.get(f"/datasets/{name}").json()["versions"][0]["state"] == "ready")
+            for number in range(len(self.analysts)):
+                who = {"project": "study", "person": f"analyst{number}", "dataset": name}
+                done(lambda who=who: owner.post("/grants", json={**who, "limit": "9000", "approve_up_to": "9000"}))
+
+    def end_workers_if_not_kept(self) -> None:
+        """End the workers after registration, so that what is reserved stays reserved."""
+        if not self.keep_workers:
+            for each in self.workers:
+                _end(each)
 
 
 def lines(rows: int = 400) -> list[str]:
@@ -54,7 +82,7 @@ def lines(rows: int = 400) -> list[str]:
     ]
 
 
-def until(wanted: Callable[[], Any], seconds: float = 120) -> Any:
+def until(wanted: Callable[[], Any], seconds: float = 600) -> Any:
     """Wait until something is true, and return it."""
     end = time.monotonic() + seconds
     while True:
@@ -79,16 +107,32 @@ def service(
     worker: bool = True,
 ) -> Iterator[Service]:
     """Start a service over this table, register it, and let analysts ask it without waiting for approval."""
+    with started(folder, database=database, analysts=analysts, slot=slot, keep_workers=worker) as made:
+        data = folder / "table.csv"
+        data.write_text("\n".join(table) + "\n", encoding="utf-8")
+        made.register("patients", data, SCHEMA)
+        made.end_workers_if_not_kept()
+        yield made
+
+
+@contextmanager
+def started(
+    folder: Path,
+    *,
+    database: str | None = None,
+    analysts: int = 1,
+    slot: float = 4.0,
+    workers: int = 1,
+    keep_workers: bool = True,
+) -> Iterator[Service]:
+    """Start a service with people and no table yet."""
     folder.mkdir(parents=True)
-    data = folder / "table.csv"
-    data.write_text("\n".join(table) + "\n", encoding="utf-8")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     settings = Settings.of(folder / "service", database, public_url=f"http://127.0.0.1:{port}")
     engine = open_database(settings)
-    add_source(settings.worker_folder, SourceEntry("table", "file", str(data)))
-    made = Service(settings.public_url, folder, "")
+    made = Service(settings.public_url, folder, "", keep_workers=keep_workers)
     with writing(engine) as connection:
         owner = people.add_person(connection, "owner", "Owner", ("owner",))
         made.owner = sessions.make_token(connection, owner.id, "benchmark", Scope, 1).secret
@@ -103,16 +147,16 @@ def service(
     command = [sys.executable, "-m", "discreet.cli"]
     with (folder / "web.log").open("w") as log, (folder / "worker.log").open("w") as other:
         serve = [*command, "serve", "--port", str(port), "--no-worker"]
-        web = subprocess.Popen(serve, env=environment, stdout=log, stderr=log)
-        behind = subprocess.Popen([*command, "worker", "run"], env=environment, stdout=other, stderr=other)
+        made.web.append(subprocess.Popen(serve, env=environment, stdout=log, stderr=log))
+        for number in range(workers):
+            run = [*command, "worker", "run", "--name", f"worker{number}"]
+            made.workers.append(subprocess.Popen(run, env=environment, stdout=other, stderr=other))
     try:
-        _register(made, analysts)
-        if not worker:
-            _end(behind)
+        _open(made)
         yield made
     finally:
-        _end(web)
-        _end(behind)
+        for each in [*made.web, *made.workers]:
+            _end(each)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -121,24 +165,23 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait(30)
 
 
-def _register(made: Service, analysts: int) -> None:
+def _runs(made: Service) -> bool:
+    if any(each.poll() is not None for each in [*made.web, *made.workers]):
+        raise RuntimeError((made.folder / "web.log").read_text() + (made.folder / "worker.log").read_text())
+    return True
+
+
+def _open(made: Service) -> None:
     with made.client(made.owner) as owner:
-        until(lambda: owner.get("/health/ready").is_success)
-        until(lambda: owner.get("/sources").json())
-        _done(owner.post("/populations", json={"name": "clinic", "limit": "10000", "adjacency": "add-remove"}))
-        body = {"name": "patients", "title": "Patients", "population": "clinic", "limit": "10000", "source": "table"}
-        _done(owner.post("/datasets", json={**body, "target": "ill"}))
-        version = "/datasets/patients/versions/1"
-        draft = until(lambda: (found := owner.get(f"{version}/draft").json())["state"] == "drafted" and found)
-        confirmed = {"schema": SCHEMA.to_dict(), "confirmed": draft["to_confirm"]}
-        _done(owner.post(f"{version}/confirm", json=confirmed))
-        until(lambda: owner.get("/datasets/patients").json()["versions"][0]["state"] == "ready")
-        _done(owner.put("/projects/study/limits/clinic", json={"limit": "10000"}))
-        for number in range(analysts):
-            who = {"project": "study", "person": f"analyst{number}", "dataset": "patients"}
-            _done(owner.post("/grants", json={**who, "limit": "1000", "approve_up_to": "1000"}))
+        until(lambda: _runs(made) and owner.get("/health/ready").is_success)
+        done(lambda: owner.post("/populations", json={"name": "clinic", "limit": "90000", "adjacency": "add-remove"}))
+        done(lambda: owner.put("/projects/study/limits/clinic", json={"limit": "90000"}))
 
 
-def _done(answer: httpx.Response) -> None:
+def done(call: Callable[[], httpx.Response]) -> httpx.Response:
+    """The answer of a call that must succeed; after too many requests it is sent again, as the service says."""
+    while (answer := call()).status_code == 429:
+        time.sleep(float(answer.headers.get("Retry-After", "1")))
     if not answer.is_success:
         raise RuntimeError(answer.text)
+    return answer

@@ -140,12 +140,20 @@ def test_only_the_passage_reads_the_data():
 
 
 def test_values_are_read_for_their_owner_alone():
-    """`Records.values` goes round the passage: for `predict`, to mark records, which happens inside a door, for the
-    owner's private report of values, and where a worker of the service drafts a schema for the owner and writes the
-    snapshot that doors read later. Profiles, drafts of files and reports of values are made for the command line."""
+    """`Records.values` goes round the passage: for `predict`, here and by a model of a service, to mark records, which
+    happens inside a door, for the owner's private report of values, and where a worker of the service drafts a schema
+    for the owner and writes the snapshot that doors read later. Profiles, drafts of files and reports of values are
+    made for the command line."""
     reading = {name for name, tree in TREES.items() for call, _ in calls(tree, "values") if call.args}
     outside = {name for name in reading if room(name) not in ("sources", "research")}
-    assert outside == {"cli.predict", "cli.schema_values", "evaluation.accuracy", "service.drafts", "service.snapshots"}
+    assert outside == {
+        "cli.predict",
+        "cli.remote",
+        "cli.schema_values",
+        "evaluation.accuracy",
+        "service.drafts",
+        "service.snapshots",
+    }
     private = {"discreet.records.profile", "discreet.records.file_drafts", "discreet.records.value_report"}
     importers = {
         name
@@ -189,9 +197,11 @@ def test_rows_of_trees_stay_inside_their_door():
 
 
 def test_randomness_has_one_home():
-    """Noise, that is; keys of cookies, tokens and requests are drawn where they are made."""
+    """Noise, that is; keys of cookies, tokens and requests are drawn where they are made. The auditor's runner seeds
+    the generators of the targets that it runs, and its replay watches them."""
+    homes = ("privacy.randomness", "audit.runner", "audit.inside.samplers")
     for name, tree in TREES.items():
-        if name == "privacy.randomness" or room(name) in ("service", "client"):
+        if name in homes or room(name) in ("service", "client"):
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr == "random":
@@ -306,7 +316,8 @@ def test_every_error_of_ours_is_a_discreet_error():
     own = {name for name, value in vars(importlib.import_module("discreet.errors")).items() if isinstance(value, type)}
     for name in own:
         assert issubclass(getattr(importlib.import_module("discreet.errors"), name), DiscreetError)
-    for home in ("discreet.service.errors", "discreet.service.problems", "discreet.client.refusals"):
+    homes = ("discreet.service.errors", "discreet.service.problems", "discreet.client.refusals")
+    for home in (*homes, "discreet.audit.runner", "discreet.audit.workers"):  # these two never leave the auditor
         found = ast.walk(TREES[home.removeprefix("discreet.")])
         own |= {node.name for node in found if isinstance(node, ast.ClassDef)}
     for module, tree in TREES.items():

@@ -45,13 +45,30 @@ def test_python_example_of_the_readme(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_commands_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All commands, in order, in a folder of their own, after the demo."""
     monkeypatch.chdir(tmp_path)
-    commands = "\n".join(text for text in blocks("README.md", "") if "discreet " in text)
+    (commands,) = blocks("README.md", "sh")
     run_script(f"discreet demo\n{commands}")
-    assert {"model.png", "rules.json", "joint.json"} <= {path.name for path in tmp_path.iterdir()}
+    assert {"draft.json", "model.json", "model.png"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_the_table_of_the_readme_is_that_of_the_benchmark() -> None:
+    text = (ROOT / "benchmarks" / "results" / "frontier.md").read_text(encoding="utf-8")
+    cells: dict[str, list[tuple[float, float, bool, float]]] = {}
+    for line in text.split("## Declared")[1].split("\n## ")[0].splitlines():
+        entries = [entry.strip() for entry in line.strip("|").split("|")]
+        if line.startswith("| ") and entries[0] != "data set":
+            numbers = float(entries[2]), float(entries[6].split()[0]), "✓" in entries[7], float(entries[8])
+            cells.setdefault(entries[1], []).append(numbers)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for epsilon, found in cells.items():
+        auto, rival, ahead, ceiling = (sum(each) for each in zip(*found, strict=True))
+        n = len(found)
+        row = f"| {epsilon} | {auto / n:.3f} | {rival / n:.3f} | {ahead} of {n} | {ceiling / n:.3f} |"
+        assert row in readme, row
 
 
 def test_links_of_the_documents_lead_somewhere() -> None:
-    documents = [path.relative_to(ROOT).as_posix() for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"))]
+    written = (path for path in (ROOT / "docs").rglob("*.md") if not {"_made", "_build"} & set(path.parts))
+    documents = [path.relative_to(ROOT).as_posix() for path in (*ROOT.glob("*.md"), *written)]
     for name in documents:
         for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / name).read_text(encoding="utf-8")):
             assert ((ROOT / name).parent / target).exists(), f"{name} links to {target}"
@@ -69,7 +86,7 @@ def test_the_tests_that_a_proof_names_exist(path: Path) -> None:
         assert not test or f"def {test}(" in named.read_text(encoding="utf-8"), f"{name} has no {test}"
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/comparing.md"])
+@pytest.mark.parametrize("name", ["docs/models/auto.md", "docs/comparing.md"])
 def test_the_rule_of_auto_is_the_one_that_documents_state(name: str) -> None:
     text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
     assert FEW_COLUMNS == 3
@@ -92,7 +109,8 @@ def test_commands_of_the_document_on_comparing(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DISCREET_DATA", "")
     texts = blocks("docs/comparing.md", "sh")
-    commands = [line for text in texts for line in text.splitlines() if line.startswith("discreet ")]
+    lines = [line for text in texts for line in text.replace("\\\n", " ").splitlines()]
+    commands = [line for line in lines if line.startswith("discreet ")]
     assert {line.split()[1] for line in commands} == {"split", "train", "score", "compare", "reproduce", "advise"}
     run_script("\n".join(["discreet demo", *(line for line in commands if "--full" not in line)]))
     assert (tmp_path / "comparison" / "report.html").exists()

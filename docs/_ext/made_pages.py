@@ -61,7 +61,7 @@ def _plain(text: str) -> str:
 def copy_results() -> None:
     """The committed results of benchmarks, with their pictures, and a page that lists them."""
     for path in sorted(RESULTS.rglob("*")):
-        if path.suffix in {".md", ".png", ".svg"}:
+        if path.suffix in {".md", ".png", ".svg", ".csv"}:
             there = MADE / "benchmarks" / path.relative_to(RESULTS)
             there.parent.mkdir(parents=True, exist_ok=True)
             if path.suffix == ".md":

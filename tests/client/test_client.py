@@ -1,12 +1,8 @@
 """The client against a service with a real worker: the whole way of an analyst; what is repeated, and what is not."""
 
-import csv
 import itertools
 import re
-import threading
-import time
 import uuid
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -18,73 +14,15 @@ from discreet.client import transport as transport_module
 from discreet.client.dataset import model_of
 from discreet.client.transport import ATTEMPTS, Transport
 from discreet.errors import BudgetError, ParameterError
-from discreet.service import jobs
-from discreet.service.source_file import SourceEntry, add_source
-from discreet.service.worker import Worker
-from support.service_world import Unlimited, world
+from support.asked_service import asked_service
 
 TOKEN = "dsc_" + "x" * 43
 
 
-def write_table(path, rows=600):
-    """A table whose target follows one column."""
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["age", "sex", "smoker", "ill"])
-        for number in range(rows):
-            smoker = "yes" if number % 3 == 0 else "no"
-            writer.writerow([20 + number % 60, "FM"[number % 2], smoker, smoker])
-
-
-def until(wanted, seconds=60):
-    """Wait until something is so."""
-    end = time.monotonic() + seconds
-    while not (found := wanted()):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-    return found
-
-
-@contextmanager
-def working(service):
-    """A worker in a thread, on a connection of its own."""
-    worker = Worker(service.settings, service.engine)
-    thread = threading.Thread(target=worker.run, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        worker.stop()
-        thread.join(60)
-
-
-def register(service, path):
-    """All that an owner does, by the API alone."""
-    with service.client("olga") as owner:
-        until(lambda: any(each["name"] == "table" for each in owner.get("/sources").json()))
-        body = {"name": "smokers", "title": "Smokers", "population": "clinic", "limit": "50", "source": "table"}
-        assert owner.post("/datasets", json={**body, "target": "ill"}).status_code == 201
-        address = "/datasets/smokers/versions/1"
-        draft = until(lambda: (found := owner.get(f"{address}/draft").json())["state"] == "drafted" and found)
-        schema = {**draft["draft"], "records": 600}
-        done = owner.post(f"{address}/confirm", json={"schema": schema, "confirmed": draft["to_confirm"]})
-        assert done.status_code == 200, done.text
-        until(lambda: owner.get("/datasets/smokers").json()["versions"][0]["state"] == "ready")
-        grant = {"project": "study", "person": "ana", "dataset": "smokers", "limit": "20", "approve_up_to": "5"}
-        assert owner.post("/grants", json=grant).status_code == 201
-
-
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("service")
-    write_table(folder / "table.csv")
-    with world(folder / "service", rates=Unlimited(), least_slot=2.0) as made:
-        with made.writing() as connection:  # the jobs that the world made for other tests are not for this worker
-            jobs.cancel(connection, made.facts["reserved_job"], made.people["ana"])
-        add_source(made.settings.worker_folder, SourceEntry("table", "file", str(folder / "table.csv")))
-        with working(made):
-            register(made, folder / "table.csv")
-            yield made
+    with asked_service(tmp_path_factory.mktemp("service")) as made:
+        yield made
 
 
 @pytest.fixture

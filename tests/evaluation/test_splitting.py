@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from fractions import Fraction
 
@@ -116,6 +117,24 @@ def test_who_may_not_read_the_file_may_not_read_its_parts(tmp_path):
     assert [os.stat(tmp_path / name).st_mode & 0o777 for name in ("a.csv", "b.csv")] == [0o600, 0o600]
 
 
+def test_a_compressed_file_is_split_by_its_records_and_its_parts_are_compressed(tmp_path):
+    records = b"".join(b"%d,x\n" % number for number in range(2000))
+    (tmp_path / "d.csv.gz").write_bytes(gzip.compress(b"n,t\n" + records))
+    out = [tmp_path / "a.csv.gz", tmp_path / "b.csv.gz"]
+    split_file(tmp_path / "d.csv.gz", "0.5", *out, random_state=1)
+    train, test = (gzip.decompress(each.read_bytes()) for each in out)
+    found = sorted(int(line.split(b",")[0]) for part in (train, test) for line in part.splitlines()[1:])
+    assert found == list(range(2000))
+    assert (tmp_path / "d.csv").write_bytes(b"n,t\n" + records)
+    split_file(tmp_path / "d.csv", "0.5", tmp_path / "a.csv", tmp_path / "b.csv", random_state=1)
+    assert (tmp_path / "a.csv").read_bytes() == train  # the same lots
+
+    (tmp_path / "d.csv.gz").write_bytes(gzip.compress(b"n,t\n" + records)[:-20])
+    with pytest.raises(FileError, match="complete gzip"):
+        split_file(tmp_path / "d.csv.gz", "0.5", tmp_path / "c.csv.gz", tmp_path / "e.csv.gz")
+    assert not (tmp_path / "c.csv.gz").exists()
+
+
 def test_neither_part_is_left_if_the_work_stops(tmp_path):
     (tmp_path / "d.csv").write_bytes(b"n\n1\n")
 
@@ -138,14 +157,17 @@ def test_wrong_files(tmp_path):
     (tmp_path / "d.csv").write_bytes(b"n\n1\n")
     (tmp_path / "e.csv").write_bytes(b"")
     (tmp_path / "f.parquet").write_bytes(b"PAR1 is not enough")
+    (tmp_path / "g.xlsx").write_bytes(b"PK")
     out = [tmp_path / "a.csv", tmp_path / "b.csv"]
     for source, outs, error, words in [
         ("d.csv", [out[0], out[0]], ParameterError, "two names"),
         ("d.csv", [out[0], tmp_path / "b.tsv"], ParameterError, "ends in .csv"),
+        ("d.csv", [tmp_path / "a.csv.gz", out[1]], ParameterError, "ends in .csv"),
+        ("g.xlsx", [tmp_path / "a.xlsx", tmp_path / "b.xlsx"], FileError, "save its sheet as CSV"),
         ("e.csv", out, FileError, "header"),
         ("none.csv", out, FileError, "none.csv"),
         ("f.parquet", [tmp_path / "a.parquet", tmp_path / "b.parquet"], FileError, "Parquet"),
     ]:
         with pytest.raises(error, match=words):
             split_file(tmp_path / source, "0.5", *outs)
-    assert len(list(tmp_path.iterdir())) == 3
+    assert len(list(tmp_path.iterdir())) == 4

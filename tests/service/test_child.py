@@ -101,3 +101,9 @@ def test_an_error_is_answered_by_its_class_alone(job):
     broken = {**job, "snapshot": "/nowhere/CANARY.csv"}
     assert json.loads(started(json.dumps(broken).encode())) == {"failed": "FileError"}
     assert started(b"") == b""
+
+
+def test_a_job_has_no_more_memory_than_it_may_take(job):
+    assert "content" in json.loads(started(json.dumps({**job, "memory": 2}).encode()))
+    told = started(json.dumps({**job, "memory": 0.0001}).encode())
+    assert not told or list(json.loads(told)) == ["failed"]  # an engine may end the process, which the worker notices

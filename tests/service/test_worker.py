@@ -4,7 +4,10 @@ import json
 import os
 import signal
 import threading
+from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import select
@@ -216,3 +219,13 @@ def test_a_lane_goes_on_after_an_error_that_nobody_expected(small, monkeypatch, 
     assert len(calls) == 3
     assert "OSError" in caplog.text
     assert "canary" not in caplog.text
+
+
+def test_a_job_is_told_how_much_memory_it_may_take(small, monkeypatch):
+    told = []
+    worker = Worker(replace(small.settings, job_memory=3.0), small.engine)
+    monkeypatch.setattr(worker, "_message", lambda job: {})
+    moment = now()
+    job = SimpleNamespace(started_at=moment, visible_at=moment + timedelta(seconds=9))
+    assert worker._run(job, SimpleNamespace(ask=lambda message: told.append(message) or {})) == {}
+    assert [message["memory"] for message in told] == [3.0]

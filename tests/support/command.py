@@ -15,8 +15,8 @@ def write_csv(path, rows):
         csv.writer(file).writerows(rows)
 
 
-def run(*arguments, status=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+def run(*arguments, status=0, input=None):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=input)
     assert result.exit_code == status, (result.exit_code, result.stdout, result.stderr, result.exception)
     return result
 

@@ -44,30 +44,44 @@ def as_another_user():
 
 
 @contextmanager
-def server(encoding="UTF8", fsync="off"):
+def server(encoding="UTF8", fsync="off", within=None):
     """The folder of the socket of a running server; its superuser is "owner" and needs no password there.
 
-    Without fsync a test is fast, and a machine that crashes loses its data; benchmarks need fsync="on".
+    Without fsync a test is fast, and a machine that crashes loses its data; benchmarks need fsync="on". `within` is a
+    folder for all of its files; there its log of changes is cut into small pieces.
     """
     folder, (prefix, user) = programs(), as_another_user()
     if folder is None or prefix is None:
         absent("PostgreSQL is not installed (Debian: apt-get install postgresql)")
-    home = Path(tempfile.mkdtemp(prefix="pg-"))
+    home = Path(tempfile.mkdtemp(prefix="pg-", dir=within))
     os.chown(home, user, -1)
     home.chmod(0o755)
     try:
         data = home / "data"
         made = [f"{folder}/initdb", "-D", data, "-U", "owner", "-A", "trust", "-E", encoding, "--locale=C", "-N"]
+        made += [] if within is None else ["--wal-segsize=1"]
         subprocess.run([*prefix, *made], check=True, capture_output=True)
         rules = "local all careful scram-sha-256\nlocal all all trust\n"
         (data / "pg_hba.conf").write_text(rules)
-        options = f"-c listen_addresses= -c unix_socket_directories={home} -c fsync={fsync} -c max_connections=40"
-        start = [f"{folder}/pg_ctl", "-D", data, "-w", "-t", "60", "-l", home / "data" / "log", "-o", options, "start"]
-        subprocess.run([*prefix, *start], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        start(home, fsync)
         try:
             yield home
         finally:
-            stop = [f"{folder}/pg_ctl", "-D", data, "-w", "-m", "immediate", "stop"]
-            subprocess.run([*prefix, *stop], check=False, capture_output=True)
+            stop(home)
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+def start(home, fsync="off"):
+    """Start a server that was made before."""
+    folder, (prefix, _) = programs(), as_another_user()
+    options = f"-c listen_addresses= -c unix_socket_directories={home} -c fsync={fsync} -c max_connections=40"
+    begin = [f"{folder}/pg_ctl", "-D", home / "data", "-w", "-t", "60", "-l", home / "data" / "log", "-o", options]
+    subprocess.run([*prefix, *begin, "start"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def stop(home):
+    """Stop a server at once, as if it had crashed."""
+    folder, (prefix, _) = programs(), as_another_user()
+    end = [f"{folder}/pg_ctl", "-D", home / "data", "-w", "-m", "immediate", "stop"]
+    subprocess.run([*prefix, *end], check=False, capture_output=True)

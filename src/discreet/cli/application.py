@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from discreet import __version__
 from discreet.cli import (
     advise,
+    audit,
     budget,
     card,
     compare,
@@ -29,6 +30,8 @@ from discreet.cli import (
     federated_simulate,
     perturb,
     predict,
+    remote,
+    remote_asking,
     reproduce,
     schema,
     schema_edit,
@@ -151,7 +154,7 @@ def _add_group(name: str, words: str, *commands: Callable[..., None], within: ty
 
 _add(app, demo.demo, split.split, train.train, predict.predict, perturb.perturb, score.score, count.count)
 _add(app, epsilon.epsilon, advise.advise, compare.compare, reproduce.reproduce)
-_add(app, card.card, explain.explain, explain.plot)
+_add(app, card.card, explain.explain, explain.plot, audit.audit)
 _add_group("schema", "Write and check what is public about a table.", schema.draft, schema_edit.edit, schema.check)
 _add_group(
     "federated",
@@ -173,6 +176,26 @@ _add_group(
     budget.adopt,
 )
 
+_add_group(
+    "remote",
+    "Ask a service for models, scores and counts of tables that you never see.",
+    remote.login,
+    remote.logout,
+    remote.datasets,
+    remote.schema,
+    remote.dummy,
+    remote_asking.quote,
+    remote_asking.train,
+    remote_asking.score,
+    remote_asking.count,
+    remote.jobs,
+    remote.wait,
+    remote.cancel,
+    remote.releases,
+    remote.fetch,
+    remote.predict,
+    remote.budget,
+)
 _add(app, serve.serve)
 _WORKER = _add_group("worker", "Run the jobs of a service, and say where data are.", worker.run)
 _add_group("sources", "Tables that owners can register.", worker.add, worker.listing, within=_WORKER)

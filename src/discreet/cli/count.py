@@ -86,7 +86,7 @@ def count(
     with paying(ledger, "no count was shown") as payment:
         loss = as_release_epsilon(epsilon)
         public = inputs.as_written(public_schema(schema, adjacency, draft_ok), delimiter, decimal, encoding)
-        asked = _questions(where or [], by or [], questions, public)
+        asked = read_questions(where or [], by or [], questions, public)
         planned(public, asked, loss)
         if out is not None:
             check_out(out, *inputs.data_files(data), inputs.schema_file(schema), ledger, questions, force=force)
@@ -106,7 +106,8 @@ def count(
             _show(answers, payment, out)
 
 
-def _questions(where: list[str], by: list[str], path: Path | None, schema: Schema) -> list[CrossedCounts]:
+def read_questions(where: list[str], by: list[str], path: Path | None, schema: Schema) -> list[CrossedCounts]:
+    """The questions of the options, or of a file."""
     from discreet.queries.crossed import CrossedCounts
 
     if path is None:
@@ -165,7 +166,7 @@ def _column(text: str, schema: Schema) -> dict[str, Any]:
 
 def _show(answers: Answers, payment: Payment, out: Path | None) -> None:
     for answer in answers.answers:
-        _tabulate(answer, answers.schema)
+        tabulate_answer(answer, answers.schema)
     payment.outcome = SHOWN if out is None else payment.outcome
     say(answers.guarantee.statement(), style="bold")
     payment.say_state()
@@ -173,7 +174,7 @@ def _show(answers: Answers, payment: Payment, out: Path | None) -> None:
         say(f"Answers written to {out}.")
 
 
-def _tabulate(answer: Answer, schema: Schema) -> None:
+def tabulate_answer(answer: Answer, schema: Schema) -> None:
     """One table: a line for each cell, with its interval and a bar."""
     counted = answer.query.where.counted(schema)
     title = f"Records with {' and '.join(counted)}" if counted else "All records"

@@ -26,6 +26,7 @@ def serve(
         str | None, typer.Option(help="Where people reach the service, if through a proxy.", show_default=False)
     ] = None,
     slot: serving.Slot = serving.DEFAULT_SLOT,
+    memory: serving.Memory = None,
     worker: Annotated[bool, typer.Option("--worker/--no-worker", help="Start a worker, too.")] = True,
     oidc_issuer: Annotated[str | None, typer.Option(help="Sign-on by OpenID Connect: the issuer.")] = None,
     oidc_client: Annotated[str | None, typer.Option(help="The client's name at the issuer.")] = None,
@@ -47,6 +48,7 @@ def serve(
         database,
         public_url=(public_url or f"http://{_named(host)}:{port}").rstrip("/"),
         least_slot=slot,
+        job_memory=memory,
         with_worker=worker,
         oidc_issuer=oidc_issuer,
         oidc_client=oidc_client,
@@ -97,6 +99,7 @@ def beside(settings: Any) -> Iterator[None]:
     """A worker in a process of its own, ended with this one; the address of the database is not on its command line."""
     given = {"DISCREET_FOLDER": str(settings.folder), "DISCREET_DATABASE": settings.database}
     environment = {**os.environ, **given, "DISCREET_SLOT": str(settings.least_slot)}
+    environment |= {} if settings.job_memory is None else {"DISCREET_MEMORY": str(settings.job_memory)}
     process = subprocess.Popen([sys.executable, "-m", "discreet.cli", "worker", "run"], env=environment)
     try:
         yield

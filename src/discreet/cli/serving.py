@@ -10,6 +10,8 @@ import typer
 
 from discreet.errors import MissingExtra
 
+LEAST_MEMORY = 0.5
+"""GiB: with less, engines cannot start their threads, whose address space counts in full."""
 Folder = Annotated[Path, typer.Option("--folder", help="Where the service keeps its files.", envvar="DISCREET_FOLDER")]
 Database = Annotated[
     str | None,
@@ -23,6 +25,16 @@ Database = Annotated[
 Slot = Annotated[
     float,
     typer.Option("--slot", min=1.0, help="The least time to a result, in seconds.", envvar="DISCREET_SLOT"),
+]
+Memory = Annotated[
+    float | None,
+    typer.Option(
+        "--memory",
+        min=LEAST_MEMORY,
+        help="The most memory of one job, in GiB; a job that needs more fails.",
+        envvar="DISCREET_MEMORY",
+        show_default=False,
+    ),
 ]
 DEFAULT_FOLDER = Path("discreet-service")
 DEFAULT_SLOT = 10.0

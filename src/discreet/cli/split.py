@@ -49,7 +49,7 @@ def split(
         --epsilon 1 --out m.json --ledger ledger.jsonl --limit 2
       discreet score m.json discreet-demo/train.test.csv --epsilon 1 --ledger ledger.jsonl
     """
-    from discreet.evaluation.splitting import as_part, check_names, split_file
+    from discreet.evaluation.splitting import as_part, check_names, ending, split_file
     from discreet.privacy.randomness import as_rng
     from discreet.records.files import checked
 
@@ -59,7 +59,7 @@ def split(
         raise ParameterError(f"{data} stands for several files; split one file at a time")
     source = checked(data)
     first, second = (
-        given or source.with_name(f"{source.stem}.{name}{source.suffix}")
+        given or source.with_name(f"{source.name.removesuffix(ending(source))}.{name}{ending(source)}")
         for given, name in ((out_train, "train"), (out_test, "test"))
     )
     check_names(source, first, second)

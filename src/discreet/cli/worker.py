@@ -18,6 +18,7 @@ def run(
     folder: serving.Folder = serving.DEFAULT_FOLDER,
     database: serving.Database = None,
     slot: serving.Slot = serving.DEFAULT_SLOT,
+    memory: serving.Memory = None,
     name: Annotated[str, typer.Option(help="A name of this worker's own, if there are several.")] = "worker",
 ) -> None:
     """Run jobs that were approved and paid, one at a time, until stopped.
@@ -29,7 +30,7 @@ def run(
     Example:
       discreet worker run --folder /srv/discreet --database postgresql://host/discreet --name worker-1
     """
-    settings = serving.settings_of(folder, database, least_slot=slot, worker_name=name)
+    settings = serving.settings_of(folder, database, least_slot=slot, job_memory=memory, worker_name=name)
     from discreet.service.database import open_database
     from discreet.service.worker import Worker
 

@@ -94,6 +94,14 @@ class Client:
         """One's own releases, newest first: their cards."""
         return list(self._transport.get("/releases"))
 
+    def release(self, identifier: str) -> dict[str, Any]:
+        """One release: its card, kind and hash."""
+        return dict(self._transport.get(f"/releases/{identifier}"))
+
+    def content(self, release: str) -> bytes:
+        """The file of a release, as it was published: a model that `discreet.load` reads, a score, or answers."""
+        return self._transport.get_bytes(f"/releases/{release}/content")
+
     def budget(self) -> list[dict[str, Any]]:
         """One's own accounts: limit, reserved, spent and remaining, as exact decimal texts."""
         return list(self._transport.get("/accounts"))

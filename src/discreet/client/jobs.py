@@ -78,7 +78,7 @@ class RemoteJob:
                 self.refresh()
             tell(self)
         if self.state != "released":
-            note = f" ({self.facts['note']})" if self.facts.get("note") else ""
+            note = f" ({self.facts['note']})" if self.facts.get("note") and self.state == "refused" else ""
             remedy = _REMEDIES.get(self.state, "ask the owner")
             raise RefusedError(f"job {self.id} was not released: {self.state}{note}; {remedy}", remedy=remedy)
         return self

@@ -10,7 +10,9 @@ the first charge on, and lots that nobody changes afterwards. No guarantee in di
 
 from __future__ import annotations
 
+import gzip
 import os
+import zlib
 from collections.abc import Callable
 from contextlib import ExitStack
 from fractions import Fraction
@@ -25,6 +27,7 @@ from discreet.privacy.randomness import Randomness, as_rng
 from discreet.records import files
 from discreet.records.csv_header import header
 from discreet.records.csv_lines import BLOCK
+from discreet.records.csv_opening import COMPRESSED, kind_of
 from discreet.records.parquet import open_parquet, parquet_fields
 from discreet.storage.writing import whole_file
 
@@ -63,6 +66,8 @@ def split_file(
 ) -> None:
     """Copy each record of a CSV or Parquet file into one of two files; both are written whole, or neither is.
 
+    The parts of a compressed CSV file (.csv.gz) are compressed.
+
     Parameters
     ----------
     test : the probability with which a record goes to `test_out`.
@@ -71,6 +76,8 @@ def split_file(
     """
     part, rng, source = as_part(test), as_rng(random_state), files.checked(Path(path))
     check_names(source, Path(train_out), Path(test_out))
+    if kind_of(source) == ".xlsx":
+        raise FileError(f"{source} is a workbook, which cannot be split; save its sheet as CSV, and split that")
     mode = os.stat(source).st_mode & 0o777  # who may not read the file may not read its parts
     text = files.is_text(source)
     if text:
@@ -78,7 +85,11 @@ def split_file(
     else:
         parquet_fields(source)
     with ExitStack() as stack:
-        outs = [stack.enter_context(whole_file(out, binary=True, mode=mode)) for out in (train_out, test_out)]
+        outs: list[Any] = [
+            stack.enter_context(whole_file(out, binary=True, mode=mode)) for out in (train_out, test_out)
+        ]
+        if source.suffix.lower() == COMPRESSED:
+            outs = [stack.enter_context(gzip.GzipFile("", "wb", fileobj=out, mtime=0)) for out in outs]
         copy = _split_lines if text else _split_parquet
         copy(source, part, outs, rng, told or (lambda done, of: None))
 
@@ -86,10 +97,21 @@ def split_file(
 def check_names(source: Path, train_out: Path, test_out: Path) -> None:
     """Raise unless the parts have different names of the same kind as the file: the kind tells how to read them."""
     for out in (train_out, test_out):
-        if out.suffix.lower() != source.suffix.lower():
-            raise ParameterError(f"{out} is a part of {source}; need a name that ends in {source.suffix}, as that does")
+        if (out.suffix.lower(), kind_of(out)) != (source.suffix.lower(), kind_of(source)):
+            raise ParameterError(
+                f"{out} is a part of {source}; need a name that ends in {ending(source)}, as that does"
+            )
     if os.path.realpath(train_out) == os.path.realpath(test_out):
         raise ParameterError(f"both parts are to be written to {train_out}; need two names")
+
+
+def ending(path: Path) -> str:
+    """What a file's name ends in, both endings of a compressed file.
+
+    >>> ending(Path("visits.2024.csv.gz")), ending(Path("visits.2024.csv"))
+    ('.csv.gz', '.csv')
+    """
+    return f"{Path(path.stem).suffix}{path.suffix}" if kind_of(path) != path.suffix.lower() else path.suffix
 
 
 def _lots(number: int, part: Fraction, rng: Randomness) -> NDArray[np.bool_]:
@@ -99,16 +121,22 @@ def _lots(number: int, part: Fraction, rng: Randomness) -> NDArray[np.bool_]:
 
 def _split_lines(source: Path, part: Fraction, outs: list[BinaryIO], rng: Randomness, told: Told) -> None:
     """A record is a line (records/csv_lines.py); its bytes are copied, however long it is."""
-    size, place = os.path.getsize(source), 0
-    with source.open("rb") as file:
-        first = file.readline()
-        for out in outs:
-            out.write(first)
-        unfinished: int | None = None  # the part of a line that began in an earlier block
-        while block := file.read(BLOCK):
-            unfinished = _deal(block, unfinished, part, outs, rng)
-            place += len(block)
-            told(place, max(size, place))
+    size = os.path.getsize(source)
+    with ExitStack() as stack:
+        raw = stack.enter_context(source.open("rb"))
+        file: Any = stack.enter_context(gzip.open(raw)) if source.suffix.lower() == COMPRESSED else raw
+        try:
+            first = file.readline()
+            for out in outs:
+                out.write(first)
+            unfinished: int | None = None  # the part of a line that began in an earlier block
+            while block := file.read(BLOCK):
+                unfinished = _deal(block, unfinished, part, outs, rng)
+                told(raw.tell(), max(size, raw.tell()))
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise FileError(
+                f"{source} is not a complete gzip file; compress it again, or give the file itself"
+            ) from None
 
 
 def _deal(block: bytes, unfinished: int | None, part: Fraction, outs: list[BinaryIO], rng: Randomness) -> int | None:

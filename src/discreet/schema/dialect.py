@@ -27,6 +27,8 @@ class Dialect:
         with categories and classes stay as they are.
     encoding : utf-8, latin-1, iso-8859-15 or windows-1252.
 
+    Examples
+    --------
     >>> Dialect(decimal=",").to_json(), Dialect(encoding="ISO-8859-1").encoding
     ({'decimal': ','}, 'latin-1')
     """

@@ -128,6 +128,30 @@ def _snapshot(job: Mapping[str, Any]) -> dict[str, Any]:
     return {"found": write_snapshot(entry.open(), Schema.from_dict(job["schema"]), Path(job["part"]))}
 
 
+def limit_memory(gigabytes: float | None) -> None:
+    """Let this process have this much address space beyond what its packages take. Set before a record is read.
+
+    The limit is a public number. Whether a job needs more may depend on its records: like overrunning a slot, it ends
+    as failed, spent, in the one text for all failures. Without a limit the system chooses which process it ends.
+    """
+    if gigabytes is None:
+        return
+    import resource
+
+    most = _address_space() + int(gigabytes * 2**30)
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _address_space() -> int:
+    """Bytes of address space that this process has; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0
+
+
 def main() -> None:
     """Read one job, answer it, end. Nothing is printed but the answer."""
     answers = os.fdopen(os.dup(1), "wb")
@@ -145,6 +169,7 @@ def main() -> None:
     try:
         job = json.loads(text)
         signal.setitimer(signal.ITIMER_REAL, max(float(job["seconds"]), 0.1))  # without a handler, this ends it
+        limit_memory(job.get("memory"))
         told = json.dumps(answer(job), allow_nan=False)
     except BaseException as error:
         told = json.dumps({"failed": type(error).__name__})

@@ -23,6 +23,8 @@ class Settings:
     public_url : where people reach the service, for links.
     least_slot : the shortest slot of a job in seconds (slots.py); public.
     request_days : a request that nobody decided, or that no worker took, expires after this many days.
+    job_memory : the memory in GiB that the process of one job may take beyond its packages; None sets no limit.
+        Public.
     with_worker : whether `discreet serve` starts a worker of its own.
     oidc_issuer, oidc_client, oidc_secret_file : sign-on by OpenID Connect, if given.
     """
@@ -34,6 +36,7 @@ class Settings:
     request_days: float = 14.0
     session_hours: float = 12.0
     link_hours: float = 24.0
+    job_memory: float | None = None
     with_worker: bool = True
     worker_name: str = "worker"
     oidc_issuer: str | None = None

@@ -2,10 +2,13 @@
 
 Guarantee  a job reads exactly what was registered, or fails: the file's keyed hash is compared before each job. Reading
            it fails on no value, and it holds no value that the schema does not list: texts outside the list and numbers
-           outside the bounds are replaced when it is written, and columns that are not in the schema are left out.
-Proof      each value becomes the text of its category, one word for all unlisted values, a number within the bounds, or
-           null, by the library's own encoding, which is total; encoding it again gives the same code, so every answer
-           is that of the source at that time (test). The file gets its name once it is complete, mode 0400.
+           far outside the bounds are replaced when it is written; columns that are not in the schema are left out.
+Proof      each value becomes the text of its category, one word for all unlisted values, a number within the bounds or
+           beside them, or null, by the library's own encoding, which is total; encoding it again gives the same code,
+           so every answer is that of the source at that time (test). Beside the bounds means up to those of
+           queries/outside.py, 1/30 of the range further out, where all numbers beyond end: the look at whether a table
+           fits its schema tells them from those within, and no other number is kept. The file gets its name once it is
+           complete, mode 0400.
 Test       tests/service/test_snapshots.py::test_codes_of_a_snapshot_are_those_of_its_source
 """
 
@@ -22,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import FileError, MissingExtra
+from discreet.queries.outside import watching
 from discreet.records.encoding import as_floats, label_codes
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Label, Numeric, text_of
@@ -97,6 +101,7 @@ class Tally:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
+        self._watched = watching(schema)
         self._records = 0
         self._counts: dict[str, dict[str, int]] = {name: {} for name in schema.all_names}
 
@@ -113,11 +118,14 @@ class Tally:
     def _numbers(self, column: Numeric, values: NDArray[Any]) -> Any:
         numbers = as_floats(values).astype(np.float64)
         missing = np.isnan(numbers)
+        kept = self._watched[column.name]
+        assert isinstance(kept, Numeric)
         with np.errstate(all="ignore"):
             clipped = np.clip(numbers, float(column.lower), float(column.upper))
+            held = np.clip(numbers, float(kept.lower), float(kept.upper))
         self._count(column.name, "missing", int(missing.sum()))
         self._count(column.name, "outside", int((~missing & (clipped != numbers)).sum()))
-        return np.ma.masked_array(clipped, mask=missing).tolist()
+        return np.ma.masked_array(held, mask=missing).tolist()
 
     def _labels(self, name: str, values: NDArray[Any], labels: Sequence[Label]) -> list[str | None]:
         texts: list[str | None] = [text_of(label) for label in labels]

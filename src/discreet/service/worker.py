@@ -169,6 +169,7 @@ class Worker:
             message = self._message(job)
             seconds = deadline(job.visible_at - job.started_at).total_seconds()
             message["seconds"] = seconds - (now() - job.started_at).total_seconds()
+            message["memory"] = self.settings.job_memory
             return spare.ask(message)
         except Exception as error:
             return {"failed": type(error).__name__}

@@ -12,6 +12,11 @@ picked. This is the only constant that was tuned, on the data sets of benchmarks
 than these were no better there. In up to `FEW_COLUMNS` columns a tree has enough questions for all of them on every
 path. Where a linear model would take minutes (`MANY_WEIGHTS`, `MANY_RECORDS`), a tree is picked too.
 benchmarks/frontier.py measures what the rule is worth. Privacy does not depend on it.
+
+Limits  tables of the same shape can have opposite best models (benchmarks/results/pick.md): no rule that looks at
+        public facts alone can know. Other constants and powers, naive Bayes for many classes, models fitted beside each
+        other at shares of ε, and a paid look at how far apart the classes are were played on the same cells
+        (benchmarks/pick.py): none is clearly better on the real tables that it was not tuned on.
 """
 
 from __future__ import annotations

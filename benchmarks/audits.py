@@ -1,0 +1,111 @@
+"""Audit the collection of known lies, and write docs/audited.md from what was found.
+
+Every recipe in `lies/` and every mutant is attacked by the same command, `discreet audit`, with no pair of neighbours
+and no event picked by hand. Others' libraries run in the environments of `environments.py`.
+
+    PYTHONPATH=src:tests python benchmarks/audits.py --minutes 1                 all, then writes the page
+    PYTHONPATH=src:tests python benchmarks/audits.py --only diffprivlib          some; results of the others are kept
+    PYTHONPATH=src:tests python benchmarks/audits.py --write                     the page alone, from kept results
+
+Results are kept in results/audits.json, one entry per recipe.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import environments
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results" / "audits.json"
+PAGE = HERE.parent / "docs" / "audited.md"
+
+
+def mutants() -> dict[str, dict[str, Any]]:
+    """Recipes of all mutants: each change on the models that it concerns."""
+    from support.mutants import CASES
+
+    found = {}
+    for case in CASES:
+        parameters = {"change": case.change, "model": case.model, "options": case.options}
+        about = {"title": f"{case.change} in {case.model}", "environment": "ours", "lie": case.words}
+        found[f"mutant-{case.change}-{case.model}".replace(" ", "-")] = {
+            "target": "support.mutants:Mutant",
+            "parameters": parameters,
+            "schema": case.schema.to_dict(),
+            "form": "records",
+            "claim": 1.0,
+            "adjacency": case.adjacency,
+            "about": about,
+        }
+    return found
+
+
+def recipes() -> dict[str, dict[str, Any]]:
+    """All recipes by name: those of the folder, then the mutants."""
+    files = sorted((HERE / "lies").glob("*.json"))
+    return {**{path.stem: json.loads(path.read_text(encoding="utf-8")) for path in files}, **mutants()}
+
+
+def run(name: str, recipe: dict[str, Any], minutes: float) -> dict[str, Any]:
+    """Audit one recipe by the command line; the report with when it was made."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.json"
+        path.write_text(json.dumps(recipe), encoding="utf-8")
+        command = [sys.executable, "-m", "discreet.cli", "audit", str(path), "--minutes", str(minutes), "--json"]
+        command += [] if name.startswith("mutant") else ["--within"]  # refusing NaN is what such libraries document
+        if recipe["about"]["environment"] != "ours":
+            command += ["--python", str(environments.create(recipe["about"]["environment"]))]
+        found = os.pathsep.join([str(HERE / "lies"), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+        began = time.monotonic()
+        done = subprocess.run(
+            command, env={**os.environ, "PYTHONPATH": found}, capture_output=True, text=True, check=False
+        )
+    if done.returncode not in (0, 1) or not done.stdout.strip():
+        return {"error": (done.stderr or done.stdout).strip().splitlines()[-1], "date": today()}
+    report = json.loads(done.stdout)
+    for finding in report["findings"]:
+        finding.pop("repeat", None)
+    return {**report, "date": today(), "whole seconds": round(time.monotonic() - began, 1), "minutes": minutes}
+
+
+def today() -> str:
+    """The date in UTC."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def kept() -> dict[str, Any]:
+    """The results of earlier runs."""
+    return dict(json.loads(RESULTS.read_text(encoding="utf-8"))) if RESULTS.exists() else {}
+
+
+def main() -> None:
+    """Audit, keep, write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--only", default="", help="audit the recipes whose names begin with this")
+    parser.add_argument("--minutes", type=float, default=1.0, help="time for each audit")
+    parser.add_argument("--write", action="store_true", help="write the page from kept results, and audit nothing")
+    options = parser.parse_args()
+    chosen = recipes()
+    for name, recipe in chosen.items():
+        if options.write or not name.startswith(options.only):
+            continue
+        result = run(name, recipe, options.minutes)
+        print(name, result.get("verdict", result.get("error")), flush=True)
+        RESULTS.write_text(json.dumps({**kept(), name: result}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    import audits_page
+
+    PAGE.write_text(audits_page.page(chosen, kept()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

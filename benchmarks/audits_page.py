@@ -1,0 +1,132 @@
+"""The page docs/audited.md, from recipes and kept results; `audits.py` writes it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+HEAD = """\
+# What was audited, and what was found
+
+Every line is one run of `discreet audit` on a recipe: the target, its parameters, the exact claim and the adjacency. No
+pair of neighbours and no event was picked by hand. A bound holds with confidence 0.999 for all that one audit found.
+*Nothing found* is never *private*: it says what an attack of that length did not find.
+
+The libraries below are good software whose authors document their assumptions; where an assumption is documented, it is
+listed as a limit, and the recipe keeps to it. A finding says that the stated ε does not hold as stated, for the version
+and the parameters given, and how to see it oneself.
+
+Made by `PYTHONPATH=src:tests python benchmarks/audits.py`; the reports are in `benchmarks/results/audits.json`.
+To repeat one: `discreet audit benchmarks/lies/NAME.json --minutes 1 --python ENVIRONMENT/bin/python`, with
+`PYTHONPATH=benchmarks/lies`; `python benchmarks/environments.py` makes the environments.
+"""
+PARTS = {
+    "Libraries": ("diffprivlib", "interpret"),
+    "Published algorithms, as published": ("paper",),
+    "Mutants of ours": ("mutant",),
+}
+WORDS = {
+    "Libraries": "",
+    "Published algorithms, as published": (
+        "`discreet.research.papers` reproduces these; each says itself that its authors' claim does not hold, and "
+        "charges infinity.\n\n"
+    ),
+    "Mutants of ours": (
+        "Changes that break our own guarantee, with our own checks of prices and limits switched off: the audit has to "
+        "notice from outside. `tests/support/mutants.py` makes them; the replay of the tests, which sees what enters "
+        "the noise, catches all of them.\n\n"
+    ),
+}
+
+
+def page(recipes: dict[str, dict[str, Any]], results: dict[str, Any]) -> str:
+    """The whole page."""
+    parts = [HEAD]
+    for title, prefixes in PARTS.items():
+        names = [name for name in recipes if name.startswith(prefixes)]
+        done = [name for name in names if name in results]
+        table = _mutants if title.startswith("Mutants") else _lies
+        parts.append(f"## {title}\n\n{WORDS[title]}{table(done, recipes, results)}")
+        if len(done) < len(names):
+            parts.append(f"Not audited yet: {', '.join(sorted(set(names) - set(done)))}.\n")
+    return "\n".join(parts)
+
+
+def _lies(names: list[str], recipes: dict[str, dict[str, Any]], results: dict[str, Any]) -> str:
+    """What is claimed and found, a paragraph per recipe, after a table."""
+    lines = ["| recipe | version | claim | neighbours | found | seconds | date |", "|---|---|---|---|---|---|---|"]
+    told = []
+    for name in names:
+        about, result = recipes[name]["about"], results[name]
+        version = f"{about['package']} {about['version']}"
+        row = (name, version, _claim(recipes[name]), recipes[name]["adjacency"], _found(result), _seconds(result))
+        lines.append(f"| {' | '.join(row)} | {result['date']} |")
+        told.append(_paragraph(name, about, result))
+    return "\n".join(lines) + "\n\n" + "\n".join(told)
+
+
+def _paragraph(name: str, about: dict[str, Any], result: dict[str, Any]) -> str:
+    lines = [
+        f"**{name}**: {about['title']}.",
+        f"- Claim: {about['claim']}.",
+        f"- Documented limits: {about['limits']}.",
+    ]
+    lines.append(f"- What is known: {about['lie']}.")
+    shown: dict[str, dict[str, Any]] = {}
+    for finding in result.get("findings", []):
+        shown.setdefault(finding["stage"], finding)
+    for finding in shown.values():
+        pair = finding["pair"]
+        where = f" ({pair['words']}{'' if pair['within'] else '; outside the schema'})" if pair else ""
+        loss = "" if finding["stage"] == "ledger" else f", ε ≥ {_floored(finding['epsilon'])}"
+        lines.append(f"- Found by *{finding['stage']}*{loss}: {finding['event']}{where}.")
+    if not shown:
+        lines.append(f"- {_found(result)}.")
+    return "\n".join(lines) + "\n"
+
+
+def _mutants(names: list[str], recipes: dict[str, dict[str, Any]], results: dict[str, Any]) -> str:
+    """A line per mutant, with the time until the stage ended that caught it."""
+    lines = ["| change | model | neighbours | found | by | seconds to detection |", "|---|---|---|---|---|---|"]
+    caught = 0
+    for name in names:
+        recipe, result = recipes[name], results[name]
+        caught += bool(result.get("refuted"))
+        given = recipe["parameters"]
+        stage, seconds = _detection(result)
+        row = (recipe["about"]["lie"], given["model"], recipe["adjacency"], _found(result), stage, seconds)
+        lines.append(f"| {' | '.join(row)} |")
+    return "\n".join(lines) + f"\n\nCaught: {caught} of {len(names)}.\n"
+
+
+def _detection(result: dict[str, Any]) -> tuple[str, str]:
+    """The first stage that found something, and the seconds until it ended."""
+    spent = 0.0
+    for stage in result.get("stages", []):
+        spent += stage["seconds"]
+        if stage["findings"]:
+            return stage["name"], f"{spent:.0f}"
+    return "–", "–"
+
+
+def _claim(recipe: dict[str, Any]) -> str:
+    return f"ε = {recipe['claim']:g}" + (f", δ = {recipe['delta']:g}" if recipe.get("delta") else "")
+
+
+def _found(result: dict[str, Any]) -> str:
+    if "error" in result:
+        return f"not audited: {result['error']}"
+    if not result["refuted"]:
+        return f"nothing in {result['runs']} runs"
+    if "more than one fit" in result["verdict"]:
+        return "the account forgets"
+    how = ", by refusing a table" if "by refusing" in result["verdict"] else ""
+    return f"ε ≥ {_floored(result['epsilon'])}{how}"
+
+
+def _floored(epsilon: float | str) -> str:
+    return "∞" if epsilon == "inf" else f"{math.floor(float(epsilon) * 100) / 100:.2f}"
+
+
+def _seconds(result: dict[str, Any]) -> str:
+    return f"{result['seconds']:.0f}" if "seconds" in result else "–"

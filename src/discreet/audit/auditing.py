@@ -1,0 +1,111 @@
+"""An audit from start to end: the stages, cheap first, and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from discreet.audit.accounts import Ledger
+from discreet.audit.canaries import Canaries
+from discreet.audit.low_bits import LowBits
+from discreet.audit.replay import Replay
+from discreet.audit.report import Report
+from discreet.audit.samples import Samples
+from discreet.audit.session import Claim, Session
+from discreet.audit.stage import Stage
+from discreet.audit.structure import Structure
+from discreet.audit.target import Target, as_recipe
+from discreet.audit.timing import TimeAndMemory
+from discreet.errors import ParameterError
+from discreet.schema import Adjacency, Schema
+
+
+def all_stages() -> list[Stage]:
+    """The stages in their order: cheap first; the last takes all the time that is left."""
+    return [Structure(), Ledger(), Replay(), LowBits(), TimeAndMemory(), Canaries(), Samples()]
+
+
+def audit(
+    make: str | Callable[..., Any] | Target,
+    claim: float | None = None,
+    *,
+    adjacency: str | None = None,
+    delta: float | None = None,
+    schema: Schema | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    form: str | None = None,
+    python: str | None = None,
+    minutes: float = 5.0,
+    confidence: float = 0.999,
+    within: bool = False,
+    most_runs: int | None = None,
+    stages: Sequence[Stage] | None = None,
+    megabytes: int | None = None,
+    patience: float = 60.0,
+    seed: int | None = None,
+    told: Callable[[str, int, int], None] | None = None,
+) -> Report:
+    """Attack the claim that something is differentially private.
+
+    Guarantee  with probability `confidence`, every ε in the report is at most the true loss on the reported pair; if
+               the claim is true, it is refuted with at most the probability 1 - `confidence`.
+    Proof      each stage may err with probability (1 - confidence) / number of stages, and divides that among the
+               events that it tests on fresh runs, which were not used to choose them (`bounds.losses`); the errors
+               add up.
+    Test       tests/audit/test_audit.py::test_an_exact_mechanism_is_not_accused
+
+    Parameters
+    ----------
+    make : "module:Class", "module:function", a recipe file, or a callable: one without arguments that makes estimators,
+        or a function of (X, y). Names run in processes of their own; a callable runs here.
+    claim : the ε that is claimed; may be left to a recipe, as may `delta`, `adjacency` and `schema`.
+    adjacency : "add-remove" (default) or "replace-one".
+    schema : what tables look like; by default two numbers between 0 and 1 and the classes 0 and 1.
+    parameters : what the target is made or called with.
+    form : how the target gets tables: "auto", "array", "frame" or "records".
+    python : the interpreter of another environment.
+    minutes, most_runs : when to stop.
+    within : only try values within the schema.
+    megabytes : the most memory that a process of the target may take.
+    patience : seconds without an answer after which a run is given up; that is no evidence.
+    seed : makes the search repeatable, not the target.
+
+    Examples
+    --------
+    >>> report = audit(lambda X, y: len(y), claim=1.0, most_runs=5000, seed=0)
+    >>> report.refuted, report.epsilon > 1
+    (True, True)
+    """
+    given = {"parameters": parameters, "form": form, "python": python, "megabytes": megabytes}
+    recipe = as_recipe(make, **given)
+    epsilon = recipe.claim if claim is None else claim
+    if epsilon is None:
+        raise ParameterError("claim: what is claimed is not given; state it, for instance claim=1 (--claim 1)")
+    if not minutes > 0:
+        raise ParameterError(f"minutes={minutes!r}; need a positive number")
+    chosen = list(stages) if stages is not None else all_stages()
+    stated = Claim(float(epsilon), float((recipe.delta if delta is None else delta) or 0.0))
+    neighbours = Adjacency(_checked(adjacency or recipe.adjacency or "add-remove"))
+    settings: dict[str, Any] = {"confidence": confidence, "within": within, "most_runs": most_runs, "seed": seed}
+    settings |= {"seconds": 60 * minutes, "patience": patience, "stages": max(1, len(chosen)), "told": told}
+    with Session(recipe.target, stated, neighbours, schema or recipe.schema, **settings) as session:
+        session.check()
+        results = [stage.run(session) for stage in chosen]
+        named = dict(recipe.target.parameters)
+        return Report(
+            recipe.target.name,
+            stated,
+            neighbours,
+            confidence,
+            results,
+            session.elapsed,
+            session.done,
+            session.versions,
+            named,
+        )
+
+
+def _checked(adjacency: str) -> str:
+    if adjacency not in list(Adjacency):
+        raise ParameterError(f"adjacency={adjacency!r}; need add-remove or replace-one")
+    return adjacency

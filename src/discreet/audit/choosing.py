@@ -1,0 +1,217 @@
+"""Choosing an event: what, in the numbers of runs, best tells two neighbouring tables apart.
+
+One half of the runs proposes events: single numbers, two at once, and a classifier's score. The other half ranks them.
+Neither half is used for a bound.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.audit.events import Both, Event, Flags, Scored, Single, cells
+from discreet.audit.runs import Runs
+
+Matrix = NDArray[np.float64]
+Sides = tuple[Matrix, Matrix]
+"""The numbers of runs on the first table, and of those on the second."""
+
+CAUTIOUS = 5
+"""Estimates are lowered by log10(runs / this) standard errors, so that an event seen a few times by luck does not win:
+by 1 for 50 runs, where more would leave nothing to rank pairs by, and by 3 for 5,000, which are close to a bound."""
+THRESHOLDS, COMMON = 24, 8
+"""Candidates per number: quantiles as thresholds, and the most frequent values."""
+COLUMNS = 150
+"""Numbers that are looked at closely: those that differ most between the tables."""
+JOINED, PER_COLUMN = 48, 4
+"""Single events that are tried two at once, and how many of them are about the same number."""
+RANKED = 80
+"""Events of each kind that one half of the runs proposes to the other."""
+SCORED, BINS, ENOUGH = 40, 12, 100
+"""Numbers in a score, cells of each, and the runs per table from which a classifier is tried."""
+ROUNDING = 1e-9
+"""A score this far below a threshold still reaches it: the sum of points may be rounded."""
+SIMPLE = 0.9
+"""A simple event is preferred to a score if it promises this share of the loss: readers can check it."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An event, whether it is the second table's, and a cautious estimate of the loss that it shows."""
+
+    event: Event
+    swapped: bool
+    estimate: float
+
+
+def estimates(more: Matrix, runs: int, less: Matrix, other: int, delta: float) -> Matrix:
+    """Cautious estimates of the loss: Wilson's bounds, which are quick to compute. They are no proof of anything."""
+    errors = max(0.5, math.log10(min(runs, other) / CAUTIOUS))
+    low = _wilson(more, runs, -errors) - delta
+    high = np.maximum(_wilson(less, other, errors), 1e-12)
+    return np.where(low > 0, np.log(np.maximum(low, 1e-12) / high), -10.0)
+
+
+def _wilson(successes: Matrix, runs: int, errors: float) -> Matrix:
+    square = errors * errors
+    share = successes / runs
+    spread = errors * np.sqrt(share * (1 - share) / runs + square / (4 * runs * runs))
+    return np.asarray((share + square / (2 * runs) + spread) / (1 + square / runs))
+
+
+def choose(first: Runs, second: Runs, delta: float) -> Choice | None:
+    """The event that promises most; None if the runs show no number that varies."""
+    if min(len(first), len(second)) < 4:
+        return None
+    names = list(dict.fromkeys((*first.names, *second.names)))
+    one, other = first.under(names), second.under(names)
+    varying = _varying(one, other)
+    if not varying.any():
+        return None
+    names = [name for name, kept in zip(names, varying, strict=True) if kept]
+    halves = [np.array_split(side[:, varying], 2) for side in (one, other)]
+    proposing, ranking = (halves[0][0], halves[1][0]), (halves[0][1], halves[1][1])
+    simple, order = _singles(names, *proposing, delta)
+    events: list[Event] = [*simple[:RANKED], *_joined(simple, names, *proposing, delta)]
+    best = _best(events, names, *ranking, delta)
+    if min(len(first), len(second)) >= ENOUGH:
+        score = _best_score([names[place] for place in order[:SCORED]], names, proposing, ranking, delta)
+        if best is None or best.estimate < SIMPLE * score.estimate:
+            return score
+    return best
+
+
+def _varying(one: Matrix, other: Matrix) -> Flags:
+    """Which columns are not the same number in all runs."""
+    both = np.concatenate([one, other])
+    missing = np.isnan(both)
+    with np.errstate(invalid="ignore"):
+        same = np.all((both == both[:1]) | (missing & missing[:1]), axis=0)
+    return np.asarray(~same, dtype=np.bool_)
+
+
+def _singles(names: Sequence[str], one: Matrix, other: Matrix, delta: float) -> tuple[list[Single], list[int]]:
+    """Single events, the best first; and the columns, those that differ most first."""
+    found: list[tuple[float, Single]] = []
+    best = np.full(len(names), -10.0)
+    for place, name in enumerate(names):
+        events, counts = _of_column(name, one[:, place], other[:, place])
+        own = np.maximum(
+            estimates(counts[0], len(one), counts[1], len(other), delta),
+            estimates(counts[1], len(other), counts[0], len(one), delta),
+        )
+        best[place] = own.max()
+        for at in np.argsort(-own)[:16]:
+            found.append((float(own[at]), events[at]))
+    found.sort(key=lambda each: -each[0])
+    return [event for _, event in found], [int(each) for each in np.argsort(-best)[:COLUMNS]]
+
+
+def _of_column(name: str, one: Matrix, other: Matrix) -> tuple[list[Single], tuple[Matrix, Matrix]]:
+    """The candidates of one column, and how often each holds on either side."""
+    missing = [np.count_nonzero(np.isnan(side)) for side in (one, other)]
+    sides = [np.sort(side[~np.isnan(side)]) for side in (one, other)]
+    pooled = np.sort(np.concatenate(sides))
+    if not len(pooled):
+        return [Single(name, "missing", 0.0)], (np.array([missing[0]], float), np.array([missing[1]], float))
+    places = np.linspace(0, len(pooled) - 1, THRESHOLDS).astype(int)
+    thresholds = np.unique(pooled[places])
+    values, times = np.unique(pooled, return_counts=True)
+    common = values[np.argsort(-times)[:COMMON]] if times.max() > 1 else values[:0]
+    counts = []
+    for side, gone in zip(sides, missing, strict=True):
+        above = len(side) - np.searchsorted(side, thresholds, "left")
+        below = np.searchsorted(side, thresholds, "right")
+        equal = np.searchsorted(side, common, "right") - np.searchsorted(side, common, "left")
+        counts.append(np.concatenate([above, below, equal, [gone]]).astype(np.float64))
+    events = [Single(name, sign, float(each)) for sign in ("≥", "≤") for each in thresholds]
+    events += [Single(name, "=", float(each)) for each in common]
+    return [*events, Single(name, "missing", 0.0)], (counts[0], counts[1])
+
+
+def _joined(singles: Sequence[Single], names: Sequence[str], one: Matrix, other: Matrix, delta: float) -> list[Event]:
+    """Two events at once, of different numbers: also such as promise little each by itself."""
+    taken = dict.fromkeys(names, 0)
+    chosen: list[Single] = []
+    for event in singles:
+        if taken[event.name] < PER_COLUMN and len(chosen) < JOINED:
+            chosen.append(event)
+            taken[event.name] += 1
+    places = {name: place for place, name in enumerate(names)}
+    held = [
+        np.column_stack([event.among(side[:, places[event.name]]) for event in chosen]).astype(np.float32)
+        for side in (one, other)
+    ]
+    counts = [(each.T @ each).astype(np.float64) for each in held]
+    own = np.maximum(
+        estimates(counts[0], len(one), counts[1], len(other), delta),
+        estimates(counts[1], len(other), counts[0], len(one), delta),
+    )
+    own[np.tril_indices(len(chosen))] = -10.0
+    best = np.argsort(-own, axis=None)[:RANKED]
+    return [Both(chosen[at // len(chosen)], chosen[at % len(chosen)]) for at in best if own.flat[at] > -10.0]
+
+
+def _best_score(own: Sequence[str], names: Sequence[str], proposing: Sides, ranking: Sides, delta: float) -> Choice:
+    """The best threshold on the score of a classifier."""
+    best: Choice | None = None
+    places = [names.index(name) for name in own]
+    sides = [side[:, places] for side in ranking]
+    for score in _scores(own, *(side[:, places] for side in proposing)):
+        held = [np.sort(score.score(side)) for side in sides]
+        cuts = np.unique(np.quantile(np.concatenate(held), np.linspace(0, 1, 2 * THRESHOLDS)[1:-1]))
+        counts = [len(each) - np.searchsorted(each, cuts - ROUNDING, "left").astype(np.float64) for each in held]
+        for swapped in (False, True):
+            more, less = counts[::-1] if swapped else counts
+            own_estimates = estimates(more, len(sides[swapped]), less, len(sides[not swapped]), delta)
+            at = int(np.argmax(own_estimates))
+            if best is None or own_estimates[at] > best.estimate:
+                event = dataclasses.replace(score, value=float(cuts[at]) - ROUNDING)
+                best = Choice(event, swapped, float(own_estimates[at]))
+    assert best is not None
+    return best
+
+
+def _scores(own: Sequence[str], one: Matrix, other: Matrix) -> list[Scored]:
+    """Scores, in both directions: per number the logarithm of the ratio in its cells, by itself or weighted.
+
+    The weights are those of a logistic regression: numbers that say the same are not counted twice.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    both = np.concatenate([one, other])
+    truth = np.repeat([1, 0], [len(one), len(other)])
+    edges, ratios = [], []
+    for column in both.T:
+        finite = column[~np.isnan(column)]
+        places = (np.linspace(0, 1, BINS + 1)[1:-1] * max(0, len(finite) - 1)).astype(int)
+        cuts = np.unique(np.sort(finite)[places]) if len(finite) else finite
+        cell = cells(column, [float(each) for each in cuts])
+        counts = [np.bincount(cell[truth == side], minlength=len(cuts) + 2) + 1.0 for side in (1, 0)]
+        edges.append([float(each) for each in cuts])
+        ratios.append(np.log(counts[0] / counts[0].sum()) - np.log(counts[1] / counts[1].sum()))
+    found = zip(both.T, edges, ratios, strict=True)
+    looked = np.column_stack([ratio[cells(column, cuts)] for column, cuts, ratio in found])
+    fitted = LogisticRegression(C=0.1, max_iter=200).fit(looked, truth).coef_[0]
+    scores = []
+    for weights in (fitted, np.ones(len(own)), -fitted, -np.ones(len(own))):
+        points = [[float(each) for each in weight * ratio] for weight, ratio in zip(weights, ratios, strict=True)]
+        scores.append(Scored(list(own), edges, points, 0.0))
+    return scores
+
+
+def _best(events: Sequence[Event], names: Sequence[str], one: Matrix, other: Matrix, delta: float) -> Choice | None:
+    """The best of the proposed events on runs that did not propose it."""
+    if not events:
+        return None
+    held = [Runs(list(names), side, [], np.zeros((len(side), 0), dtype=np.bool_)) for side in (one, other)]
+    counts = [np.array([np.count_nonzero(event.holds(side)) for event in events], float) for side in held]
+    plain = estimates(counts[0], len(one), counts[1], len(other), delta)
+    swapped = estimates(counts[1], len(other), counts[0], len(one), delta)
+    at = int(np.argmax(np.maximum(plain, swapped)))
+    return Choice(events[at], bool(swapped[at] > plain[at]), float(max(plain[at], swapped[at])))

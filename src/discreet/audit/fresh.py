@@ -1,0 +1,67 @@
+"""A chosen event, counted in fresh runs: the bound, and the finding if it is above the claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.audit.bounds import loss
+from discreet.audit.choosing import Choice
+from discreet.audit.findings import Finding
+from discreet.audit.neighbours import Pair
+from discreet.audit.runs import Runs
+from discreet.audit.script import script
+
+if TYPE_CHECKING:
+    from discreet.audit.session import Session
+
+PICTURED = 2000
+"""Values per table that are kept for the picture."""
+
+
+def confirmed(
+    session: Session,
+    stage: str,
+    pair: Pair,
+    choice: Choice,
+    runs: int,
+    risk: float,
+    *,
+    view: Callable[[Runs], Runs] | None = None,
+    reason: str = "",
+) -> Finding | None:
+    """The finding that fresh runs on a pair give, which the session keeps; None if they do not refute the claim.
+
+    Parameters
+    ----------
+    view : what the event is about, made from the numbers of the runs; by default these numbers.
+    reason : what made the pair suspicious, for the reader.
+    """
+    sides = session.run_pair(pair, max(1, runs))
+    if not all(map(len, sides)):
+        return None
+    seen = [each if view is None else view(each) for each in sides]
+    counts = [(int(np.count_nonzero(choice.event.holds(each))), len(each)) for each in seen]
+    (more, of), (less, other) = counts[::-1] if choice.swapped else counts
+    epsilon = loss(more, of, less, other, risk, session.claim.delta)
+    if epsilon <= session.claim.epsilon:
+        return None
+    table = "second" if choice.swapped else "first"
+    words = f"{choice.event.words}: seen in {more} of {of} runs on the {table} table, in {less} of {other} on the other"
+    both = (counts[0], counts[1])
+    name = choice.event.names[0]
+    columns = [[float(value) for value in each.column(name)[:PICTURED]] for each in seen]
+    finding = Finding(
+        stage=stage,
+        epsilon=epsilon,
+        confidence=session.confidence,
+        event=words + (f" ({reason})" if reason else ""),
+        pair=pair,
+        repeat="" if view is not None else script(session.target, session.schema, pair, choice.event, both),
+        counts=both,
+        pictured=(name, columns[0], columns[1]),
+    )
+    session.findings.append(finding)
+    return finding

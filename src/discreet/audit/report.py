@@ -1,0 +1,142 @@
+"""The report of an audit: a verdict in one sentence, what shows it, and what was tried."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.audit.findings import Finding, StageResult
+from discreet.audit.session import Claim
+from discreet.schema import Adjacency
+
+MEANS = {
+    Adjacency.ADD_REMOVE: "one record added or removed",
+    Adjacency.REPLACE_ONE: "one record replaced",
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an audit found, or what it tried in vain.
+
+    Attributes
+    ----------
+    target : name of what was audited.
+    claim, adjacency, confidence : what was claimed, for which neighbours, and how sure the bounds are.
+    stages : per stage its time, what it tried and what it found.
+    seconds, runs : what the audit took.
+    versions : of the target and its environment.
+    """
+
+    target: str
+    claim: Claim
+    adjacency: Adjacency
+    confidence: float
+    stages: list[StageResult]
+    seconds: float
+    runs: int
+    versions: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings: values within the schema first, refusals of a table and accounts later, then the largest."""
+        found = [finding for stage in self.stages for finding in stage.findings]
+        return sorted(found, key=_order)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim was refuted. If it was not, that proves nothing."""
+        return bool(self.findings)
+
+    @property
+    def epsilon(self) -> float:
+        """The loss is at least this, with the stated confidence; 0 if nothing was found."""
+        return self.findings[0].epsilon if self.findings else 0.0
+
+    @property
+    def bound(self) -> float:
+        """The largest loss that any test showed, above the claim or not, with the stated confidence."""
+        return max([self.epsilon, *(stage.bound for stage in self.stages)])
+
+    def verdict(self) -> str:
+        """One sentence."""
+        neighbours = MEANS[self.adjacency]
+        if not self.findings:
+            return (
+                f"nothing found against the claim of {self.claim} ({neighbours}): {self.runs} runs show a loss of "
+                f"{floored(self.bound)} or more; that does not mean that the claim is true"
+            )
+        best = self.findings[0]
+        if best.about == "account":
+            return f"refuted for more than one fit: {best.event}; nothing found against one fit of {self.claim}"
+        outside = "" if best.pair is None or best.pair.within else ", on values outside the schema"
+        outside += ", by refusing a table" if best.refusal else ""
+        loss = "without bound" if math.isinf(best.epsilon) else f"≥ {floored(best.epsilon)}"
+        given = f" at δ = {self.claim.delta:g}" if self.claim.delta else ""
+        return (
+            f"refuted: ε {loss}{given} with confidence {self.confidence:g} for a claim of {self.claim} "
+            f"({neighbours}){outside}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "verdict": self.verdict(),
+            "refuted": self.refuted,
+            "epsilon": _finite(self.epsilon),
+            "bound": _finite(self.bound),
+            "target": self.target,
+            "parameters": self.parameters,
+            "versions": self.versions,
+            "claim": {"epsilon": self.claim.epsilon, "delta": self.claim.delta},
+            "adjacency": self.adjacency.value,
+            "confidence": self.confidence,
+            "seconds": round(self.seconds, 3),
+            "runs": self.runs,
+            "findings": [_finding(each) for each in self.findings],
+            "stages": [
+                {
+                    "name": each.name,
+                    "seconds": round(each.seconds, 3),
+                    "tried": each.tried,
+                    "remarks": each.remarks,
+                    "findings": len(each.findings),
+                }
+                for each in self.stages
+            ],
+        }
+
+
+def _order(finding: Finding) -> tuple[bool, bool, bool, float]:
+    outside = finding.pair is not None and not finding.pair.within
+    return finding.about == "account", outside, finding.refusal, -finding.epsilon
+
+
+def floored(epsilon: float) -> str:
+    """A lower bound for people: two decimals, never above the true one.
+
+    >>> floored(4.889)
+    '4.88'
+    """
+    return f"{math.floor(epsilon * 100) / 100:.2f}"
+
+
+def _finite(epsilon: float) -> float | str:
+    return "inf" if math.isinf(epsilon) else epsilon
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    pair = finding.pair
+    return {
+        "stage": finding.stage,
+        "epsilon": _finite(finding.epsilon),
+        "confidence": finding.confidence,
+        "event": finding.event,
+        "counts": finding.counts and [list(each) for each in finding.counts],
+        "pair": pair
+        and {"words": pair.words, "within": pair.within, "first": pair.first.text(), "second": pair.second.text()},
+        "refusal": finding.refusal,
+        "repeat": finding.repeat,
+    }

@@ -1,0 +1,398 @@
+"""Runs an auditor's target in the target's own environment: one file that needs Python 3.8 and numpy, nothing else.
+
+`python runner.py IN OUT` reads requests from one pipe and answers on another: frames of a length, JSON and raw numbers.
+Nothing is unpickled on either side, so a hostile target cannot run code in the auditor's process. What the target
+prints is caught; a process that the target forked never answers in its parent's name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import inspect
+import json
+import os
+import struct
+import sys
+import tempfile
+import warnings
+import zlib
+from numbers import Complex, Real
+from pickle import dumps  # only for its size: nothing is ever loaded
+from typing import Any, Callable, Iterator
+
+if __name__ == "__main__":  # the folder of this file is ours: its modules must not hide the target's
+    sys.path[0] = os.getcwd()
+
+import numpy as np
+
+MOST_NUMBERS = 2000
+"""The most numbers that are kept of one run, and at most `MOST_OF_ONE` of one array: memory is bounded."""
+MOST_OF_ONE, DEEPEST, LONGEST_TEXT, MOST_PRINTED = 256, 8, 120, 2000
+LARGEST_FILE = 1 << 26
+"""A target that prints without end gets an error, and does not fill the disk."""
+
+
+class Refusal(Exception):  # noqa: N818 - not a mistake of the runner's
+    """The target cannot be used as it is named; the message says why, on one line."""
+
+
+class Outputs:
+    """What one run shows: numbers with names, and features, which are facts that a run has or has not."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.numbers: list[float] = []
+        self.features: list[str] = []
+        self._seen: set[int] = set()
+
+    def add(self, value: Any, path: str, depth: int = 0) -> None:
+        """Add everything that a value holds, in a stable order."""
+        if isinstance(value, (str, bytes)):
+            self.features.append("{} = {}".format(path, short(value)))
+        elif value is None or isinstance(value, bool):
+            self.features.append("{} is {}".format(path, value))
+        elif isinstance(value, np.ndarray):
+            self.add_array(value, path, depth)
+        elif isinstance(value, (Complex, np.number)) or type(value).__name__ == "Decimal":
+            self.add_number(value, path)
+        elif depth < DEEPEST and id(value) not in self._seen and not _is_machinery(value):
+            self._seen.add(id(value))
+            self._add_parts(value, path, depth)
+
+    def add_number(self, value: Any, path: str) -> None:
+        if len(self.numbers) >= MOST_NUMBERS:
+            return
+        if not isinstance(value, Real) and isinstance(value, Complex):
+            self.add_number(value.imag, path + ".imag")
+            value = value.real
+        try:
+            number = float(value)
+        except OverflowError:
+            number = float("inf")
+        self.names.append(path)
+        self.numbers.append(number)
+
+    def add_array(self, array: Any, path: str, depth: int) -> None:
+        self.features.append("{}: {} of shape {}".format(path, array.dtype, array.shape))
+        flat = array.ravel()
+        if array.dtype.kind in "biuf":
+            numbers = flat.astype(np.float64)
+            taken = numbers[: min(MOST_OF_ONE, MOST_NUMBERS - len(self.numbers))]
+            self.names.extend("{}[{}]".format(path, place) for place in range(len(taken)))
+            self.numbers.extend(taken.tolist())
+            if len(numbers) > 1:
+                with np.errstate(all="ignore"):
+                    self.add_number(numbers.sum(), "sum of " + path)
+        else:
+            for place, each in enumerate(flat[:MOST_OF_ONE].tolist()):
+                self.add(each, "{}[{}]".format(path, place), depth + 1)
+
+    def _add_parts(self, value: Any, path: str, depth: int) -> None:
+        if isinstance(value, dict):
+            self.features.append("{}: {} of {}".format(path, type(value).__name__, len(value)))
+            for place, key in enumerate(value):
+                if place < MOST_OF_ONE:
+                    self.features.append("{} has {}".format(path, short(key)))
+                    self.add(value[key], "{}[{}]".format(path, short(key)), depth + 1)
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            parts = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else list(value)
+            self.features.append("{}: {} of {}".format(path, type(value).__name__, len(parts)))
+            if parts and all(isinstance(each, (int, float, np.number)) for each in parts):
+                self.add_array(np.asarray(parts, dtype=np.float64), path, depth)
+            else:
+                for place, each in enumerate(parts[:MOST_OF_ONE]):
+                    self.add(each, "{}[{}]".format(path, place), depth + 1)
+        elif hasattr(value, "to_numpy"):
+            self.add([str(each) for each in getattr(value, "columns", ())], path + ".columns", depth + 1)
+            self.add(value.to_numpy(), path, depth + 1)
+        else:
+            self.features.append("{}: {}".format(path, type(value).__name__))
+            for name, each in _state(value):
+                self.add(each, "{}.{}".format(path, name) if path else name, depth + 1)
+
+
+def short(value: Any) -> str:
+    """A value as one line; a long one is cut, and its checksum tells it from others."""
+    text = repr(value)
+    return text if len(text) <= LONGEST_TEXT else "{}… ({:08x})".format(text[:LONGEST_TEXT], zlib.crc32(text.encode()))
+
+
+def _is_machinery(value: Any) -> bool:
+    """What holds no result: code, modules, generators of randomness, locks, files."""
+    home = type(value).__module__ or ""
+    return (
+        inspect.ismodule(value)
+        or isinstance(value, type)
+        or inspect.isroutine(value)
+        or home.startswith(("numpy.random", "_thread", "threading", "_io", "random"))
+    )
+
+
+def _state(value: Any) -> list[tuple[str, Any]]:
+    """Names and values of all that an object holds."""
+    held = dict(getattr(value, "__dict__", None) or {})
+    for kind in type(value).__mro__:
+        slots = getattr(kind, "__slots__", ())
+        for name in [slots] if isinstance(slots, str) else slots:
+            if hasattr(value, name):
+                held.setdefault(name, getattr(value, name))
+    if not held:
+        with contextlib.suppress(Exception):  # an extension type, such as a tree of scikit-learn
+            state = value.__reduce_ex__(2)[2]
+            held = dict(state) if isinstance(state, dict) else {"state": state}
+    return [(name, held[name]) for name in held if isinstance(name, str) and not name.startswith("__")]
+
+
+class Target:
+    """A class with `fit`, or a function of (X, y), with its parameters."""
+
+    def __init__(self, made: Any, parameters: Any = None, schema: Any = None, form: str = "auto") -> None:
+        self.made, self.parameters, self.schema, self.form = made, parameters or {}, schema, form
+        if not callable(made):
+            raise Refusal(
+                "the target is {}; name a class with fit, or a function of (X, y)".format(type(made).__name__)
+            )
+        self.is_estimator = isinstance(made, type) or not _takes_table(made)
+
+    @classmethod
+    def named(cls, name: str, parameters: Any = None, schema: Any = None, form: str = "auto") -> Target:
+        """The target of a name such as "module:Class"."""
+        module, _, inner = name.partition(":")
+        try:
+            found = importlib.import_module(module)
+            for part in inner.split("."):
+                found = getattr(found, part)
+        except Exception as error:
+            raise Refusal("cannot import {}: {}: {}".format(name, type(error).__name__, short(str(error)))) from None
+        return cls(found, parameters, schema, form)
+
+    def make(self) -> Any:
+        """A new estimator, not fitted."""
+        given = {name: _revived(value) for name, value in self.parameters.items()}
+        ours = str(getattr(self.made, "__module__", "")).startswith("discreet.") and self.schema is not None
+        if ours and "schema" not in given and "schema" in [each.name for each in _parameters(self.made)]:
+            given["schema"] = importlib.import_module("discreet").Schema.from_dict(self.schema)
+        made = self.made(**given)
+        if not callable(getattr(made, "fit", None)):
+            raise Refusal("{} has no fit; name a class with fit, or a function of (X, y)".format(type(made).__name__))
+        return made
+
+    def check(self) -> None:
+        """Raise Refusal if the target cannot be made with its parameters."""
+        if self.is_estimator:
+            try:
+                self.make()
+            except Refusal:
+                raise
+            except Exception as error:
+                words = "the target cannot be made: {}: {}".format(type(error).__name__, short(str(error)))
+                raise Refusal(words + "; give its parameters with --with name=value") from None
+
+    def run(self, table: Any, probes: Any, wanted: Any) -> Outputs:
+        """One run on a table: its outputs, warnings and errors."""
+        outputs = Outputs()
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            try:
+                self._run(table, probes, wanted, outputs)
+            except MemoryError:
+                outputs.features.append("raises MemoryError")
+            except Exception as error:
+                outputs.features.append("raises {}: {}".format(type(error).__name__, short(str(error))))
+            except SystemExit as error:
+                outputs.features.append("exits: {}".format(short(error.code)))
+        for each in warned:
+            outputs.features.append("warns {}: {}".format(each.category.__name__, short(str(each.message))))
+        return outputs
+
+    def _run(self, table: Any, probes: Any, wanted: Any, outputs: Outputs) -> None:
+        X, y = as_arguments(table, self.form)
+        if not self.is_estimator:
+            given = {name: _revived(value) for name, value in self.parameters.items()}
+            outputs.add(self.made(X, y, **given), "output")
+            return
+        model = self.make()
+        model.fit(X, y)
+        outputs.add(model, "")
+        if probes is not None and "predictions" in wanted:
+            points, _ = as_arguments(probes, self.form)
+            for name in ("predict", "predict_proba", "decision_function"):
+                _add_predictions(model, name, points, outputs)
+        if "size" in wanted:
+            try:
+                outputs.add_number(len(dumps(model)), "size of its pickle")
+            except Exception as error:
+                outputs.features.append("its pickle raises {}".format(type(error).__name__))
+
+
+def _add_predictions(model: Any, name: str, points: Any, outputs: Outputs) -> None:
+    if not callable(getattr(model, name, None)):
+        return
+    try:
+        predicted = np.asarray(getattr(model, name)(points))
+    except Exception as error:
+        outputs.features.append("{} raises {}: {}".format(name, type(error).__name__, short(str(error))))
+        return
+    if predicted.dtype.kind not in "biuf":
+        predicted = np.array([zlib.crc32(str(each).encode()) for each in predicted.ravel()], dtype=np.float64)
+    outputs.add_array(predicted, name, 0)
+
+
+def _takes_table(function: Any) -> bool:
+    """Whether a function takes X and y; if not, it makes estimators."""
+    given = _parameters(function)
+    needed = [each for each in given if each.default is each.empty and each.kind <= each.POSITIONAL_OR_KEYWORD]
+    return not isinstance(given, list) or len(needed) >= 2
+
+
+def _parameters(function: Any) -> Any:
+    with contextlib.suppress(TypeError, ValueError):
+        return list(inspect.signature(function).parameters.values())
+    return ()
+
+
+def _revived(value: Any) -> Any:
+    """A parameter from JSON: {"tuple": […]} is a tuple, {"call": "module:name", "with": {…}} what a call returns."""
+    if isinstance(value, dict) and set(value) == {"tuple"}:
+        return tuple(_revived(each) for each in value["tuple"])
+    if isinstance(value, dict) and "call" in value and set(value) <= {"call", "with"}:
+        called = Target.named(value["call"]).made
+        return called(**{name: _revived(each) for name, each in value.get("with", {}).items()})
+    if isinstance(value, list):
+        return [_revived(each) for each in value]
+    return value
+
+
+def as_arguments(table: Any, form: str) -> tuple[Any, Any]:
+    """X and y as the target is to get them: an array of floats, a pandas frame, an object array, or records."""
+    names, rows, labels = table["names"], table["rows"], table["labels"]
+    y = np.array(labels, dtype=object)
+    kinds = {type(each) for each in labels}
+    if labels and (kinds <= {int, bool} or kinds <= {str}):
+        y = np.array(labels)
+    elif not labels and table.get("label_kind"):
+        y = np.empty(0, dtype=table["label_kind"])
+    if form == "records":
+        records = [{name: row[place] for place, name in enumerate(names)} for row in rows]
+        for at, record in enumerate(records):
+            record[table["target"]] = labels[at]
+        return records, None
+    if form == "array" or (form == "auto" and "categorical" not in table["kinds"]):
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(names)), y
+    if form in ("auto", "frame"):
+        with contextlib.suppress(ImportError):
+            frame = importlib.import_module("pandas").DataFrame
+            return frame({name: [row[place] for row in rows] for place, name in enumerate(names)}, columns=names), y
+    X = np.empty((len(rows), len(names)), dtype=object)
+    for at, row in enumerate(rows):
+        X[at] = row
+    return X, y
+
+
+class Runner:
+    """Answers requests: each is a dictionary with the name of an operation under "op"."""
+
+    def __init__(self, target: Any = None) -> None:
+        self.target = target
+        self.operations = {"target": self.set_target, "run": self.run, "extend": self.extend}
+
+    def answer(self, request: Any, send: Callable[[Any, bytes], None]) -> None:
+        """Answer one request by calls of `send(header, numbers)`; the last has "end"."""
+        try:
+            end = self.operations[request["op"]](request, send) or {}
+        except Refusal as error:
+            end = {"refused": str(error)}
+        send(dict(end, end=True), b"")
+
+    def set_target(self, request: Any, send: Any) -> Any:
+        """Import the target; the answer says what it is, and its version."""
+        self.target = Target.named(request["target"], request["parameters"], request["schema"], request["form"])
+        self.target.check()
+        package = request["target"].partition(":")[0].partition(".")[0]
+        version = getattr(sys.modules.get(package), "__version__", None)
+        return {"python": sys.version.split()[0], "numpy": np.__version__, "version": version and str(version)}
+
+    def run(self, request: Any, send: Any) -> Any:
+        """Run on tables in the given order; each run is answered by a frame of its own, so none is lost by a crash."""
+        known, features = None, None
+        with _caught_output() as printed:
+            for place in request["order"]:
+                parent = os.getpid()
+                if request.get("seeds"):
+                    np.random.seed(request["seeds"].pop(0))  # noqa: NPY002 - targets of others use it
+                outputs = self.target.run(request["tables"][place], request.get("probes"), request["wanted"])
+                if os.getpid() != parent:
+                    os._exit(0)
+                outputs.features.extend(printed())
+                header = {"table": place}
+                if outputs.names != known:
+                    known = header["names"] = outputs.names
+                if outputs.features != features:
+                    features = header["features"] = outputs.features
+                send(header, struct.pack("<%dd" % len(outputs.numbers), *outputs.numbers))
+
+    def extend(self, request: Any, send: Any) -> Any:
+        """Load further operations from a file: its `operations(runner)` returns them by name."""
+        spec: Any = importlib.util.spec_from_file_location("discreet_audit_extension", request["path"])
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        self.operations.update(module.operations(self))
+
+
+CATCHING: list[Any] = []
+"""The file that standard output and standard error of this process go to, if it is a process of its own."""
+
+
+@contextlib.contextmanager
+def _caught_output() -> Iterator[Any]:
+    def printed() -> list[str]:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        file = CATCHING[0]
+        size = os.fstat(file.fileno()).st_size
+        text = os.pread(file.fileno(), MOST_PRINTED, 0).decode("utf-8", "replace")
+        os.ftruncate(file.fileno(), 0)
+        os.lseek(file.fileno(), 0, os.SEEK_SET)
+        return ["prints {} bytes: {}".format(size, short(text))] if size else []
+
+    yield printed if CATCHING else list
+
+
+def _write(stream: Any, header: Any, numbers: bytes) -> None:
+    content = json.dumps(header).encode()
+    stream.write(struct.pack("<QQ", len(content), len(numbers)) + content + numbers)
+    stream.flush()
+
+
+def _limit(megabytes: int) -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
+    if megabytes:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+
+def main(requests: int, answers: int, megabytes: int) -> None:
+    """Answer requests until the pipe is closed."""
+    caught = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - open as long as the process
+    CATCHING.append(caught)
+    for place in (1, 2):
+        os.dup2(caught.fileno(), place)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        _limit(megabytes)
+    runner = Runner()
+    with os.fdopen(requests, "rb") as source, os.fdopen(answers, "wb") as sink:
+        while True:
+            head = source.read(8)
+            if len(head) < 8:
+                return
+            request = json.loads(source.read(struct.unpack("<Q", head)[0]).decode())
+            runner.answer(request, lambda header, numbers: _write(sink, header, numbers))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

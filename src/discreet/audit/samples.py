@@ -1,0 +1,180 @@
+"""Stage *samples*: events that are more likely on one table than on its neighbour, found and bounded by runs.
+
+Successive halving: many pairs get few runs, the better half of them twice as many, until a few pairs are left. Their
+events, chosen by these runs, are then counted in fresh ones.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.audit.bounds import loss
+from discreet.audit.choosing import Choice, choose
+from discreet.audit.events import Scored
+from discreet.audit.findings import Finding, StageResult
+from discreet.audit.neighbours import Pair, random_pair, smaller
+from discreet.audit.runs import Runs
+from discreet.audit.script import script
+from discreet.audit.structure import Structure, differs
+
+if TYPE_CHECKING:
+    from discreet.audit.session import Session
+
+FIRST, FEWEST = 100, 24
+"""Runs per table of each pair in the first round, and the fewest if time is short: then fewer pairs are tried."""
+MOST_KEPT = 4
+"""The number of pairs whose events are tested on fresh runs; the risk is divided among them."""
+SEARCHING = 0.5
+"""Share of the time that is left which chooses pairs and events; the rest is for the fresh runs that give the bound."""
+REFUSED = 0.5
+"""Pairs on which a larger share of the runs raises are left to the stage *structure*."""
+RANDOM = 24
+"""Number of random pairs that are tried besides those of the list."""
+SHRUNK, SHRINKING = 0.9, 0.1
+"""A smaller pair is taken if it promises this share of the loss; and the share of the time that is spent to find it."""
+MOST_RUNS = 100_000
+"""Fresh runs per table: more would raise a bound by little."""
+PICTURED = 2000
+"""Values per table that are kept for the picture."""
+
+
+class Samples:
+    """Looks for events in the numbers that runs show."""
+
+    name = "samples"
+
+    def run(self, session: Session) -> StageResult:
+        """Search for pairs and events, then bound the loss of the best."""
+        began = time.monotonic()
+        ranked, tried = self._search(session)
+        findings: list[Finding] = []
+        shown: set[tuple[str, ...]] = set()
+        bound = 0.0
+        for place, (pair, choice) in enumerate(ranked):
+            session.progress(self.name, place, len(ranked))
+            if _about(choice) in shown:
+                continue  # the same numbers have refuted the claim already
+            runs = min(MOST_RUNS, session.affordable(0.5 if place + 1 < len(ranked) else 1.0))
+            finding = _tested(session, pair, choice, runs, session.risk / MOST_KEPT)
+            bound = max(bound, finding.epsilon if finding is not None else 0.0)
+            if finding is not None and finding.epsilon > session.claim.epsilon:
+                findings.append(finding)
+                session.findings.append(finding)
+                shown.add(_about(choice))
+        tried.append(f"{len(ranked)} events tested on fresh runs")
+        return StageResult(self.name, time.monotonic() - began, tried, findings, bound=bound)
+
+    def _search(self, session: Session) -> tuple[list[tuple[Pair, Choice]], list[str]]:
+        """The pairs that promise most, each with its event; and what was tried, in words."""
+        stop = session.left() * (1 - SEARCHING)
+        pairs = _candidates(session)
+        runs = max(FEWEST, min(FIRST, session.affordable(SEARCHING / 2) // max(1, len(pairs))))
+        known: dict[Pair, Choice] = {}
+        tried: list[str] = []
+        while pairs and session.left() > stop:
+            looked = 0
+            for done, pair in enumerate(pairs):
+                session.progress(f"{self.name}, {runs} runs", done, len(pairs))
+                chosen = _choice(session, pair, runs)
+                looked += 1
+                known.pop(pair, None)
+                if chosen is not None:
+                    known[pair] = chosen
+                if session.left() <= stop:
+                    break
+            tried.append(f"{looked} pairs with {runs} runs on each table")
+            ranked = sorted(known, key=lambda pair: (-known[pair].estimate, len(pair.first)))
+            pairs = ranked[: max(MOST_KEPT, len(ranked) // 2)]
+            known = {pair: known[pair] for pair in pairs}
+            session.keep(pairs)
+            runs *= 2
+        return [_shrunk(session, *each) for each in _spread(list(known.items()))], tried
+
+
+def _candidates(session: Session) -> list[Pair]:
+    """The pairs that no earlier stage refuted, those within the schema first, and random ones."""
+    known = {finding.pair for finding in session.findings}
+    listed = sorted((pair for pair in session.pairs() if pair not in known), key=lambda pair: not pair.within)
+    return [*listed, *(random_pair(session.schema, session.adjacency, session.rng) for _ in range(RANDOM))]
+
+
+def _spread(ranked: list[tuple[Pair, Choice]]) -> list[tuple[Pair, Choice]]:
+    """The best pairs, with one event each; pairs within the schema come first if they promise nearly as much."""
+    best = sorted(ranked, key=lambda each: -each[1].estimate * (1.0 if each[0].within else SHRUNK))
+    seen: dict[tuple[str, ...], tuple[Pair, Choice]] = {}
+    for each in best:
+        seen.setdefault(_about(each[1]), each)
+    kept = list(seen.values())[:MOST_KEPT]
+    return [*kept, *(each for each in best if each not in kept)][:MOST_KEPT]
+
+
+def _choice(session: Session, pair: Pair, runs: int) -> Choice | None:
+    """The best event of a pair; None if there is none, or the target refuses one of the tables.
+
+    Where the structure refuted the claim, pairs that differ in structure are left out: they would show the same again.
+    """
+    sides = session.screen(pair, runs)
+    if not all(map(len, sides)) or max(each.refused for each in sides) >= REFUSED:
+        return None
+    if any(finding.stage == Structure.name for finding in session.findings) and differs(*sides):
+        return None
+    return choose(*sides, session.claim.delta)
+
+
+def _about(choice: Choice) -> tuple[str, ...]:
+    """What tells an event from others that show the same."""
+    return (choice.event.words,) if isinstance(choice.event, Scored) else tuple(sorted(choice.event.names))
+
+
+def _shrunk(session: Session, pair: Pair, choice: Choice) -> tuple[Pair, Choice]:
+    """The pair with as few common records as show the same, if it is likely to refute the claim."""
+    runs = min(400, *map(len, session.screened.get(pair, ((), ()))))
+    if choice.estimate <= session.claim.epsilon or runs < FEWEST or len(pair.second) == 0:
+        return pair, choice
+    stop = session.left() * (1 - SHRINKING)
+    wanted = max(SHRUNK * choice.estimate, session.claim.epsilon)
+    tried = iter(smaller(pair))
+    while session.left() > stop and (each := next(tried, None)) is not None:
+        found = _choice(session, each, runs)
+        if found is not None and found.estimate >= wanted:
+            again = _choice(session, each, 2 * runs)
+            if again is not None and again.estimate >= wanted:
+                pair, choice, tried = each, again, iter(smaller(each))
+    return pair, choice
+
+
+def _tested(session: Session, pair: Pair, choice: Choice, runs: int, risk: float) -> Finding | None:
+    """The bound that fresh runs give for one event."""
+    sides = session.run_pair(pair, runs)
+    if not all(map(len, sides)):
+        return None
+    counts = [(int(np.count_nonzero(choice.event.holds(each))), len(each)) for each in sides]
+    (more, of), (less, other) = counts[::-1] if choice.swapped else counts
+    gone = [each.lost for each in (sides[::-1] if choice.swapped else sides)]  # counted against the finding
+    epsilon = loss(more, of + gone[0], less + gone[1], other + gone[1], risk, session.claim.delta)
+    table = "second" if choice.swapped else "first"
+    words = f"{choice.event.words}: seen in {more} of {of} runs on the {table} table, in {less} of {other} on the other"
+    return Finding(
+        stage=Samples.name,
+        epsilon=epsilon,
+        confidence=session.confidence,
+        event=words,
+        pair=pair,
+        repeat=script(session.target, session.schema, pair, choice.event, (counts[0], counts[1])),
+        counts=(counts[0], counts[1]),
+        pictured=_pictured(choice, sides),
+    )
+
+
+def _pictured(choice: Choice, sides: tuple[Runs, Runs]) -> tuple[str, list[float], list[float]]:
+    """The number, or score, that the event is about: its name, and values on both tables."""
+    event = choice.event
+    if isinstance(event, Scored):
+        name, columns = "score", [event.score(each.under(event.names)) for each in sides]
+    else:
+        name, columns = event.names[0], [each.column(event.names[0]) for each in sides]
+    first, second = ([float(value) for value in each[:PICTURED]] for each in columns)
+    return name, first, second

@@ -1,0 +1,298 @@
+"""One audit on its way: the claim, the target's processes, the time that is left, and all runs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.audit import workers
+from discreet.audit.findings import Finding
+from discreet.audit.neighbours import Pair, pairs
+from discreet.audit.runs import Collector, Runs, shuffled, together
+from discreet.audit.tables import DEFAULT, Table, bases, probes
+from discreet.audit.target import Target
+from discreet.errors import ParameterError
+from discreet.privacy.randomness import search_generator
+from discreet.schema import Adjacency, Schema
+
+EVERYTHING = ("predictions", "size")
+"""What runs show besides what the fitted object holds: predictions at public points, the size of its pickle."""
+TURN = 0.3
+"""Seconds of work that a worker is asked for at once."""
+MOST_BYTES = 128 << 20
+"""Runs on one table are kept up to this size."""
+MOST_KEPT = 256 << 20
+"""Bytes of runs that are kept to choose by; the oldest are forgotten."""
+MOST_LOST = 3
+"""After this many runs without an answer, no more are tried on these tables."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed: (epsilon, delta)-DP."""
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.epsilon < float("inf"):
+            raise ParameterError(f"claim={self.epsilon!r}; need a number that is not negative, for instance 1")
+        if not 0 <= self.delta < 1:
+            raise ParameterError(f"delta={self.delta!r}; need a number from 0 up to, but not including, 1")
+
+    def __str__(self) -> str:
+        return f"ε = {self.epsilon:g}" + (f", δ = {self.delta:g}" if self.delta else "")
+
+
+class Session:
+    """Runs a target on tables, as stages ask, until the time is over.
+
+    Attributes
+    ----------
+    target, claim, adjacency, schema, confidence : what is audited.
+    rng : a generator for searches.
+    risk : the probability of a false alarm that each stage may use: all stages together keep the confidence.
+    findings : what earlier stages found.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        claim: Claim,
+        adjacency: Adjacency = Adjacency.ADD_REMOVE,
+        schema: Schema | None = None,
+        *,
+        seconds: float = 300.0,
+        confidence: float = 0.999,
+        within: bool = False,
+        most_runs: int | None = None,
+        processes: int = 2,
+        patience: float = 60.0,
+        stages: int = 1,
+        seed: int | None = None,
+        told: Callable[[str, int, int], None] | None = None,
+    ) -> None:
+        if not 0 < confidence < 1:
+            raise ParameterError(f"confidence={confidence!r}; need a number between 0 and 1, for instance 0.999")
+        self.target, self.claim, self.adjacency, self.confidence = target, claim, adjacency, confidence
+        self.schema = (DEFAULT if schema is None else schema).replace(adjacency=adjacency.value)
+        self.within, self.patience = within, patience
+        self.risk = (1 - confidence) / stages
+        self.rng = search_generator(seed)
+        self.findings: list[Finding] = []
+        self.done, self._most_runs = 0, most_runs
+        self._given = self.schema.to_dict()
+        self._workers: list[workers.Worker | None] = [None] * (1 if target.call is not None else processes)
+        self._speed = 0.0
+        self._probes = probes(self.schema)
+        self.screened: dict[Pair, tuple[Runs, Runs]] = {}
+        self._told = told
+        self._start = time.monotonic()
+        self._end = self._start + seconds
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            if worker is not None:
+                worker.close()
+        self._workers = [None] * len(self._workers)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._start
+
+    def left(self) -> float:
+        """Seconds that are left; if runs are limited too, no larger part of them than of the runs."""
+        seconds = self._end - time.monotonic()
+        if self._most_runs is not None:
+            seconds = min(seconds, (self._end - self._start) * (1 - self.done / self._most_runs))
+        return max(0.0, seconds)
+
+    def progress(self, stage: str, done: int, of: int) -> None:
+        """Tell whoever watches how far a stage has come."""
+        if self._told is not None:
+            self._told(stage, done, of)
+
+    @property
+    def seconds_per_run(self) -> float:
+        """Average time of a run so far; 0 before the first. Several workers run at once."""
+        return self._speed / max(1, self.done) / len(self._workers)
+
+    def affordable(self, share: float, tables: int = 2) -> int:
+        """Number of runs per table that fit into a share of the time and runs that are left."""
+        runs = share * self.left() / max(self.seconds_per_run, 1e-6)
+        if self._most_runs is not None:
+            runs = min(runs, share * (self._most_runs - self.done))
+        return max(0, int(runs / tables))
+
+    def pairs(self) -> list[Pair]:
+        """The listed pairs of neighbours; without values outside the schema if the audit keeps within it."""
+        return [pair for pair in pairs(self.schema, self.adjacency) if pair.within or not self.within]
+
+    def check(self) -> None:
+        """Raise ParameterError if the target refuses every ordinary table."""
+        said = ""
+        for _, base in bases(self.schema):
+            runs = self.run(base, 1)
+            refused = [each for each in runs.features if each.startswith(("raises", "exits"))]
+            if len(runs) and not refused:
+                return
+            said = refused[0] if refused else "no answer"
+        raise ParameterError(
+            f"{self.target.name} refuses every table: {said}; describe the tables it takes with --schema, or give "
+            "parameters with --with name=value"
+        )
+
+    def run(self, table: Table, times: int, wanted: Sequence[str] = EVERYTHING, seeds: Any = None) -> Runs:
+        """Run on one table."""
+        return self.run_tables([table], times, wanted, seeds)[0]
+
+    def run_pair(self, pair: Pair, times: int, wanted: Sequence[str] = EVERYTHING) -> tuple[Runs, Runs]:
+        """Run on both tables of a pair, in random turns, so that a state of the process favours neither."""
+        first, second = self.run_tables([pair.first, pair.second], times, wanted)
+        return first, second
+
+    def screen(self, pair: Pair, times: int) -> tuple[Runs, Runs]:
+        """At least this many runs on a pair, including those of earlier stages: to choose by, not for bounds."""
+        known = self.screened.get(pair)
+        missing = times - (0 if known is None else min(map(len, known)))
+        if known is None or missing > 0:
+            fresh = self.run_pair(pair, missing)
+            known = fresh if known is None else (together([known[0], fresh[0]]), together([known[1], fresh[1]]))
+            known = shuffled(known[0], self.rng), shuffled(known[1], self.rng)
+            self.screened[pair] = known
+            self._forget()
+        return known
+
+    def keep(self, chosen: Sequence[Pair]) -> None:
+        """Forget the runs on all other pairs."""
+        self.screened = {pair: self.screened[pair] for pair in chosen if pair in self.screened}
+
+    def _forget(self) -> None:
+        """Forget the oldest runs if all together take too much memory."""
+        while len(self.screened) > 1 and sum(each.size for both in self.screened.values() for each in both) > MOST_KEPT:
+            del self.screened[next(iter(self.screened))]
+
+    def run_tables(
+        self, tables: Sequence[Table], times: int, wanted: Sequence[str] = EVERYTHING, seeds: Any = None
+    ) -> list[Runs]:
+        """Run on each table, in random turns; fewer times if the time is over."""
+        order = deque(int(each) for each in self.rng.permutation(np.repeat(np.arange(len(tables)), times)))
+        collectors = [Collector() for _ in tables]
+        request: dict[str, Any] = {"op": "run", "tables": [each.to_dict() for each in tables], "wanted": list(wanted)}
+        request["probes"] = self._probes.to_dict()
+        job = _Job(request, order, collectors, None if seeds is None else deque(seeds))
+        began = time.monotonic()
+        if len(self._workers) == 1 or len(order) == 1:
+            self._work(0, job)
+        else:
+            with ThreadPoolExecutor(len(self._workers)) as pool:
+                for each in [pool.submit(self._work, place, job) for place in range(len(self._workers))]:
+                    each.result()
+        return [each.runs(time.monotonic() - began) for each in collectors]
+
+    def ask(
+        self, request: dict[str, Any], patience: float | None = None
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Send a request of a stage's own to one worker: the headers of its frames, and the last one.
+
+        Raises `workers.Ended` if the process ends.
+        """
+        frames: list[dict[str, Any]] = []
+        worker = self._worker(0)
+        try:
+            return frames, worker.ask(request, lambda header, _: frames.append(header), patience or self.patience)
+        except workers.Ended:
+            self._workers[0] = None
+            raise
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of the target, Python and numpy, as its process states them."""
+        worker = next((each for each in self._workers if each is not None), None)
+        return {} if worker is None else worker.versions
+
+    def _worker(self, place: int) -> workers.Worker:
+        worker = self._workers[place]
+        if worker is None:
+            worker = self._workers[place] = workers.start(self.target, self._given)
+        return worker
+
+    def _work(self, place: int, job: _Job) -> None:
+        """Take turns from the job until it is done."""
+        turn = max(1, min(100, int(TURN * self.done / max(self._speed, 1e-6))))
+        while self.left() > 0:
+            request = job.next(turn)
+            if request is None:
+                return
+            worker, seen = self._worker(place), _Seen(job)
+            began = time.monotonic()  # the import of the target is no part of a run
+            try:
+                worker.ask(request, seen, self.patience)
+            except workers.Ended as ended:
+                self._workers[place] = None
+                job.ended(request, seen.runs, ended)
+            spent = time.monotonic() - began
+            with job.lock:
+                self.done += seen.runs
+                self._speed += spent
+            turn = max(1, min(1000, 4 * turn, int(TURN * max(1, seen.runs) / max(spent, 1e-6))))
+
+
+class _Job:
+    """Runs that are to be made on some tables, shared by the threads that talk to workers."""
+
+    def __init__(
+        self, request: dict[str, Any], order: deque[int], collectors: list[Collector], seeds: deque[int] | None
+    ) -> None:
+        self.request, self.order, self.collectors, self.seeds = request, order, collectors, seeds
+        self.lock = threading.Lock()
+
+    def next(self, turn: int) -> dict[str, Any] | None:
+        """The request for the next runs; None if there are none."""
+        with self.lock:
+            if sum(each.lost for each in self.collectors) >= MOST_LOST:
+                return None
+            if sum(each.size for each in self.collectors) > MOST_BYTES * len(self.collectors):
+                return None
+            order = [self.order.popleft() for _ in range(min(turn, len(self.order)))]
+            seeds = None if self.seeds is None else [self.seeds.popleft() for _ in order]
+        return {**self.request, "order": order, "seeds": seeds} if order else None
+
+    def ended(self, request: dict[str, Any], runs: int, ended: workers.Ended) -> None:
+        """The process ended during a run: that is what this run showed, if it was not for lack of time or memory."""
+        with self.lock:
+            if runs >= len(request["order"]):
+                return
+            collector = self.collectors[request["order"][runs]]
+            if ended.certain:
+                collector.add((), [f"the process {ended.words}"], b"")
+            else:
+                collector.lost += 1
+            self.order.extend(request["order"][runs + 1 :])
+
+
+class _Seen:
+    """Takes the frames of one request."""
+
+    def __init__(self, job: _Job) -> None:
+        self.runs, self._job = 0, job
+        self._names: list[str] = []
+        self._features: list[str] = []
+
+    def __call__(self, header: dict[str, Any], numbers: bytes) -> None:
+        self._names = header.get("names", self._names)
+        self._features = header.get("features", self._features)
+        with self._job.lock:
+            self._job.collectors[header["table"]].add(self._names, self._features, numbers)
+        self.runs += 1

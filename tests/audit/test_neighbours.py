@@ -1,0 +1,59 @@
+"""Pairs of tables: neighbours indeed, of many kinds, and still neighbours when made smaller."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from discreet import Adjacency, Categorical, Numeric, Schema
+from discreet.audit.neighbours import pairs, random_pair, smaller
+from discreet.audit.tables import DEFAULT, bases
+
+MIXED = Schema(
+    [Numeric("age", 17, 90), Categorical("ward", ["a", "b", "rare"])], target="ill", classes=["no", "yes", "unknown"]
+)
+
+
+def distance(pair):
+    """Records that must be removed and added to get from one table to the other, as multisets."""
+    first, second = (Counter(map(repr, table.records)) for table in (pair.first, pair.second))
+    return (first - second).total(), (second - first).total()
+
+
+@pytest.mark.parametrize("schema", [DEFAULT, MIXED])
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+def test_all_pairs_are_neighbours(schema, adjacency):
+    rng = np.random.default_rng(0)
+    allowed = {(1, 0), (0, 1)} if adjacency is Adjacency.ADD_REMOVE else {(1, 1), (0, 0)}
+    found = [*pairs(schema, adjacency), *(random_pair(schema, adjacency, rng) for _ in range(50))]
+    for pair in found:
+        assert distance(pair) in allowed, pair
+        for each in smaller(pair):
+            assert distance(each) in allowed, each
+            assert len(each.first) < len(pair.first)
+    if adjacency is Adjacency.REPLACE_ONE:
+        assert all(len(pair.first) == len(pair.second) for pair in found)
+
+
+def test_the_list_has_what_mechanisms_get_wrong():
+    words = "\n".join(pair.words for pair in pairs(MIXED, Adjacency.ADD_REMOVE))
+    for kind in ("empty table", "only record of class", "NaN", "infinity", "1e308", "first record removed", "twice"):
+        assert kind in words
+    assert "unlisted value" in words
+    assert "unlisted label" in words
+
+
+def test_values_outside_the_schema_are_marked():
+    for pair in pairs(MIXED, Adjacency.ADD_REMOVE):
+        inside = all(
+            isinstance(age, float) and 17 <= age <= 90 and ward in ("a", "b", "rare") and label in MIXED.classes
+            for table in (pair.first, pair.second)
+            for (age, ward), label in table.records
+        )
+        assert pair.within == inside, pair
+
+
+def test_no_pair_twice_and_no_base_without_a_name():
+    found = pairs(DEFAULT, Adjacency.ADD_REMOVE)
+    assert len({(repr(pair.first), repr(pair.second)) for pair in found}) == len(found)
+    assert all(words for words, _ in bases(DEFAULT))

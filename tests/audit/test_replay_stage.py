@@ -1,0 +1,76 @@
+"""The stage *replay*: it watches samplers, points at pairs, and accuses only what runs confirm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import Categorical, NaiveBayes, OneRule, Schema
+from discreet.audit import audit
+from discreet.audit.inside.samplers import compare, replay_pair
+from discreet.audit.replay import Replay
+from discreet.audit.runner import Target, as_arguments
+from discreet.audit.tables import DEFAULT, bases
+from support.mutants import Mutant
+
+PLAIN = Schema([Categorical("a", ["u", "v"], unlisted=False)], "label", ["x", "y"], records=40)
+
+
+def hidden_noise(X: Any, y: Any) -> float:
+    """Far too little noise, but nothing of it is published."""
+    np.random.laplace(len(X), 0.01)
+    return 0.0
+
+
+def weak_noise(X: Any, y: Any) -> float:
+    """A count with a tenth of the noise, by numpy's sampler with the count as its centre."""
+    return float(np.random.laplace(len(X), 0.1))
+
+
+def test_what_enters_our_noise_is_seen() -> None:
+    """The loss that the replay computes is that of the proofs: all of epsilon, on neighbours that attain it."""
+    target = Target(NaiveBayes, {"epsilon": 1.0, "select": None}, PLAIN.to_dict(), "records")
+    _, table = next(bases(PLAIN))
+    tables = [as_arguments(each.to_dict(), "records") for each in (table, table.without(0))]
+    found = replay_pair(target, *tables)
+    assert found["same_calls"]
+    assert found["leak"] is False
+    assert found["loss"] == pytest.approx(1.0)
+
+
+def test_too_little_noise_is_caught() -> None:
+    report = audit(weak_noise, 1.0, schema=DEFAULT, stages=[Replay()], most_runs=20_000, seed=1)
+    assert report.refuted
+    assert "by its law the noise allows 10" in report.findings[0].event
+
+
+@pytest.mark.slow
+def test_a_mutant_of_ours_is_caught() -> None:
+    make = lambda: Mutant(PLAIN, "weak_noise", options={"select": None})  # noqa: E731
+    report = audit(make, 1.0, schema=PLAIN, form="records", stages=[Replay()], within=True, most_runs=1500, seed=1)
+    assert report.refuted
+    assert report.findings[0].stage == "replay"
+
+
+def test_noise_that_is_not_published_is_no_evidence() -> None:
+    report = audit(hidden_noise, 1.0, schema=DEFAULT, stages=[Replay()], most_runs=3000, seed=1)
+    assert not report.refuted
+    assert any(each.startswith("not confirmed") for each in report.stages[0].remarks)
+
+
+def test_ours_is_not_accused() -> None:
+    make = lambda: OneRule(PLAIN, epsilon=1.0)  # noqa: E731
+    report = audit(make, 1.0, schema=PLAIN, form="records", stages=[Replay()], within=True, most_runs=1000, seed=1)
+    assert not report.refuted
+    assert any("allows at most 1 " in each for each in report.stages[0].tried)
+
+
+def test_losses_of_calls() -> None:
+    call = ("discreet.DiscreteLaplace", np.array([1, 2]), (2.0, "law"), None)
+    assert compare(call, ("discreet.DiscreteLaplace", np.array([2, 1]), (2.0, "law"), None))["loss"] == 1.0
+    assert compare(call, ("discreet.DiscreteLaplace", np.array([1, 2]), (2.0, "other"), None))["loss"] == float("inf")
+    choice = ("diffprivlib.PermuteAndFlip", [1, 2], (2.0,), None)
+    assert compare(choice, ("diffprivlib.PermuteAndFlip", [2, 1], (2.0,), None))["loss"] == 0.5
+    assert compare(("x.Cauchy", [1], 1.0, 0), ("x.Cauchy", [2], 1.0, 0))["unknown"]
