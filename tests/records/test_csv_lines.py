@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import csv as arrow_csv
 
-from discreet.records import csv_columns, csv_lines, files
+from discreet.records import csv_columns, csv_lines, csv_opening, files
 from discreet.records.csv_lines import Lines, field_text, fields_of, has_open_quote, whole_lines
 from discreet.records.encoding import number_of
 from discreet.sources.csv import CsvSource
@@ -254,7 +254,7 @@ def test_a_disk_that_fails_is_a_file_error(tmp_path, monkeypatch):
         yield b"n,a,1,yes\n"
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(csv_columns, "whole_lines", fail)
+    monkeypatch.setattr(csv_opening, "whole_lines", fail)
     with pytest.raises(files.FileError, match="Input/output error; check the disk"):
         read(open_file(path))
 
