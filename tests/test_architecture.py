@@ -104,7 +104,11 @@ def test_tests_mirror_the_rooms():
     folders = {path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
     for folder in folders - {Path(), Path("suites"), Path("engines")}:
         assert (SOURCE / folder).is_dir(), folder
-    assert {path.name for path in (ROOT / "tests").glob("test_*.py")} == {"test_architecture.py", "test_docs.py"}
+    assert {path.name for path in (ROOT / "tests").glob("test_*.py")} == {
+        "test_architecture.py",
+        "test_docs.py",
+        "test_site.py",
+    }
 
 
 def calls(tree, method):

@@ -89,7 +89,9 @@ def service(folder: Path) -> None:
 
     settings = settings_of(folder / "service", None)
     from discreet.service.app import create_app
+    from discreet.service.database import open_database
 
+    open_database(settings).dispose()
     assert create_app(settings).routes
 
 
