@@ -133,7 +133,8 @@ def alarms(data: str, name: str, models: list[str], draws: int) -> dict[str, lis
 def report(options: argparse.Namespace) -> Iterator[str]:
     """The lines of the results file."""
     yield "# Remarks on tables that do not fit their schema\n"
-    yield f"Command: `python benchmarks/remarks.py --data DIR --draws {options.draws} --fits {options.fits}`."
+    given = f"--draws {options.draws} --fits {options.fits} --models {' '.join(options.models)}"
+    yield f"Command: `python benchmarks/remarks.py --data DIR {given}`."
     yield f"Share of {options.draws} fits at ε = 1 (add-remove) that remark on a generated table of {ROWS} records,"
     yield "declared in the schema, of which nine in ten (all, where that makes no sense) are spoiled. The last line"
     yield "is of tables that fit. A named model remarks on what its own tables show; `auto` also pays for a look.\n"

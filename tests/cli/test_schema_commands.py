@@ -240,6 +240,8 @@ def test_what_cannot_be_edited(here):
     )
     Path("several.json").write_text(json.dumps({"a": {"target": "y", "columns": []}}))
     refused(lambda *a, status: run("schema", "edit", *a, status=status), "several.json", words=["several schemas"])
+    refused(lambda *a, status: run("schema", "edit", *a, status=status), "several.json#a", words=["file of its own"])
+    assert not Path("several.json#a").exists()
 
 
 def test_values_are_compared_for_the_owner(here):
@@ -285,5 +287,9 @@ def test_a_dry_run_reads_and_spends_nothing(here, monkeypatch):
     over = ("plain.csv", "--schema", "s.json", "--epsilon", "2", "--out", "m.json", "--dry-run", "--ledger", "l.jsonl")
     refused(lambda *a, status: run("train", *a, status=status), *over, words=["left in ledger"])
     refused(lambda *a, status: run("train", *a, status=status), "absent.csv", *given[1:], words=["no such file"])
+    small = ("plain.csv", "--schema", "s.json", "--epsilon", "1e-17", "--out", "m.json", "--dry-run")
+    for model in ("naive-bayes", "decision-tree", "svm", "one-rule"):  # what a fit refuses, a dry run refuses
+        options = (*small, "--model", model)
+        refused(lambda *a, status: run("train", *a, status=status), *options, words=["too small", "larger epsilon"])
     rules = ("plain.csv", "--model", "bee-rules", "--out", "m.json", "--dry-run")
     refused(lambda *a, status: run("train", *a, status=status), *rules, words=["--dry-run"])

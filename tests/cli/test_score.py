@@ -213,3 +213,10 @@ def test_a_picture_of_the_matrix(here):
 def test_help_has_an_example(here):
     shown = CliRunner().invoke(app, ["score", "--help"]).stdout
     assert "discreet score discreet-demo/model.json" in shown
+
+
+def test_a_verdict_in_words_comes_with_the_figures(here):
+    judged = json.loads(run("--json").stdout)["verdict"]
+    assert judged.startswith(("Better than a guess: ", "Worth nothing, as far as this score shows: "))
+    assert "a guess has 0.500" in " ".join(run().stdout.split())
+    assert json.loads(run("--json", "--only", "accuracy").stdout)["verdict"] is None

@@ -1,5 +1,6 @@
 """`discreet split`: two files, no word about their records; each mistake is one line, and nothing is written."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -38,6 +39,14 @@ def test_two_parts_and_no_word_about_records(here):
         assert CANARY not in text
         assert not {"733", str(len(train)), str(len(train) - 1), str(len(test)), str(len(test) - 1)} & set(text.split())
     assert "as private as the file" in shown.stdout
+
+
+def test_a_compressed_file_has_compressed_parts(here):
+    Path("data.csv.gz").write_bytes(gzip.compress(Path("data.csv").read_bytes()))
+    found = json.loads(run("--json", data="data.csv.gz").stdout)
+    assert [found["train"], found["test"]] == ["data.train.csv.gz", "data.test.csv.gz"]
+    lines = [gzip.decompress(Path(found[name]).read_bytes()).splitlines() for name in ("train", "test")]
+    assert sum(map(len, lines)) == 735
 
 
 def test_json_names_and_force(here):

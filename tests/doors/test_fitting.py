@@ -16,24 +16,29 @@ from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import as_rng
 from discreet.privacy.steps import Step
 from discreet.queries.outside import OfWorst, Outside, Worst
+from discreet.queries.tables import ClassCounts
 from discreet.sources.memory import MemorySource
 from support.neighbours import ADJACENCIES, neighbours, schema
 from support.replay import recorded, replay
 
 NAMES = ("near", "far", "open")
 SHARES = Fraction(1, 3), Fraction(2, 3)
+WITH_CLASSES = Fraction(1, 6), Fraction(1, 6), Fraction(2, 3)
 
 
 def looked(rows, adjacency="add-remove", shares=SHARES, ledger=None, rng=7):
     ledger = Ledger(1) if ledger is None else ledger
-    return fitting.look(MemorySource(rows), schema(adjacency), NAMES, *shares, ledger, as_rng(rng))
+    choosing, counting, classes = (*shares, Fraction(0))[:3]
+    source, public = MemorySource(rows), schema(adjacency)
+    return fitting.look(source, public, NAMES, choosing, counting, ledger, as_rng(rng), classes=classes)
 
 
+@pytest.mark.parametrize("shares", [SHARES, WITH_CLASSES])
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
-def test_record_and_replay(adjacency, data):
-    loss, one, other = replay(lambda rows: looked(rows, adjacency).to_dict(), *data.draw(neighbours(adjacency)))
+def test_record_and_replay(adjacency, shares, data):
+    loss, one, other = replay(lambda rows: looked(rows, adjacency, shares).to_dict(), *data.draw(neighbours(adjacency)))
     assert loss <= 1 + 1e-9
     assert one == other
 
@@ -43,11 +48,11 @@ BAD = {**GOOD, "near": "?"}
 WORSE = {**GOOD, "near": 0.5, "open": "stray", "far": 7}
 
 
-def attacked(adjacency):
+def attacked(adjacency, shares=SHARES):
     table = [GOOD] * 9 + [WORSE] * 40
     changed = [*table, {**GOOD, "near": None}]
     return replay(
-        lambda rows: looked(rows, adjacency), table if adjacency == "add-remove" else [*table, WORSE], changed
+        lambda rows: looked(rows, adjacency, shares), table if adjacency == "add-remove" else [*table, WORSE], changed
     )
 
 
@@ -66,6 +71,28 @@ def test_mutants_are_caught(monkeypatch, query, kind):
         original = kind.calibrated.__func__
         patch.setattr(kind, "calibrated", classmethod(lambda cls, _, distance: original(cls, Fraction(1), distance)))
         assert attacked("add-remove")[0] > 1.2
+
+
+def test_mutants_that_count_classes_too_cheaply_are_caught(monkeypatch):
+    """Neighbours whose records differ in class: what is paid is used up, and half the noise is noticed."""
+    table = [GOOD] * 9
+    pair = [*table, GOOD], [*table, {**GOOD, "label": "y"}]
+
+    def loss():
+        return replay(lambda rows: looked(rows, "replace-one", WITH_CLASSES), *pair)[0]
+
+    assert 2 / 3 - 1e-9 < loss() <= 1 + 1e-9
+    monkeypatch.setattr(Step, "check", lambda *_: None)
+    monkeypatch.setattr(ClassCounts, "distance", lambda *_: 1)  # replacing billed as removing
+    assert loss() > 1.2
+
+
+def test_it_counts_the_records_of_each_class_if_that_is_paid_for():
+    rows = [GOOD] * 10 + [{**BAD, "label": "y"}] * 25 + [{**BAD, "label": "unlisted"}] * 50
+    noisy = looked(rows, shares=(10**6, 10**6, 10**6), ledger=Ledger.unlimited())
+    assert noisy[ClassCounts()].values[:2].tolist() == [[10], [25]]
+    assert noisy.receipt.epsilon == 3 * 10**6
+    noisy.check(schema())
 
 
 def test_it_counts_what_the_schema_does_not_expect_in_the_worst_column():

@@ -59,6 +59,37 @@ def test_lines_keep_their_bytes_and_their_order(tmp_path):
     assert len(train) + len(test) == 4 + 4 + len(b"".join(LINES * 20))
 
 
+def test_compressed_files_are_dealt_by_their_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(splitting, "BLOCK", 50)
+    told = []
+    content = b"n,t\n" + b"".join(b"%d,\xe9%d\n" % (number, number**2) for number in range(300))
+    (tmp_path / "d.CSV.gz").write_bytes(gzip.compress(content))
+    outs = [tmp_path / "a.csv.gz", tmp_path / "b.csv.gz"]
+    split_file(tmp_path / "d.CSV.gz", "1/2", *outs, random_state=1, told=lambda *far: told.append(far))
+    found = [gzip.decompress(each.read_bytes()).splitlines(keepends=True) for each in outs]
+    assert [each[0] for each in found] == [b"n,t\n"] * 2
+    assert sorted(found[0][1:] + found[1][1:]) == sorted(content.splitlines(keepends=True)[1:])
+    assert min(map(len, found)) > 100
+    size = (tmp_path / "d.CSV.gz").stat().st_size
+    assert all(0 < done <= of == size for done, of in told)
+
+
+def test_a_compressed_file_that_is_cut_leaves_no_part(tmp_path):
+    whole = gzip.compress(b"n\n" + bytes(range(48, 58)) * 1000 + b"\n")
+    for number, damaged in enumerate((whole[:-9], whole[: len(whole) // 2], whole + b"more", b"n\n1\n")):
+        (tmp_path / "d.csv.gz").write_bytes(damaged)
+        with pytest.raises(FileError, match="not a complete gzip file"):
+            split_file(tmp_path / "d.csv.gz", "0.5", tmp_path / "a.csv.gz", tmp_path / "b.csv.gz")
+        assert [each.name for each in tmp_path.iterdir()] == ["d.csv.gz"], number
+
+
+def test_the_first_line_may_be_in_any_encoding(tmp_path):
+    train, test = parts(tmp_path, "größe;krank\n1;ja\n".encode("latin-1"))
+    assert train.splitlines()[0] == test.splitlines()[0] == "größe;krank".encode("latin-1")
+    with pytest.raises(FileError, match="not LATIN-1 text"):
+        parts(tmp_path, "größe;krank\n1;ja\n".encode("utf-16"))
+
+
 def test_a_line_that_is_longer_than_a_block_stays_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(splitting, "BLOCK", 64)
     lines = [bytes([97 + place]) * 1000 + b"\n" for place in range(20)]
@@ -117,24 +148,6 @@ def test_who_may_not_read_the_file_may_not_read_its_parts(tmp_path):
     assert [os.stat(tmp_path / name).st_mode & 0o777 for name in ("a.csv", "b.csv")] == [0o600, 0o600]
 
 
-def test_a_compressed_file_is_split_by_its_records_and_its_parts_are_compressed(tmp_path):
-    records = b"".join(b"%d,x\n" % number for number in range(2000))
-    (tmp_path / "d.csv.gz").write_bytes(gzip.compress(b"n,t\n" + records))
-    out = [tmp_path / "a.csv.gz", tmp_path / "b.csv.gz"]
-    split_file(tmp_path / "d.csv.gz", "0.5", *out, random_state=1)
-    train, test = (gzip.decompress(each.read_bytes()) for each in out)
-    found = sorted(int(line.split(b",")[0]) for part in (train, test) for line in part.splitlines()[1:])
-    assert found == list(range(2000))
-    assert (tmp_path / "d.csv").write_bytes(b"n,t\n" + records)
-    split_file(tmp_path / "d.csv", "0.5", tmp_path / "a.csv", tmp_path / "b.csv", random_state=1)
-    assert (tmp_path / "a.csv").read_bytes() == train  # the same lots
-
-    (tmp_path / "d.csv.gz").write_bytes(gzip.compress(b"n,t\n" + records)[:-20])
-    with pytest.raises(FileError, match="complete gzip"):
-        split_file(tmp_path / "d.csv.gz", "0.5", tmp_path / "c.csv.gz", tmp_path / "e.csv.gz")
-    assert not (tmp_path / "c.csv.gz").exists()
-
-
 def test_neither_part_is_left_if_the_work_stops(tmp_path):
     (tmp_path / "d.csv").write_bytes(b"n\n1\n")
 
@@ -156,18 +169,20 @@ def test_parts_that_are_none(test):
 def test_wrong_files(tmp_path):
     (tmp_path / "d.csv").write_bytes(b"n\n1\n")
     (tmp_path / "e.csv").write_bytes(b"")
+    (tmp_path / "d.csv.gz").write_bytes(gzip.compress(b"n\n1\n"))
+    (tmp_path / "s.xlsx").write_bytes(b"PK")
     (tmp_path / "f.parquet").write_bytes(b"PAR1 is not enough")
-    (tmp_path / "g.xlsx").write_bytes(b"PK")
     out = [tmp_path / "a.csv", tmp_path / "b.csv"]
     for source, outs, error, words in [
         ("d.csv", [out[0], out[0]], ParameterError, "two names"),
         ("d.csv", [out[0], tmp_path / "b.tsv"], ParameterError, "ends in .csv"),
-        ("d.csv", [tmp_path / "a.csv.gz", out[1]], ParameterError, "ends in .csv"),
-        ("g.xlsx", [tmp_path / "a.xlsx", tmp_path / "b.xlsx"], FileError, "save its sheet as CSV"),
+        ("d.csv.gz", out, ParameterError, "ends in .csv.gz"),
+        ("d.csv.gz", [tmp_path / "a.gz", tmp_path / "b.gz"], ParameterError, "ends in .csv.gz"),
+        ("s.xlsx", [tmp_path / "a.xlsx", tmp_path / "b.xlsx"], FileError, "Excel"),
         ("e.csv", out, FileError, "header"),
         ("none.csv", out, FileError, "none.csv"),
         ("f.parquet", [tmp_path / "a.parquet", tmp_path / "b.parquet"], FileError, "Parquet"),
     ]:
         with pytest.raises(error, match=words):
             split_file(tmp_path / source, "0.5", *outs)
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(list(tmp_path.iterdir())) == 5

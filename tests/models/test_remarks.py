@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from discreet import Auto, Categorical, DecisionTree, NaiveBayes, Numeric, OneRule, RandomForest, Schema, load
+from discreet import (
+    Auto,
+    Categorical,
+    DecisionTree,
+    LinearSVM,
+    NaiveBayes,
+    Numeric,
+    OneRule,
+    RandomForest,
+    Schema,
+    load,
+)
 from discreet.cli import app
 from discreet.models.auto.look import MOST_SHARE
 from discreet.models.remarks import Estimate, labelled, remarks
@@ -113,8 +124,35 @@ def test_one_class_alone_is_noticed(model):
     schema, content = SCHEMA.replace(records=20_000), table(20_000)
     content["finding"] = np.full(20_000, "benign", dtype=object)
     said = model(schema, epsilon=1, random_state=0).fit(content).remarks_
-    if model is not Auto:  # a linear model has no counts of classes
-        assert any("Nearly all records are of class benign" in each for each in said)
+    assert any("Nearly all records are of class benign" in each for each in said)
+
+
+def test_one_class_of_few_records_is_noticed_and_two_are_told_apart():
+    content = table()
+    content["finding"] = np.full(N, "benign", dtype=object)
+    for seed in range(10):
+        (said,) = Auto(SCHEMA, epsilon=1, random_state=seed).fit(content).remarks_
+        assert re.match(
+            r"The noise hides whether any record is of another class than benign \(about \d+ of \d+, g", said
+        )
+
+
+def test_a_rare_class_is_no_missing_class():
+    """One record in twenty of 20,000."""
+    content = table(20_000)
+    content["finding"] = np.where(np.arange(20_000) % 20 == 0, "malignant", "benign").astype(object)
+    for seed in range(10):
+        assert Auto(SCHEMA.replace(records=20_000), epsilon=1, random_state=seed).fit(content).remarks_ == []
+
+
+def test_classes_are_counted_where_every_list_is_complete_and_a_linear_model_is_picked():
+    columns = [Categorical(f"c{place}", ["a", "b"], unlisted=False) for place in range(5)]
+    schema = Schema(columns, "y", ["no", "yes"], records=5000)
+    content = {**{column.name: ["a", "b"] * 2500 for column in columns}, "y": ["no"] * 5000}
+    model = Auto(schema, epsilon=1, random_state=0).fit(content)
+    assert model.picked_.model == "svm"
+    assert model.receipt_.epsilon == 1
+    assert len(model.remarks_) == 1
 
 
 @pytest.mark.slow
@@ -136,6 +174,8 @@ def test_a_look_costs_little_and_only_where_it_is_worth_it():
     strong, weak = (Auto(SCHEMA.replace(records=n), epsilon=1, random_state=0).fit(table(n)) for n in (N, N // 2))
     looked = [charge for charge in strong.receipt_.charges if "schema" in charge.query]
     assert 0 < sum(charge.epsilon for charge in looked) <= MOST_SHARE
+    (counted,) = [charge for charge in strong.receipt_.charges if "ClassCounts" in charge.query]
+    assert 0 < counted.epsilon <= MOST_SHARE
     assert strong.receipt_.epsilon == weak.receipt_.epsilon == 1
     assert not any(isinstance(query, Outside) for query, _ in weak.noisy_.tables)
     infinite = Auto(SCHEMA, epsilon=float("inf")).fit(table())
@@ -148,6 +188,38 @@ def test_remarks_are_read_off_published_answers_alone(tmp_path):
     again = load(tmp_path / "m.json")
     assert again.remarks_ == model.remarks_ == remarks(again.noisy_, SCHEMA) == card(model)["remarks"]
     assert labelled(again.noisy_, SCHEMA).value == pytest.approx(N, abs=300)
+
+
+def test_what_no_answer_can_show_is_said():
+    """Whatever the table is: the sentence follows from what was asked."""
+    said = {}
+    for model in (Auto, DecisionTree, RandomForest, LinearSVM):
+        for content in (table(), SEX, CLASSES):
+            fitted = model(SCHEMA, epsilon=1, random_state=0).fit(content)
+            assert said.setdefault(model, fitted.unchecked_) == fitted.unchecked_ == card(fitted)["unchecked"]
+    assert said[Auto] == ""
+    assert said[LinearSVM].startswith("Nobody looked whether the classes and the columns fit the schema")
+    for model in (DecisionTree, RandomForest):
+        assert said[model].startswith("Nobody looked whether the columns fit the schema")
+    assert "schema check --values" in said[LinearSVM]
+    naive = NaiveBayes(SCHEMA, epsilon=1, select=None, random_state=0).fit(table()).unchecked_
+    assert naive.startswith("Nobody looked whether the columns age, dose, weight fit the schema")  # others are counted
+    poor = Auto(SCHEMA.replace(records=100), epsilon=1, random_state=0).fit(table(100))
+    assert poor.unchecked_ != ""
+
+
+def test_commands_say_what_nobody_looked_at(tmp_path):
+    content = table()
+    text = "\n".join([",".join(content), *(",".join(map(str, row)) for row in zip(*content.values(), strict=True))])
+    (tmp_path / "t.csv").write_text(text)
+    SCHEMA.save(tmp_path / "s.json")
+    given = ["train", f"{tmp_path}/t.csv", "--schema", f"{tmp_path}/s.json", "--epsilon", "1", "--out"]
+    for name, is_said in (("svm", True), ("auto", False)):
+        trained = CliRunner().invoke(app, [*given, f"{tmp_path}/{name}.json", "--model", name])
+        shown = CliRunner().invoke(app, ["card", f"{tmp_path}/{name}.json"])
+        for result in (trained, shown):
+            assert result.exit_code == 0, result.output
+            assert ("Nobody looked whether" in result.output) is is_said
 
 
 def test_commands_say_them(tmp_path):

@@ -7,13 +7,17 @@ import numpy as np
 import pytest
 
 from discreet import Numeric
-from discreet.records import csv_lines, distinct, profile
+from discreet.errors import DataError
+from discreet.records import csv_lines, distinct, file_drafts, profile
 from discreet.records.distinct import MOST_KEPT, Distinct, hashes_of
 from discreet.records.encoding import as_floats
+from discreet.records.file_drafts import draft_file
 from discreet.records.files import read_columns
 from discreet.records.profile import profile_blocks, profile_file
 from discreet.records.recognition import FEW, MANY, labels_of, recognise
+from discreet.records.value_report import report_values
 from discreet.schema.dialect import Dialect
+from discreet.sources.file import open_file
 
 DRAW = random.Random(5)
 ROWS = 3000
@@ -177,3 +181,47 @@ def test_a_profile_in_another_dialect(tmp_path):
     (tmp_path / "t.csv").write_text("a;b\n" + "1,5;x\n2,5;y\n" * 20)
     found = profile_file(tmp_path / "t.csv", Dialect(decimal=","))
     assert found.columns["a"].distinct.counts == {1.5: 20, 2.5: 20}
+
+
+def test_codes_with_a_decimal_comma_are_listed_as_they_are_compared(tmp_path, monkeypatch):
+    """Categories and classes are texts: a list of the numbers that they stand for would match no record."""
+    monkeypatch.setattr(profile, "FIRST", 200)
+    path = tmp_path / "t.csv"
+    codes, mixed = ["10", "2,50", "-1,5", "2,5"], ["1,5", "low", "high"]
+    rows = [f"{codes[n % 4]};{mixed[n % 3]};{n * 7 % 90},{n % 10};{('0,5', '1,0')[n % 2]}" for n in range(400)]
+    path.write_text("\n".join(["code;mixed;amount;y", *rows]))
+    schema = draft_file(path, "y").schema
+    assert schema["code"].categories == ("-1,5", "2,5", "2,50", "10")
+    assert schema["mixed"].categories == ("1,5", "high", "low")
+    assert isinstance(schema["amount"], Numeric)
+    assert schema.classes == ("0,5", "1,0")
+    report = report_values(
+        open_file(path, dialect=schema.dialect).values(schema.all_names, schema.numeric_names), schema
+    )
+    assert [each.unlisted for each in (*report.columns, report.target)] == [0, 0, 0, 0]
+    assert report.classes == {"0,5": 200, "1,0": 200}
+
+
+def test_spellings_of_numbers_are_not_kept_without_end(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("n;y\n" + "".join(f"{n},5;no\n" for n in range(profile.MOST_SPELLED + 1)))
+    found = profile_file(path, Dialect(decimal=",")).columns["n"]
+    assert found.spelled is None
+    assert labels_of(found) == []
+
+
+def test_a_few_dates_do_not_make_a_target_unusable(monkeypatch, tmp_path):
+    def drafted(labels):
+        blocks = [{"x": np.arange(len(labels)) / 7, "y": np.array(labels, dtype=object)}]
+        monkeypatch.setattr(file_drafts, "structure", lambda *_: blocks[0])
+        monkeypatch.setattr(file_drafts, "profile_file", lambda *_: profile_blocks(blocks))
+        return draft_file(path, "y")
+
+    path, stray = tmp_path / "t.parquet", [datetime.date(2024, 1, 2), datetime.time(3)]
+    path.touch()
+    found = drafted(["no", "yes"] * 50 + stray)
+    assert found.schema.classes == ("no", "yes")
+    assert any("2 values are neither a number nor a text" in note and "2024" not in note for note in found.notes)
+    for labels, words in ((stray * 20, "neither numbers nor texts"), ([None] * 30, "no value in any record")):
+        with pytest.raises(DataError, match=words):
+            drafted(labels)

@@ -1,11 +1,14 @@
 """Excel files: a row is a record, whatever its cells."""
 
+import zipfile
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Categorical, Numeric, Schema, open_file
 from discreet.errors import DiscreetError, FileError, MissingExtra
+from discreet.records import sheets
 from discreet.records.encoding import Cells
 from discreet.records.files import read_columns, structure
 from support.sheets import Date, write_sheets
@@ -80,3 +83,31 @@ def test_a_damaged_file_is_refused(tmp_path):
     path.write_bytes(b"PK\x03\x04 nothing")
     with pytest.raises(FileError, match="save it as"):
         structure(path)
+
+
+def test_a_cell_far_from_all_others_is_refused(tmp_path, monkeypatch):
+    pytest.importorskip("python_calamine")
+    rows = [["age", "sex", "ill"], *([1, "F", "no"] for _ in range(50))]
+    path = write_sheets(tmp_path / "t.xlsx", data=rows)
+    monkeypatch.setattr(sheets, "MOST_CELLS", 51 * 3)
+    monkeypatch.setattr(sheets, "CHUNK", 100)  # many tags lie in two chunks
+    assert len(read_columns(path)["age"]) == 50
+    far = write_sheets(tmp_path / "u.xlsx", data=[*rows[:-1], [1, "F", "no", "SECRET"]])
+    for read in (structure, read_columns):
+        with pytest.raises(FileError, match="far from all others") as caught:
+            read(far)
+        assert "SECRET" not in str(caught.value)
+    empty = write_sheets(tmp_path / "v.xlsx", data=rows)
+    _replaced(empty, b"</sheetData>", b'<row r="900"><c r="XFD900" s="1"/></row></sheetData>')
+    assert len(read_columns(empty)["age"]) == 50, "a cell that is only formatted takes no room"
+    _replaced(empty, b"</sheetData>", b'<row r="900"><c s="1" r="ZZ900" t="b"><v>1</v></c></row></sheetData>')
+    with pytest.raises(FileError, match="far from all others"):
+        structure(empty)
+
+
+def _replaced(path, old, new):
+    with zipfile.ZipFile(path) as archive:
+        content = {name: archive.read(name).replace(old, new) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, each in content.items():
+            archive.writestr(name, each)

@@ -10,6 +10,7 @@ from discreet import Auto, Categorical, NaiveBayes, Numeric, Schema
 from discreet.errors import FileError
 from discreet.queries.outside import Outside, watching
 from discreet.records.encoding import Cells, class_codes
+from discreet.schema import Dialect
 from discreet.service.snapshots import check_snapshot, keyed_hash, seal, snapshot_path, unlisted_word, write_snapshot
 from discreet.sources.file import open_file
 
@@ -61,6 +62,32 @@ def test_codes_of_a_snapshot_are_those_of_its_source(tmp_path):
         cells = Outside(name).cells(SCHEMA)
         assert cells.codes(before[name], watched).tolist() == cells.codes(after[name], watched).tolist(), name
     assert class_codes(before["ill"], SCHEMA).tolist() == class_codes(after["ill"], SCHEMA).tolist()
+
+
+def test_a_snapshot_is_read_in_the_dialect_of_the_schema(tmp_path):
+    schema = Schema(
+        [Numeric("größe", 0, 300), Categorical("weiß", ["ä", "b"])],
+        target="ill",
+        classes=["no", "yes"],
+        dialect=Dialect(decimal=",", encoding="latin-1"),
+    )
+    path = tmp_path / "table.csv"
+    path.write_bytes("größe;weiß;ill\n1,5;ä;no\n170,25;b;yes\n1.5;ä;yes\n".encode("latin-1"))
+    part = snapshot_path(tmp_path, 1).with_suffix(".part")
+    found = write_snapshot(open_file(path), schema, part)
+    assert pq.read_table(part).to_pydict() == {
+        "größe": [1.5, 170.25, None],
+        "weiß": ["ä", "b", "ä"],
+        "ill": ["no", "yes", "yes"],
+    }
+    assert found == {"records": 3, "columns": {"größe": {"missing": 1}}}
+    seal(part, snapshot_path(tmp_path, 1))
+    models = [
+        NaiveBayes(schema, epsilon=1, random_state=7).fit_from(open_file(each))
+        for each in (path, snapshot_path(tmp_path, 1))
+    ]
+    first, second = (model.predict_proba([{"größe": 3.5, "weiß": "ä"}]) for model in models)
+    assert np.array_equal(first, second)
 
 
 def test_a_model_of_the_snapshot_is_that_of_the_source(tmp_path):

@@ -31,6 +31,8 @@ from discreet.errors import DataError, FileError, MissingExtra
 from discreet.records import files
 from discreet.records.duckdb_engine import connect_duckdb
 from discreet.records.encoding import Cells
+from discreet.schema import Dialect
+from discreet.sources import as_declared
 from discreet.sources.duckdb import DuckDBSource
 from discreet.sources.file import open_file
 from discreet.sources.memory import MemorySource
@@ -521,3 +523,17 @@ def test_a_value_that_looks_like_an_interruption_is_none():
     with pytest.raises(FileError) as caught:
         source.count(CELLS, SCHEMA)
     assert "Interrupted" not in str(caught.value)
+
+
+def test_a_csv_file_is_read_in_the_dialect_of_the_schema(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("größe;y\n1,5;no\n2,5;yes\n".encode("latin-1"))
+    schema = Schema([Numeric("größe", 0, 3)], "y", ["no", "yes"], dialect=Dialect(decimal=",", encoding="latin-1"))
+    declared = as_declared(DuckDBSource(path), schema)
+    assert declared.columns() == ["größe", "y"]
+    (block,) = declared.values(["größe"], ["größe"])
+    assert block["größe"].tolist() == [1.5, 2.5]
+    assert DuckDBSource(path).count([Cells("größe", 3)], schema).counts[Cells("größe", 3)].tolist() == [
+        [0, 1, 0],
+        [0, 0, 1],
+    ]

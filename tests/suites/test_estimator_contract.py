@@ -28,11 +28,8 @@ from discreet import (
     load,
 )
 from discreet.errors import BudgetError
-from support.estimators import PRIVATE
+from support.estimators import PRIVATE, expected_failures
 from support.records import draw_records, split_target
-
-EXPECTED_FAILURES: dict[str, str] = {}
-"""Checks of scikit-learn that fail, each with its reason: none."""
 
 ESTIMATORS = [
     *(make("from-data", epsilon=50 if name == "naive-bayes smooth" else 1) for name, make in PRIVATE.items()),
@@ -43,7 +40,7 @@ ESTIMATORS = [
 noisy deviations a probability may underflow to 0 where its logarithm does not, and a check compares the two."""
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 

@@ -45,7 +45,7 @@ def card(
     say(f"Schema          {content['schema_hash']}")
     if promise["holds"]:
         say(f"Assumed public  {'; '.join(promise['assumed_public'])}")
-    say_remarks(content["remarks"])
+    say_remarks(content["remarks"], content["unchecked"])
     say()
     say("Limits")
     for limit in promise["limits"]:

@@ -15,6 +15,15 @@ from discreet.storage.addresses import Address
 RELEASED = ("the schema", "the parameters of the model", "its noisy answers", "the receipt and the card")
 
 
+def rehearse(estimator: Any) -> None:
+    """Raise what a fit would refuse before it is paid: it is tried on a table that has the columns and no record."""
+    from sklearn.base import clone
+
+    from discreet.sources.memory import MemorySource
+
+    clone(estimator).fit_from(MemorySource({name: [] for name in estimator.schema.all_names}))
+
+
 def show_dry_run(
     estimator: Any, data: Path | Address, out: Path, ledger: Ledger | None, place: Place | None, as_json: bool
 ) -> None:

@@ -21,6 +21,8 @@ from discreet.privacy.ledger.address import AccountAddress
 from discreet.privacy.receipt import Charge
 from discreet.storage.writing import whole_file
 
+FEW_DIGITS = 3
+"""Digits of a part of an epsilon on a card: rounded up, so that the parts may seem to sum to a little more."""
 PICTURES = (".png", ".svg", ".pdf")
 
 paper = Console(highlight=False, markup=False, emoji=False)
@@ -62,15 +64,18 @@ def tabulate(
 
 
 def tabulate_charges(charges: Sequence[Charge]) -> None:
-    """Print a receipt: every charge as an exact fraction, and their sum."""
+    """Print a receipt: every charge and their sum, rounded for people; --json has the exact fractions."""
     rows = [
-        [_query(each), each.mechanism, shown(each.epsilon), str(each.epsilon), str(each.sensitivity), f"{each.scale:g}"]
+        [_query(each), each.mechanism, shown(each.epsilon, FEW_DIGITS), str(each.sensitivity), _scale(each.scale)]
         for each in charges
     ]
-    whole = total([each.epsilon for each in charges])
-    rows.append(["sum", "", shown(whole), str(whole), "", ""])
-    heads = ["query", "mechanism", "ε", "exact", "sens.", "scale"]
-    tabulate("Charges", heads, rows, right=heads[2:])
+    rows.append(["sum", "", shown(total([each.epsilon for each in charges])), "", ""])
+    heads = ["query", "mechanism", "ε", "sens.", "scale"]
+    tabulate("Charges (rounded up; --json has exact fractions)", heads, rows, right=heads[2:])
+
+
+def _scale(scale: float) -> str:
+    return f"{scale:,.0f}" if scale >= 1000 else f"{scale:.3g}"
 
 
 def _query(charge: Charge) -> str:
@@ -93,13 +98,16 @@ def tabulate_receipt(charges: Sequence[Charge]) -> None:
     tabulate("Receipt", heads, rows, right=["tables", "ε each", "ε together"])
 
 
-def say_remarks(remarks: Sequence[str]) -> None:
-    """Say what the published answers show about the table, if anything is conspicuous."""
+def say_remarks(remarks: Sequence[str], unchecked: str) -> None:
+    """Say what the published answers show about the table, if anything is conspicuous, and what they cannot show."""
     if remarks:
         say()
         say("What the noisy answers show about the table (this costs nothing)", style="bold yellow")
     for remark in remarks:
         say(f"- {remark}", style="yellow")
+    if unchecked:
+        say()
+        say(f"{unchecked}.", style="yellow")
 
 
 def check_picture(option: str, path: Path) -> None:
@@ -116,9 +124,9 @@ def save_figure(figure: Any, path: Path) -> None:
         file.write(picture.getvalue())
 
 
-def shown(epsilon: Epsilon) -> str:
-    """An epsilon for people: six digits, never below the true one."""
-    return "∞" if epsilon == float("inf") else shown_above(epsilon)
+def shown(epsilon: Epsilon, digits: int = 6) -> str:
+    """An epsilon for people: a few digits, never below the true one."""
+    return "∞" if epsilon == float("inf") else shown_above(epsilon, digits)
 
 
 def printable(text: str) -> str:

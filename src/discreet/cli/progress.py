@@ -11,6 +11,7 @@ import typer
 
 from discreet.cli.outputs import advise, notes
 from discreet.sources import Source
+from discreet.sources.csv import CsvSource
 from discreet.sources.parquet import ParquetSource
 
 Told = Callable[[str, int, int], None]
@@ -43,11 +44,20 @@ def progress_bars() -> Iterator[Told]:
 
 @contextmanager
 def counting(source: Source, words: str = "counting, adding noise") -> Iterator[None]:
-    """Show on the owner's terminal that records are read and, for Parquet files, how many of their row groups."""
+    """Show on the owner's terminal that records are read and, of files, what part: of their bytes or records."""
     with notes.status(words) as shown:
-        if notes.is_terminal and isinstance(source, ParquetSource):
-            source.told = lambda done, of: shown.update(f"{words}: {done} of {of} row groups")
+        if notes.is_terminal and isinstance(source, ParquetSource | CsvSource):
+            source.told = lambda done, of: shown.update(f"{words}: {percent(done, of)}")
         yield
+
+
+def percent(done: int, of: int) -> str:
+    """A part in words: 100 % only if nothing is left.
+
+    >>> percent(1, 3), percent(999, 1000), percent(5, 5), percent(0, 0)
+    ('33 %', '99 %', '100 %', '100 %')
+    """
+    return f"{100 * done // of if of else 100} %"
 
 
 @contextmanager

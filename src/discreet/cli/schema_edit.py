@@ -10,7 +10,7 @@ import typer
 
 from discreet.cli import inputs
 from discreet.cli.outputs import advise, say
-from discreet.errors import SchemaError
+from discreet.errors import ParameterError, SchemaError
 from discreet.schema import Schema
 from discreet.schema.confirming import answered, choices, value_of
 
@@ -33,6 +33,10 @@ def edit(
     Example, after `discreet schema draft ... --out s.json`:
       discreet schema edit s.json
     """
+    if inputs.schema_file(str(draft)) != draft:
+        raise ParameterError(
+            f"{draft} is one of several schemas in a file, which is not changed; write the draft to a file of its own"
+        )
     schema = inputs.load_schema(str(draft))
     total, number = len(schema.from_data), 0
     try:

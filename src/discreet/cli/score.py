@@ -98,10 +98,11 @@ def score(
         with counting(source):
             found = evaluate_from(trained, source, ledger=payment.ledger, **given)
         if as_json:
-            emit({**found.to_dict(), "remark": optimism, "ledger": as_dict(payment.ledger)})
+            judged = {"verdict": _verdict(found, trained)}
+            emit({**found.to_dict(), **judged, "remark": optimism, "ledger": as_dict(payment.ledger)})
             payment.outcome = SHOWN
         else:
-            _show(found, payment, optimism)
+            _show(found, payment, optimism, _verdict(found, trained))
         if plot is not None and found.confusion is not None:
             save_figure(found.confusion.plot(), plot)
             advise(f"Picture written to {plot}")
@@ -136,7 +137,14 @@ def _optimism(ledger: Ledger | None, kind: str, target: str) -> str:
     )
 
 
-def _show(found: Any, payment: Payment, optimism: str) -> None:
+def _verdict(found: Any, trained: Any) -> str | None:
+    """Whether the model is worth anything; None if only the accuracy was asked."""
+    from discreet.evaluation.verdict import verdict
+
+    return None if found.confusion is None else verdict(found.confusion, getattr(trained, "remarks_", ()))
+
+
+def _show(found: Any, payment: Payment, optimism: str, judged: str | None) -> None:
     bounds = f"between {found.lower:.3f} and {found.upper:.3f}"
     say(f"Accuracy {found.value:.3f}, {bounds} on these records (confidence {found.confidence:g}).")
     payment.outcome = SHOWN
@@ -146,6 +154,8 @@ def _show(found: Any, payment: Payment, optimism: str) -> None:
     )
     if found.confusion is not None:
         _show_confusion(found.confusion)
+    if judged is not None:
+        say(judged, style="bold")
     say(optimism, style="yellow")
     say(found.guarantee.statement(), style="bold")
     tabulate_receipt(found.receipt.charges)

@@ -10,7 +10,6 @@ import typer
 from discreet.cli import options
 from discreet.cli.outputs import advise, check_out, emit, say
 from discreet.cli.progress import progress_bars
-from discreet.cli.tables import check_table
 from discreet.errors import ParameterError
 from discreet.sources.file import is_list
 
@@ -36,7 +35,7 @@ def split(
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
-    """Divide a CSV or Parquet file by lot into a part to train on and a part to score on.
+    """Divide a CSV (also .csv.gz) or Parquet file by lot into a part to train on and a part to score on.
 
     Each record draws a lot of its own and lands in exactly one part, unchanged; files larger than memory are copied
     block by block. Nothing is told about the records, and nothing is charged. A model is scored on records that it was
@@ -49,8 +48,9 @@ def split(
         --epsilon 1 --out m.json --ledger ledger.jsonl --limit 2
       discreet score m.json discreet-demo/train.test.csv --epsilon 1 --ledger ledger.jsonl
     """
-    from discreet.evaluation.splitting import as_part, check_names, ending, split_file
+    from discreet.evaluation.splitting import as_part, check_names, split_file
     from discreet.privacy.randomness import as_rng
+    from discreet.records.csv_opening import ending_of
     from discreet.records.files import checked
 
     part = as_part(test)
@@ -58,13 +58,13 @@ def split(
     if is_list(data):
         raise ParameterError(f"{data} stands for several files; split one file at a time")
     source = checked(data)
+    ending = ending_of(source)
     first, second = (
-        given or source.with_name(f"{source.name.removesuffix(ending(source))}.{name}{ending(source)}")
+        given or source.with_name(f"{source.name.removesuffix(ending)}.{name}{ending}")
         for given, name in ((out_train, "train"), (out_test, "test"))
     )
     check_names(source, first, second)
     for out in (first, second):
-        check_table(out)
         check_out(out, source, force=force)
     try:
         with progress_bars() as told:

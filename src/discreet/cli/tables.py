@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from discreet.cli.outputs import notes
 from discreet.errors import FileError, MissingExtra
-from discreet.records.csv_opening import delimiter_of
+from discreet.records.csv_opening import COMPRESSED, delimiter_of
 from discreet.records.files import PARQUET_FILES
+from discreet.records.sheets import SHEETS
 from discreet.storage.writing import whole_file
 
 Rows = dict[str, list[Any]]
@@ -61,7 +62,9 @@ def write_csv(file: Any, blocks: Iterable[Rows], names: list[str], delimiter: st
 
 
 def check_table(path: Path) -> None:
-    """Raise MissingExtra if the file is to be Parquet and the package for that is missing; before any work is done."""
+    """Raise if no such table is written, or if the package for that is missing; before any work is done."""
+    if path.suffix.lower() in (COMPRESSED, *SHEETS):
+        raise FileError(f"{path}: neither compressed nor Excel files are written; need a name that ends in .csv")
     if path.suffix.lower() in PARQUET_FILES:
         try:
             import pyarrow.parquet  # noqa: F401

@@ -9,7 +9,7 @@ import typer
 
 from discreet.cli import inputs, options
 from discreet.cli.accounts import Payment, as_dict, open_ledger, paying
-from discreet.cli.dry_run import show_dry_run
+from discreet.cli.dry_run import rehearse, show_dry_run
 from discreet.cli.outputs import advise, check_out, emit, say, say_remarks, tabulate_receipt
 from discreet.cli.progress import counting
 from discreet.errors import ParameterError, SchemaError
@@ -109,9 +109,9 @@ def train(
             check_rows(source, sums=estimator.by_sums)
         inputs.check_structure(source, data, public, table)
         if dry_run:
-            show_dry_run(
-                estimator, data, out, open_ledger(ledger, limit, loss, public.adjacency, make=False), ledger, as_json
-            )
+            account = open_ledger(ledger, limit, loss, public.adjacency, make=False)
+            rehearse(estimator)
+            show_dry_run(estimator, data, out, account, ledger, as_json)
             return
         payment.open(limit, loss, public.adjacency)
         if not as_json:
@@ -139,7 +139,7 @@ def _show(estimator: Any, out: Path, payment: Payment) -> None:
     if hasattr(estimator, "picked_"):
         say(estimator.picked_.statement())
     tabulate_receipt(estimator.receipt_.charges)
-    say_remarks(estimator.remarks_)
+    say_remarks(estimator.remarks_, estimator.unchecked_)
     payment.say_state()
     say(f"Model written to {out}. Next: discreet card {out}")
 

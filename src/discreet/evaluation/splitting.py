@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import gzip
 import os
-import zlib
 from collections.abc import Callable
 from contextlib import ExitStack
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +27,18 @@ from discreet.privacy.randomness import Randomness, as_rng
 from discreet.records import files
 from discreet.records.csv_header import header
 from discreet.records.csv_lines import BLOCK
-from discreet.records.csv_opening import COMPRESSED, kind_of
+from discreet.records.csv_opening import BROKEN, COMPRESSED, ending_of, open_bytes, unreadable
 from discreet.records.parquet import open_parquet, parquet_fields
+from discreet.schema.dialect import Dialect
 from discreet.storage.writing import whole_file
 
 MOST_LOTS = 10**9
 """The largest denominator of the fraction that is drawn exactly."""
 ROWS = 1 << 16
 """Records of a Parquet file that are copied at a time, and the row groups of the parts."""
+
+ANY_BYTES = Dialect(encoding="latin-1")
+"""Lines are copied, not read: the first one may be in any encoding in which a line end is one byte."""
 
 Told = Callable[[int, int], None]
 """Called with how much is done, and of how much."""
@@ -66,7 +70,7 @@ def split_file(
 ) -> None:
     """Copy each record of a CSV or Parquet file into one of two files; both are written whole, or neither is.
 
-    The parts of a compressed CSV file (.csv.gz) are compressed.
+    The parts of a compressed CSV file are compressed too.
 
     Parameters
     ----------
@@ -76,42 +80,30 @@ def split_file(
     """
     part, rng, source = as_part(test), as_rng(random_state), files.checked(Path(path))
     check_names(source, Path(train_out), Path(test_out))
-    if kind_of(source) == ".xlsx":
-        raise FileError(f"{source} is a workbook, which cannot be split; save its sheet as CSV, and split that")
     mode = os.stat(source).st_mode & 0o777  # who may not read the file may not read its parts
     text = files.is_text(source)
     if text:
-        header(source)  # raises unless the first line names columns
+        header(source, ANY_BYTES)  # raises unless the first line names columns
     else:
         parquet_fields(source)
     with ExitStack() as stack:
-        outs: list[Any] = [
-            stack.enter_context(whole_file(out, binary=True, mode=mode)) for out in (train_out, test_out)
-        ]
+        outs = [stack.enter_context(whole_file(out, binary=True, mode=mode)) for out in (train_out, test_out)]
         if source.suffix.lower() == COMPRESSED:
-            outs = [stack.enter_context(gzip.GzipFile("", "wb", fileobj=out, mtime=0)) for out in outs]
+            outs = [stack.enter_context(_compressed(out)) for out in outs]
         copy = _split_lines if text else _split_parquet
         copy(source, part, outs, rng, told or (lambda done, of: None))
 
 
 def check_names(source: Path, train_out: Path, test_out: Path) -> None:
     """Raise unless the parts have different names of the same kind as the file: the kind tells how to read them."""
+    if files.is_sheet(source):
+        raise FileError(f"{source} is an Excel file, which cannot be split; save its sheet as .csv, and split that")
     for out in (train_out, test_out):
-        if (out.suffix.lower(), kind_of(out)) != (source.suffix.lower(), kind_of(source)):
-            raise ParameterError(
-                f"{out} is a part of {source}; need a name that ends in {ending(source)}, as that does"
-            )
+        ending = ending_of(source)
+        if ending_of(out).lower() != ending.lower():
+            raise ParameterError(f"{out} is a part of {source}; need a name that ends in {ending}, as that does")
     if os.path.realpath(train_out) == os.path.realpath(test_out):
         raise ParameterError(f"both parts are to be written to {train_out}; need two names")
-
-
-def ending(path: Path) -> str:
-    """What a file's name ends in, both endings of a compressed file.
-
-    >>> ending(Path("visits.2024.csv.gz")), ending(Path("visits.2024.csv"))
-    ('.csv.gz', '.csv')
-    """
-    return f"{Path(path.stem).suffix}{path.suffix}" if kind_of(path) != path.suffix.lower() else path.suffix
 
 
 def _lots(number: int, part: Fraction, rng: Randomness) -> NDArray[np.bool_]:
@@ -121,22 +113,28 @@ def _lots(number: int, part: Fraction, rng: Randomness) -> NDArray[np.bool_]:
 
 def _split_lines(source: Path, part: Fraction, outs: list[BinaryIO], rng: Randomness, told: Told) -> None:
     """A record is a line (records/csv_lines.py); its bytes are copied, however long it is."""
-    size = os.path.getsize(source)
-    with ExitStack() as stack:
-        raw = stack.enter_context(source.open("rb"))
-        file: Any = stack.enter_context(gzip.open(raw)) if source.suffix.lower() == COMPRESSED else raw
-        try:
-            first = file.readline()
-            for out in outs:
-                out.write(first)
-            unfinished: int | None = None  # the part of a line that began in an earlier block
-            while block := file.read(BLOCK):
-                unfinished = _deal(block, unfinished, part, outs, rng)
-                told(raw.tell(), max(size, raw.tell()))
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise FileError(
-                f"{source} is not a complete gzip file; compress it again, or give the file itself"
-            ) from None
+    size, place, compressed = os.path.getsize(source), 0, source.suffix.lower() == COMPRESSED
+    with open_bytes(source) as file:
+        first = _read(source, file.readline)
+        for out in outs:
+            out.write(first)
+        unfinished: int | None = None  # the part of a line that began in an earlier block
+        while block := _read(source, partial(file.read, BLOCK)):
+            unfinished = _deal(block, unfinished, part, outs, rng)
+            place = file.fileobj.tell() if compressed else place + len(block)
+            told(place, max(size, place))
+
+
+def _read(source: Path, read: Callable[[], bytes]) -> bytes:
+    try:
+        return read()
+    except BROKEN as error:
+        raise unreadable(source, error) from None
+
+
+def _compressed(out: BinaryIO) -> BinaryIO:
+    """A file that compresses what is written to it; it tells neither a name nor a time."""
+    return cast("BinaryIO", gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0))
 
 
 def _deal(block: bytes, unfinished: int | None, part: Fraction, outs: list[BinaryIO], rng: Randomness) -> int | None:

@@ -28,7 +28,7 @@ from discreet.models.public_data import (
     schema_for_source,
     with_schema,
 )
-from discreet.models.remarks import remarks
+from discreet.models.remarks import remarks, unchecked
 from discreet.models.tabular import normalised, sorted_classes
 from discreet.privacy.epsilon import Epsilon, as_epsilon, as_release_epsilon
 from discreet.privacy.guarantee import Guarantee
@@ -278,7 +278,7 @@ class PrivateClassifier(Classifier):
         self.__dict__.pop(self.fitted, None)
         self.schema_, self.receipt_, self.guarantee_ = schema, noisy.receipt, guarantee
         self._build(noisy, schema, self._set_names())
-        self.remarks_ = remarks(noisy, schema)
+        self.remarks_, self.unchecked_ = remarks(noisy, schema), unchecked(noisy, schema)
         self.noisy_ = noisy
         return self
 

@@ -25,7 +25,7 @@ from discreet.queries.tables import ClassCounts, Counts, SoftCounts, SplineCount
 from discreet.queries.trees import LeafCounts
 from discreet.released.statistics import NoisyStatistics, NoisyTable
 from discreet.schema import Schema
-from discreet.schema.columns import Categorical, Column, Numeric
+from discreet.schema.columns import Categorical, Column
 
 CERTAIN = 3.0
 """Standard deviations of the noise."""
@@ -37,7 +37,7 @@ NEARLY_ALL, NARROW = 0.97, 0.2
 """If more than this share of the records lies where missing numbers are put, the column is worth a look; but only if
 the bins there are at most this share of its range, so that few columns have most of their numbers there. (Nine in ten
 numbers of an accelerometer at rest do: benchmarks/remarks.py.)"""
-ALONE, HARDLY_ANY = 0.02, 0.1
+ALONE, HARDLY_ANY = 0.02, 0.22
 """If all classes but one together have less than the first share of the records, there is nothing to tell apart; nor if
 they have less than the second, and the noise hides whether there are any."""
 
@@ -86,6 +86,29 @@ def remarks(noisy: NoisyStatistics, schema: Schema) -> list[str]:
     return told or [text for query, table in noisy.tables for text in _about_column(query, table, schema)]
 
 
+def unchecked(noisy: NoisyStatistics, schema: Schema) -> str:
+    """What no answer can show about the table, and how to see it, in a sentence; empty if all was looked at.
+
+    It follows from what was asked, which is public: by the plan, or by a choice of columns that was published.
+    """
+    asked = [query for query, _ in noisy.tables]
+    watched = [column.name for column in schema.columns if is_watched(column)]
+    shown = {query.column for query in asked if isinstance(query, Counts | SplineCounts) and _shows(query, schema)}
+    if any(isinstance(query, Outside) for query in asked):  # the worst of all columns was looked for
+        shown = set(watched)
+    hidden = [name for name in watched if name not in shown]
+    parts = ["the classes"] if labelled(noisy, schema) is None else []
+    if hidden:
+        parts.append("the columns" if hidden == watched else f"the columns {_listed(hidden)}")
+    if not parts:
+        return ""
+    return (
+        f"Nobody looked whether {' and '.join(parts)} fit the schema, and the answers of this model would not show it: "
+        "the owner can look before spending (discreet schema check --values), and --model auto pays for a look where "
+        "records and ε allow it"
+    )
+
+
 def labelled(noisy: NoisyStatistics, schema: Schema) -> Estimate | None:
     """The number of records that have a listed class, from all answers that tell it; None if none does."""
     told = [each for query, table in noisy.tables for each in _total_of(query, table, schema)]
@@ -129,8 +152,14 @@ def _about_classes(noisy: NoisyStatistics, schema: Schema, records: Estimate) ->
     others = [each for place, each in enumerate(by_class) if place != largest]
     rest = Estimate(sum(each.value for each in others), sum(each.variance for each in others))
     hidden = rest.is_below(HARDLY_ANY * records.value) and not rest.is_above(0)
-    if rest.is_below(ALONE * records.value) or hidden:
-        yield f"Nearly all records are of class {schema.classes[largest]}, so there is nothing to tell apart; {check}"
+    name = schema.classes[largest]
+    if rest.is_below(ALONE * records.value):
+        yield f"Nearly all records are of class {name}, so there is nothing to tell apart; {check}"
+    elif hidden:
+        yield (
+            f"The noise hides whether any record is of another class than {name} (about {rest} of {records}, give or "
+            f"take {rest.margin:,.0f}): do not expect to find others at this ε, and {check}"
+        )
 
 
 def _class_totals(noisy: NoisyStatistics, schema: Schema) -> list[Estimate] | None:
@@ -147,19 +176,24 @@ def _class_totals(noisy: NoisyStatistics, schema: Schema) -> list[Estimate] | No
 def _about_column(query: Any, table: NoisyTable, schema: Schema) -> Iterator[str]:
     if isinstance(query, Outside):
         parts, unit = np.array([False, True]), 1
-    elif isinstance(query, Counts | SplineCounts) and is_watched(schema[query.column]):
+    elif isinstance(query, Counts | SplineCounts) and _shows(query, schema):
         parts, unit = _unexpected(query, schema), query.unit(schema)
     else:
         return
     column = schema[query.column]
-    narrow = parts.mean() <= NARROW
-    if isinstance(column, Numeric) and not isinstance(query, Outside) and not narrow:
-        return
     inside, outside = (_summed(table, unit, (slice(None), cells)) for cells in (~parts, parts))
     share = MOST if isinstance(column, Categorical) or isinstance(query, Outside) else NEARLY_ALL
     if (outside.times(1 - share) - inside.times(share)).is_above(0):
         percent = min(outside.value / max(outside.value + inside.value, 1.0), 1.0)
         yield f"{column.name}: about {percent:.0%} of records {_where(column, query)}"
+
+
+def _shows(query: Counts | SplineCounts, schema: Schema) -> bool:
+    """Whether the cells of unexpected values tell something: few columns have most of their values in them."""
+    column = schema[query.column]
+    if not is_watched(column):
+        return False
+    return isinstance(column, Categorical) or bool(_unexpected(query, schema).mean() <= NARROW)
 
 
 def _where(column: Column, query: Any) -> str:

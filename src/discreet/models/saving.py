@@ -85,6 +85,7 @@ def card(model: SavedModel) -> dict[str, Any]:
         "not_asked": [name for name in schema.names if name not in asked],
         "guarantee": model.guarantee_.to_dict(),
         "remarks": list(getattr(model, "remarks_", ())),
+        "unchecked": str(getattr(model, "unchecked_", "")),
         "charges": [charge.to_dict() for charge in model.receipt_.charges],
         "schema_hash": schema.hash,
     }

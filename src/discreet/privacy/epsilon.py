@@ -70,13 +70,15 @@ def total(losses: Sequence[Epsilon]) -> Epsilon:
     return math.inf if any(loss == math.inf for loss in losses) else sum(losses, Fraction(0))
 
 
-def shown_above(epsilon: Epsilon) -> str:
+def shown_above(epsilon: Epsilon, digits: int = 6) -> str:
     """An epsilon in six digits, rounded up: for what was spent or would be spent.
 
     >>> shown_above(Fraction(1, 3)), shown_above(Fraction(1, 10)), shown_above(Fraction(2)), shown_above(math.inf)
     ('0.333334', '0.1', '2', 'inf')
+    >>> shown_above(Fraction(2097, 50000), 3)
+    '0.0420'
     """
-    return _six_digits(epsilon, ROUND_UP)
+    return _in_digits(epsilon, ROUND_UP, digits)
 
 
 def shown_below(epsilon: Epsilon) -> str:
@@ -85,11 +87,11 @@ def shown_below(epsilon: Epsilon) -> str:
     >>> shown_below(Fraction(2, 3)), shown_below(Fraction(0)), shown_below(math.inf)
     ('0.666666', '0', 'inf')
     """
-    return _six_digits(epsilon, ROUND_DOWN)
+    return _in_digits(epsilon, ROUND_DOWN, 6)
 
 
-def _six_digits(epsilon: Epsilon, rounding: str) -> str:
+def _in_digits(epsilon: Epsilon, rounding: str, digits: int) -> str:
     if epsilon == math.inf:
         return "inf"
     exact = Fraction(epsilon)
-    return f"{Context(prec=6, rounding=rounding).divide(Decimal(exact.numerator), Decimal(exact.denominator)):g}"
+    return f"{Context(prec=digits, rounding=rounding).divide(Decimal(exact.numerator), Decimal(exact.denominator)):g}"

@@ -58,6 +58,11 @@ class TextColumn:
     ) -> None:
         self._split, self._regular, self._others, self._swapped = split, regular, others, decimal == ","
 
+    @property
+    def has_commas(self) -> bool:
+        """Whether numbers have a decimal comma, so that their texts are not how we write them."""
+        return self._swapped
+
     def values(self) -> NDArray[Any]:
         """The value of each record."""
         distinct, place = self._distinct

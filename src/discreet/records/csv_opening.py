@@ -11,8 +11,9 @@ Test       tests/records/test_dialects.py::test_a_line_in_any_encoding_is_read_b
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,10 @@ from discreet.schema.dialect import USUAL, Dialect
 
 TEXT_FILES = (".csv", ".txt", ".tsv")
 COMPRESSED = ".gz"
+BROKEN = (OSError, EOFError, zlib.error)
+"""What reading raises if the disk fails, or if a compressed file is damaged or cut."""
+Told = Callable[[int, int], None]
+"""Called with the number of bytes that are read, and their total. Both are the owner's, and exact."""
 
 
 def kind_of(path: Path) -> str:
@@ -32,6 +37,17 @@ def kind_of(path: Path) -> str:
     """
     kind, inner = path.suffix.lower(), Path(path.stem).suffix.lower()
     return inner if kind == COMPRESSED and inner in TEXT_FILES else kind
+
+
+def ending_of(path: Path) -> str:
+    """The end of a file's name that tells how it is read, as it is written: two for a compressed CSV file.
+
+    >>> ending_of(Path("a.CSV.gz")), ending_of(Path("a.b.csv")), ending_of(Path("a.gz"))
+    ('.CSV.gz', '.csv', '.gz')
+    """
+    inner = Path(path.stem).suffix
+    is_inside = path.suffix.lower() == COMPRESSED and inner.lower() in TEXT_FILES
+    return f"{inner}{path.suffix}" if is_inside else path.suffix
 
 
 def delimiter_of(path: Path) -> bytes:
@@ -54,22 +70,24 @@ def delimiter_in(line: bytes, path: Path, dialect: Dialect = USUAL) -> bytes:
 
 def read_header(path: Path, dialect: Dialect = USUAL) -> bytes:
     """The first line of a CSV file, as UTF-8."""
-    with _opened(path) as file:
+    with open_bytes(path) as file:
         try:
             return _utf8(first_line(file), dialect)
-        except (OSError, EOFError, zlib.error) as error:
-            raise _unreadable(path, error) from None
+        except BROKEN as error:
+            raise unreadable(path, error) from None
 
 
-def read_lines(path: Path, width: int, delimiter: bytes, dialect: Dialect = USUAL) -> Iterator[Lines]:
+def read_lines(
+    path: Path, width: int, delimiter: bytes, dialect: Dialect = USUAL, told: Told | None = None
+) -> Iterator[Lines]:
     """The lines after the first, in blocks; `width` is the number of columns."""
-    for block in read_content(path, dialect):
+    for block in read_content(path, dialect, told):
         yield Lines(block, delimiter, width)
 
 
-def read_content(path: Path, dialect: Dialect = USUAL) -> Iterator[bytes]:
-    """What comes after the first line, in blocks of whole lines, as UTF-8."""
-    with _opened(path) as file:
+def read_content(path: Path, dialect: Dialect = USUAL, told: Told | None = None) -> Iterator[bytes]:
+    """What comes after the first line, in blocks of whole lines, as UTF-8; `told` is called after each block."""
+    with open_bytes(path) as file:
         blocks: Iterator[bytes] | None = None
         while True:
             try:
@@ -77,11 +95,20 @@ def read_content(path: Path, dialect: Dialect = USUAL) -> Iterator[bytes]:
                     first_line(file)
                     blocks = whole_lines(file)
                 block = next(blocks, None)
-            except (OSError, EOFError, zlib.error) as error:
-                raise _unreadable(path, error) from None
+            except BROKEN as error:
+                raise unreadable(path, error) from None
             if block is None:
                 return
             yield _utf8(block, dialect)
+            if told is not None:
+                told(*_progress(file))
+
+
+def _progress(file: Any) -> tuple[int, int]:
+    """How many bytes of a file are read, and how many it has; of a compressed one, as it lies on the disk."""
+    stored: Any = file.fileobj if isinstance(file, gzip.GzipFile) else file
+    size = os.fstat(stored.fileno()).st_size
+    return min(stored.tell(), size), size
 
 
 def _utf8(content: bytes, dialect: Dialect) -> bytes:
@@ -90,14 +117,16 @@ def _utf8(content: bytes, dialect: Dialect) -> bytes:
     return content.decode(dialect.encoding, "replace").encode()
 
 
-def _opened(path: Path) -> Any:
+def open_bytes(path: Path) -> Any:
+    """The bytes of a file, those of what is inside for a compressed one; FileError if it cannot be opened."""
     try:
         return gzip.open(path, "rb") if path.suffix.lower() == COMPRESSED else path.open("rb")
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}; check the path") from None
 
 
-def _unreadable(path: Path, error: Exception) -> FileError:
+def unreadable(path: Path, error: Exception) -> FileError:
+    """What to say of one of the errors `BROKEN` while a file is read; its own message is not passed on."""
     if path.suffix.lower() == COMPRESSED and not getattr(error, "strerror", None):
         return FileError(f"{path} is not a complete gzip file; compress it again, or give the file itself")
     return FileError(f"cannot read {path}: {getattr(error, 'strerror', '')}; check the disk")

@@ -88,7 +88,7 @@ def marks_of(column: Column) -> list[str]:
 
 def _classes(profile: Profile, target: str) -> list[Label]:
     column = profile.columns[target]
-    if not column.present or column.others:
+    if column.others >= column.present:
         what = "has no value in any record" if not column.present else "holds neither numbers nor texts"
         raise DataError(f"column {target!r}, the target, {what}; name another column: --target")
     distinct = column.words.size + column.distinct.size
@@ -113,6 +113,11 @@ def _notes(path: Path, profile: Profile, schema: Schema, guessed: bool) -> tuple
         notes.append(
             f"{path}: {lines} a quote that is never closed. Every line is taken for a record: if fields hold line "
             "breaks, convert the file to Parquet."
+        )
+    if others := profile.columns[schema.target].others:
+        values = f"{others} values are" if others > 1 else "1 value is"
+        notes.append(
+            f"{schema.target!r}, the target: {values} neither a number nor a text; such records have no class."
         )
     if guessed:
         notes.append("Numbers have a decimal comma: the draft says so, and the file will be read so (--decimal ,).")

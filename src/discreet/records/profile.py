@@ -31,6 +31,8 @@ THREADS = 2
 """Blocks of lines that are looked at in parallel: more than two need memory, and wait for one disk."""
 FIRST = 1 << 18
 """Bytes of the first lines, which tell whether a column holds texts."""
+MOST_SPELLED = 1000
+"""The most spellings of numbers that are kept: a column with more is no list of codes."""
 ABSENT = ("", "?")
 """Texts that mean: missing."""
 Told = Callable[[int, int], None]
@@ -50,6 +52,8 @@ class ColumnProfile:
     typed : whether the file itself says that the column holds numbers.
     distinct, words : the distinct numbers, and the distinct texts that are not numbers.
     broken : how many texts are not of the encoding that was declared.
+    spelled : the texts of numbers with a decimal comma, by which they are compared with categories and classes; None
+        if they are too many to be listed. Without decimal commas they are found by their numbers.
     """
 
     records: int = 0
@@ -67,6 +71,7 @@ class ColumnProfile:
     words: Distinct[str] = field(default_factory=Distinct)
     word_records: int = 0
     as_texts: bool | None = None
+    spelled: set[str] | None = field(default_factory=set)
 
     @property
     def present(self) -> int:
@@ -77,7 +82,8 @@ class ColumnProfile:
         """An empty profile for another part of the table, that samples values as this one does by now."""
         distinct: Distinct[float] = Distinct(self.distinct.level)
         words: Distinct[str] = Distinct(self.words.level)
-        return ColumnProfile(distinct=distinct, words=words, as_texts=self.as_texts)
+        spelled: set[str] | None = None if self.spelled is None else set()
+        return ColumnProfile(distinct=distinct, words=words, as_texts=self.as_texts, spelled=spelled)
 
     def merge(self, other: ColumnProfile) -> None:
         """Add what was found in another part of the table."""
@@ -87,6 +93,12 @@ class ColumnProfile:
         self.whole, self.typed = self.whole and other.whole, self.typed or other.typed
         self.distinct.merge(other.distinct)
         self.words.merge(other.words)
+        self._spell(other.spelled)
+
+    def _spell(self, texts: set[str] | None) -> None:
+        """Add spellings of numbers, unless there are too many by now."""
+        both = None if self.spelled is None or texts is None else self.spelled | texts
+        self.spelled = None if both is None or len(both) > MOST_SPELLED else both
 
     def add_numbers(self, numbers: NDArray[np.float64]) -> None:
         """Add numbers that are not NaN, one per record; `records` is not changed."""
@@ -161,6 +173,9 @@ class ColumnProfile:
         numbers = column.numbers
         is_number = ~np.isnan(numbers)
         self.add_numbers(numbers[is_number])
+        if column.has_commas and self.spelled is not None:
+            fields = column.counts(is_number).fields
+            self._spell({each.decode("utf-8", "replace") for each in fields if each is not None})
         if not is_number.all():
             self.add_fields(column.counts(~is_number, RANGE >> self.words.level))
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from discreet.records.encoding import number_of
 from discreet.records.profile import ColumnProfile
 from discreet.records.rounding import round_bounds
 from discreet.schema.columns import Categorical, Column, Label, Numeric, spells_no_usable_number, text_of
@@ -107,6 +108,8 @@ def _numbers(name: str, profile: ColumnProfile) -> tuple[str, str, Column | None
         )
     remarks = [] if profile.typed or not words else [f"{_share(words, profile.present)} are words, read as missing"]
     remarks += _about_extremes(profile)
+    if profile.whole and not words and profile.present >= ENOUGH and distinct.size >= MOSTLY * profile.present:
+        remarks.append("a different whole number in nearly each record: if it names records, ignore it")
     if distinct.is_exact and max(distinct.counts.values()) >= CONSTANT * profile.present:
         remarks.append(f"nearly constant: one number in {_share(max(distinct.counts.values()), profile.present)}")
     lower, upper = round_bounds(profile.low, profile.high)
@@ -184,13 +187,24 @@ def _categories(name: str, profile: ColumnProfile, remarks: list[str]) -> tuple[
 
 
 def labels_of(profile: ColumnProfile) -> list[Label]:
-    """The distinct values as labels, sorted; texts that no schema can list are left out."""
+    """The distinct values as labels, sorted; texts that no schema can list are left out.
+
+    Numbers with a decimal comma are listed as they are written: so they are compared with categories and classes.
+    """
+    if profile.spelled != set():
+        ordered = [*sorted(profile.spelled or (), key=_with_comma), *sorted(profile.words.counts)]
+        return [text for text in dict.fromkeys(map(text_of, ordered)) if text and not spells_no_usable_number(text)]
     texts = {text_of(text) for text in profile.words.counts} | {text_of(number) for number in profile.distinct.counts}
     listed = [text for text in texts if text and not spells_no_usable_number(text)]
     numbers = [number for number in sorted(profile.distinct.counts) if text_of(number) in listed]
     if profile.typed:
         return [int(number) if number.is_integer() else number for number in numbers]
     return [text_of(number) for number in numbers] if not profile.word_records else [*sorted(listed)]
+
+
+def _with_comma(text: str) -> tuple[float, str]:
+    """The number that a text stands for where numbers have a decimal comma, and the text."""
+    return number_of(text.replace(",", ".")), text
 
 
 def _spelled_alike(labels: list[Label]) -> tuple[Label, Label] | None:

@@ -25,6 +25,8 @@ MOST_SPELLINGS = 10_000
 """The most unlisted spellings of a column that are counted."""
 NONSENSE = 0.9
 """If more records than this have no class, or no value in a column that the schema allows for, something is wrong."""
+WORTH_SAYING = 0.01
+"""If more than this part of the records has no listed class, the report says so."""
 
 
 @dataclass
@@ -94,9 +96,14 @@ class ValueReport:
             return f"Training on this table would be nonsense: {'; '.join(self.problems)}."
         weak = [column.name for column in self.columns if column.useless > NONSENSE]
         clipped = [column.name for column in self.columns if column.clipped > column.records / 2]
-        if weak or clipped:
-            about = [f"{name!r} is useless" for name in weak] + [f"{name!r} is clipped" for name in clipped]
-            return f"Training makes sense, but for some columns: {', '.join(about)} in most records."
+        about = [f"{name!r} is useless in most records" for name in weak]
+        about += [f"{name!r} is clipped in most records" for name in clipped]
+        if self.target.useless > WORTH_SAYING:
+            about.append(
+                f"{_percent(self.target.useless)} of the records have no class of the schema, and are left out"
+            )
+        if about:
+            return f"Training makes sense, but: {'; '.join(about)}."
         return "Nothing speaks against training on this table with this schema."
 
 

@@ -30,7 +30,7 @@ from discreet.records.encoding import as_floats, label_codes
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Label, Numeric, text_of
 from discreet.service.settings import private_folder
-from discreet.sources import Source, as_records
+from discreet.sources import Source, as_declared, as_records
 
 CHUNK = 1 << 20
 
@@ -93,7 +93,7 @@ def write_snapshot(source: Source, schema: Schema, path: Path) -> dict[str, Any]
 
 
 def _blocks(source: Source, schema: Schema) -> Iterator[dict[str, NDArray[Any]]]:
-    return as_records(source).values(schema.all_names, schema.numeric_names)
+    return as_records(as_declared(source, schema)).values(schema.all_names, schema.numeric_names)
 
 
 class Tally:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from discreet.records import files
 from discreet.records.csv_columns import TextColumn, split_columns
 from discreet.records.csv_header import header, header_and_delimiter
-from discreet.records.csv_opening import read_lines
+from discreet.records.csv_opening import Told, read_lines
 from discreet.records.encoding import Cells, Codes
 from discreet.records.tables import open_labelled
 from discreet.records.values import Columns
@@ -28,6 +28,9 @@ class CsvSource:
     `dialect` says how it is written; default: what the schema says, with which it is read.
     """
 
+    told: Told | None = None
+    """Is told how many bytes of how many a pass has read; may be set at any time."""
+
     def __init__(self, path: str | Path, dialect: Dialect | None = None) -> None:
         self._path, self._dialect = Path(path), dialect
 
@@ -36,7 +39,9 @@ class CsvSource:
 
     def declared(self, dialect: Dialect) -> CsvSource:
         """This file in its own dialect, or in the given one if none was named when it was opened."""
-        return CsvSource(self._path, self._dialect or dialect)
+        source = CsvSource(self._path, self._dialect or dialect)
+        source.told = self.told
+        return source
 
     def check(self, schema: Schema) -> None:
         """Check the names of the columns; no record is looked at."""
@@ -71,7 +76,7 @@ class CsvSource:
         dialect = self._dialect or schema.dialect
         names, delimiter = header_and_delimiter(self._path, dialect)
         places = {name: names.index(name) for name in [*(each.column for each in cells), schema.target]}
-        for lines in read_lines(self._path, len(names), delimiter, dialect):
+        for lines in read_lines(self._path, len(names), delimiter, dialect, self.told):
             columns = split_columns(lines, set(places.values()), len(names), delimiter, dialect.decimal)
 
             def encode(each: Cells, columns: dict[int, TextColumn] = columns) -> Codes:

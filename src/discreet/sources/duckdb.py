@@ -26,8 +26,8 @@ from discreet.records.encoding import Cells
 from discreet.records.files import PARQUET_FILES
 from discreet.records.tables import check_names
 from discreet.records.values import Columns
-from discreet.schema import Schema
-from discreet.sources import Task, sql
+from discreet.schema import Dialect, Schema
+from discreet.sources import Source, Task, sql
 from discreet.sources.arrow_blocks import BATCH, BatchCounter
 from discreet.sources.coding import fold_rows
 from discreet.sources.csv import CsvSource
@@ -69,6 +69,10 @@ class DuckDBSource:
 
     def __repr__(self) -> str:
         return "DuckDBSource(values hidden)"
+
+    def declared(self, dialect: Dialect) -> Source:
+        """A CSV file in the given dialect; any other table as it is."""
+        return self._file.declared(dialect) if isinstance(self._file, CsvSource) else self
 
     def check(self, schema: Schema) -> None:
         """Check names and types of the columns; no value is looked at."""

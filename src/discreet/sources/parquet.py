@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -31,7 +32,7 @@ BUFFER = 1 << 16
 UNREAD = "a file cannot be read as Parquet; check that it is whole and free memory"
 
 Told = Callable[[int, int], None]
-"""Called with the number of row groups that are done, and their total. Both are the owner's, and exact."""
+"""Called with the number of records that are read, and their total. Both are the owner's, and exact."""
 
 
 class Part(NamedTuple):
@@ -43,6 +44,11 @@ class Part(NamedTuple):
     rows: int
     metadata: Any
     whole: int | None = None
+
+    @property
+    def records(self) -> int:
+        """How many records it has."""
+        return int(self.metadata.row_group(self.group).num_rows)
 
     def batches(self, rows: int, names: list[str], dictionaries: list[str], *, helped: bool) -> Iterator[Any]:
         """Its records, so many at a time."""
@@ -181,8 +187,9 @@ class _Reading:
         self._names = list(dict.fromkeys([*(each.column for each in cells), schema.target]))
         self._texts = [name for name in self._names if fields.is_text(name)]
         self._there = [name for name in self._names if name == schema.target or not fields.is_plain(name)]
-        self._done = 0
+        self._done, self._lock = 0, threading.Lock()
         self.parts = [part for path in paths for part in _parts(path, self._names, self._there)]
+        self._records = sum(part.records for part in self.parts)
         self._threads = max(min(processors(), len(self.parts)), 1)
 
     def counter(self) -> BatchCounter:
@@ -206,9 +213,10 @@ class _Reading:
                 check()
                 yield batch
                 del batch  # before the next one is read
-            self._done += 1
-            if self._told is not None:
-                self._told(self._done, len(self.parts))
+            with self._lock:
+                self._done += part.records
+                if self._told is not None:
+                    self._told(self._done, self._records)
 
     def _by_column(self, part: Part) -> Iterator[Any]:
         """The row group as one batch whose numbers are read when they are asked for; or as other batches, if it is too

@@ -136,7 +136,9 @@ def test_a_mutant_whose_splits_cost_nothing_is_caught(monkeypatch: Any) -> None:
 
 def test_a_mutant_whose_look_costs_nothing_is_caught(monkeypatch: Any) -> None:
     honest = module.look
-    monkeypatch.setattr(module, "look", lambda *arguments: honest(*arguments)._replace(rest=arguments[2].rest))
+    monkeypatch.setattr(
+        module, "look", lambda *arguments, **named: honest(*arguments, **named)._replace(rest=arguments[2].rest)
+    )
     given = given_schema("add-remove", 10**6)
     with pytest.raises(BudgetError):
         Auto(given, epsilon=1).fit(TABLE)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from discreet import Auto, Categorical, DecisionTree, Ledger, LinearSVM, NaiveBayes, Numeric, Schema, load
 from discreet.errors import DiscreetError, FileError, ParameterError
-from discreet.models.auto.look import MOST_SHARE
+from discreet.models.auto.look import MOST_SHARES
 from discreet.models.auto.pick import ENOUGH, FEW_COLUMNS, MANY_RECORDS, Pick, pick, recognised
 from discreet.models.loading import from_dict
 from discreet.models.saving import FILE, to_dict
@@ -178,7 +178,7 @@ def test_what_may_be_picked_is_planned_before_anything_is_paid(monkeypatch):
         Auto(WEAK.replace(records=None), epsilon=1).fit(X, y, ledger=ledger)
     assert not planned
     Auto(WEAK.replace(records=None), epsilon=1).fit(X, y)
-    least = Fraction(19, 20) * (1 - MOST_SHARE)
+    least = Fraction(19, 20) * (1 - MOST_SHARES)
     assert {("decision-tree", least), ("svm", least)} <= set(planned)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.passage import Spending
-from discreet.models.auto.look import MOST_SHARE, look
+from discreet.models.auto.look import MOST_SHARES, look
 from discreet.models.auto.pick import MANY_RECORDS, Pick, pick, recognised
 from discreet.models.classifier import Added, PrivateClassifier
 from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
@@ -76,7 +76,7 @@ class Auto(PrivateClassifier):
     ) -> Answers:
         def rehearse(rest: Epsilon) -> None:
             """Let all that may be picked plan, after a look: an ε that is too small for one of them is refused here."""
-            rest = rest * (1 - MOST_SHARE)
+            rest = rest * (1 - MOST_SHARES)
             picks = [pick(schema, rest, records, weighted=weighted) for records in (1, MANY_RECORDS, MOST_RECORDS)]
             for picked in {each.model: each for each in picks}.values():
                 picked.made(schema, rest, self.class_weight)._rehearse(schema, rest)
@@ -85,7 +85,10 @@ class Auto(PrivateClassifier):
         known = RecordCount(schema.records or 1, epsilon)
         if epsilon != math.inf:
             known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
-            known = look(source, schema, known, rehearse, ledger, rng, purpose)
+            least = known.rest * (1 - MOST_SHARES)  # what is a linear model at this ε is one at a larger ε, too
+            foreseen = pick(schema, least, known.records, weighted=weighted).model
+            hides = foreseen == "svm"  # the leaves of a tree show the classes anyway
+            known = look(source, schema, known, rehearse, ledger, rng, purpose, classes=hides)
         picked = pick(schema, known.rest, known.records, weighted=weighted)
         self._picking = picked
         model = picked.made(schema, known.rest, self.class_weight)
