@@ -7,6 +7,7 @@
 # make test-service   accounts, service, client and pages (in a browser, if there is one), in an environment of its own
 # make docs   the site, offline, in docs/_build/html: every warning is an error, every link is checked
 # make test-engines   training in databases and clusters, which are started here, and compiled counting: an environment of its own
+# make release-check   all of it, before a release: check, test, docs, and the sessions of noxfile.py; says what it did
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -20,7 +21,7 @@ LONG := tests/test_site.py tests/research tests/suites/test_memory.py tests/advi
 
 SITE := docs/_build/html
 
-.PHONY: demo docs test test-long test-fast coverage test-flower test-engines test-service service-demo check bench clean
+.PHONY: demo docs test test-long test-fast coverage test-flower test-engines test-service service-demo check bench release-check clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -98,9 +99,25 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+RELEASE := .venv-release
+STEPS := check test test-long test-service test-engines docs
+
+release-check: $(RELEASE)/.ready
+	@for step in $(STEPS); do echo "release-check: make $$step"; $(MAKE) $$step || { echo "release-check: make $$step failed"; exit 1; }; done
+	$(RELEASE)/bin/nox
+	@echo "release-check: discreet $$(PYTHONPATH=src $(PYTHON) -c 'import discreet; print(discreet.__version__)') passed:"
+	@for step in $(STEPS); do echo "  make $$step"; done
+	@$(RELEASE)/bin/nox --list | sed -n 's/^\* \([^ ]*\).*/  nox -s "\1"/p'
+
+$(RELEASE)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(RELEASE)/bin/python -m pip install --quiet nox uv
+	touch $(RELEASE)/.ready
+
 bench: $(READY)
 	$(BIN)/python benchmarks/accuracy.py --rivals
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf $(VENV) $(DOCS) docs/_build docs/_made $(FLOWER) $(ENGINES) $(SERVICE) $(SERVING) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage discreet-demo
+	rm -rf $(VENV) $(DOCS) $(RELEASE) .nox dist docs/_build docs/_made $(FLOWER) $(ENGINES) $(SERVICE) $(SERVING) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage discreet-demo

@@ -1,8 +1,9 @@
 """Where discreet was tried: `nox` runs all sessions, `nox --list` shows them, `nox -s wheel` runs one.
 
 Sessions build environments of their own with uv. `tests` is the matrix of Python versions with today's packages,
-`lowest` has the lowest versions that pyproject.toml allows, `extra` has each extra alone, `wheel` looks at what is
-released, `flower` has Flower's own environment.
+`lowest` has the lowest versions that pyproject.toml allows, `extra` has each extra alone, and none, and all that go
+together; `wheel` looks at what is released, `flower` has Flower's own environment. `constraints` is not run with the
+others: it writes constraints.txt, the versions of today.
 """
 
 from __future__ import annotations
@@ -18,7 +19,20 @@ nox.options.default_venv_backend = "uv"
 nox.options.sessions = ["tests", "lowest", "extra", "wheel", "flower"]
 
 PYTHONS = ["3.11", "3.12", "3.13"]
-EXTRAS = ["parquet", "duckdb", "plot", "federated", "accounts", "client", "service", "postgres", "fast", "excel"]
+EXTRAS = [
+    "none",
+    "parquet",
+    "duckdb",
+    "plot",
+    "excel",
+    "federated",
+    "accounts",
+    "client",
+    "service",
+    "postgres",
+    "fast",
+]
+TOGETHER = "all,service,postgres,fast"
 MOST_WHEEL = 3_000_000
 """Bytes. Most of it is what the papers and `advise` need."""
 MOST_IMPORT = 0.1
@@ -45,11 +59,28 @@ def lowest(session: nox.Session) -> None:
 
 
 @nox.session(python="3.11")
-@nox.parametrize("name", EXTRAS)
+@nox.parametrize("name", [*EXTRAS, TOGETHER])
 def extra(session: nox.Session, name: str) -> None:
     """One extra alone: it resolves, what it is for works, and what others are for names them."""
-    session.install(f".[{name}]")
+    session.install("." if name == "none" else f".[{name}]")
     session.run("python", "tests/support/extras.py", name)
+
+
+@nox.session(python="3.11")
+def constraints(session: nox.Session) -> None:
+    """Write constraints.txt: names and versions of all that is installed with the extras that go together."""
+    command = [
+        "uv",
+        "pip",
+        "compile",
+        "pyproject.toml",
+        "--no-header",
+        "--no-annotate",
+        "--no-emit-index-url",
+        "--quiet",
+    ]
+    chosen = [word for name in TOGETHER.split(",") for word in ("--extra", name)]
+    session.run(*command, *chosen, "--upgrade", "--universal", "--output-file", "constraints.txt", external=True)
 
 
 @nox.session(python="3.11")

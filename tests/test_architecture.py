@@ -306,8 +306,12 @@ def test_public_names_need_no_second_import(name):
     assert run(f"import discreet; print(discreet.{name} is not None)") == ["True"]
 
 
-def test_the_version_is_that_of_the_project():
-    assert PROJECT["project"]["version"] == discreet.__version__
+def test_the_version_is_written_once():
+    """The package says it; the build reads it there, and what cannot read it agrees."""
+    assert "version" in PROJECT["project"]["dynamic"]
+    assert PROJECT["tool"]["hatch"]["version"] == {"path": "src/discreet/__init__.py"}
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (.*)$", changes, re.MULTILINE)[0] == discreet.__version__
     assert f"version: {discreet.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.sources.postgres import PostgresSource
     from discreet.sources.spark import SparkSource
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Adjacency",
     "Auto",

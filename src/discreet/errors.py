@@ -6,7 +6,8 @@ DiscreetError
 ├── ParameterError (ValueError)    a constructor or command-line value is out of range
 ├── FileError (ValueError)         a file cannot be read, is newer than this version, or was altered
 ├── BudgetError (RuntimeError)     the ledger does not allow the release
-└── MissingExtra (ImportError)     an optional package is not installed
+├── MissingExtra (ImportError)     an optional package is not installed
+└── UntestedVersion (ImportError)  a package that the guarantee rests on has a version that was never tested
 
 Messages say what was got, what is allowed and what to do. They may quote public things (a column name, a parameter, a
 file name) but never a value of the data: whether and what this package raises does not depend on any record.
@@ -52,3 +53,13 @@ class MissingExtra(DiscreetError, ImportError):  # noqa: N818 - names what is mi
 
     def __init__(self, extra: str) -> None:
         super().__init__(f"this needs an optional package: pip install 'discreet[{extra}]'")
+
+
+class UntestedVersion(DiscreetError, ImportError):  # noqa: N818 - names what was found
+    """A package that the guarantee rests on has an untested version, or draws noise of another law."""
+
+    def __init__(self, package: str, version: str, oldest: str, beyond: str) -> None:
+        super().__init__(
+            f"{package} {version or 'of unknown version'} was not tested with this version of discreet, whose "
+            f"guarantee rests on it; pip install '{package}>={oldest},<{beyond}', or upgrade discreet"
+        )

@@ -47,7 +47,7 @@ ODD = [
     Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), Decimal("1e999999"), Decimal("2.5"), Fraction(1, 3),
     Fraction(10**400), b"1", bytearray(b"a"), 1j, np.complex64(1), [], [1, 2], (), (1, [2]), {}, {"a": 1}, {1},
     pd.NA, pd.NaT, pd.Timestamp("2020-01-01"), pd.Timedelta(1, "s"), datetime.date(2020, 1, 1), range(3),
-    np.datetime64("NaT"), np.timedelta64(3, "s"), np.timedelta64("NaT"), np.float32(0.1), np.float16(2.5),
+    np.datetime64("NaT", "s"), np.timedelta64(3, "s"), np.timedelta64("NaT", "s"), np.float32(0.1), np.float16(2.5),
     np.longdouble(1), np.int8(1), np.uint64(2**64 - 1), np.bool_(True), True, False, np.str_("a"), "", "   ", "a",
     " a ", "A", "1", "1.0", "٣", "Ⅷ", "½", "1_0", "0x10", "nan", "inf", "-Infinity", "1e999", "\ud800", "\x00",
     "a" * 10_000, "9" * 10_000, "\u00a01", np.array([1.0]), np.array([1, 2]), np.array([]), object(), Awkward(),

@@ -1,14 +1,17 @@
 """Every picture of every model can be printed: no text is cut, and none lies on another; measured from their boxes."""
 
+import sys
+
 import pytest
 
 from discreet import datasets
 from discreet.advice import advisor, meaning_picture
 from discreet.advice import picture as advice_picture
 from discreet.cli.federated_simulate import draw as draw_federated
-from discreet.errors import DataError
+from discreet.errors import DataError, MissingExtra
 from discreet.models import MODELS
 from discreet.models.bees.bee_rules import BeeRules
+from discreet.pictures import labels
 from discreet.research.comparison import Grid, difference_picture, engine, noise_picture, picture, spread_picture
 from discreet.research.comparison.grid import MAJORITY
 from discreet.research.comparison.summary import Cell
@@ -39,6 +42,17 @@ def fitted(kind, epsilon, name):
 @pytest.mark.parametrize(("kind", "epsilon"), QUICK)
 def test_pictures_of_iris_can_be_printed(kind, epsilon):
     assert troubles(fitted(kind, epsilon, "iris").plot()) == []
+
+
+@pytest.mark.parametrize(("kind", "epsilon"), QUICK)
+def test_without_matplotlib_a_picture_names_the_extra(monkeypatch, kind, epsilon):
+    """None of its modules can be imported, and nothing that was measured with it before is remembered."""
+    model = fitted(kind, epsilon, "iris")
+    labels._width.cache_clear()
+    for name in ["matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtra, match=r"discreet\[plot\]"):
+        model.plot()
 
 
 @pytest.mark.slow

@@ -89,6 +89,8 @@ class ProcessWorker:
     """Runs a target in a process group of its own, by `runner.py` and pipes."""
 
     def __init__(self, target: Target, schema: dict[str, Any] | None) -> None:
+        if os.name != "posix":
+            raise ParameterError("a target that is audited runs in a group of processes; audit it on Linux or macOS")
         requests, self._requests = os.pipe()
         self._answers, answers = os.pipe()
         python = target.python or sys.executable

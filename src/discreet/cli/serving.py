@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from discreet.errors import MissingExtra
+from discreet.errors import FileError, MissingExtra
 
 LEAST_MEMORY = 0.5
 """GiB: with less, engines cannot start their threads, whose address space counts in full."""
@@ -41,7 +42,9 @@ DEFAULT_SLOT = 10.0
 
 
 def settings_of(folder: Path, database: str | None, **others: Any) -> Any:
-    """The settings; MissingExtra if the packages of the service are not installed."""
+    """The settings; MissingExtra if the packages of the service are not installed, FileError on Windows."""
+    if os.name != "posix":
+        raise FileError("the service ends jobs by signals to groups of processes; run it on Linux or macOS")
     for package in ("sqlalchemy", "alembic", "pydantic", "pyarrow", "fastapi", "uvicorn"):
         if find_spec(package) is None:
             raise MissingExtra("service")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError, ParameterError
 from discreet.privacy.ledger import Ledger
+from discreet.privacy.opendp_sampler import check_opendp
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.receipt import Charge, Receipt
 from discreet.privacy.steps import AnyStep, Apart, Lot, Step
@@ -203,6 +204,8 @@ def pay(
         if type(step) not in (Step, Lot, Apart):
             raise ParameterError(f"{type(step).__name__} is not a step of a release; need a Step, a Lot or an Apart")
         step.check(schema)
+    if not rng.seeded:
+        check_opendp()
     charges = tuple(charge for step in steps for charge in step.charges(schema))
     ledger.charge(purpose, charges, schema.adjacency, once=once)
     receipt = Receipt(schema.adjacency, charges, rng.seeded, schema.hash)

@@ -28,8 +28,10 @@ def class_colours(number: int) -> list[Any]:
 
 def ink_on(colour: Any) -> str:
     """Black or white, whichever can be read on this colour."""
-    from matplotlib.colors import to_rgb
-
+    try:
+        from matplotlib.colors import to_rgb
+    except ImportError:
+        raise MissingExtra("plot") from None
     return "black" if sum(a * b for a, b in zip(to_rgb(colour), (0.299, 0.587, 0.114), strict=True)) >= 0.5 else "white"
 
 

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from discreet.errors import MissingExtra
+
 LONGEST = 200
 """A text with more letters than this is shortened in its middle: it would fill the picture. Nothing else is cut."""
 LINE = 1.25
@@ -67,8 +69,11 @@ def width_of(text: str, size: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _width(line: str, size: float) -> float:
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
+    try:
+        from matplotlib.font_manager import FontProperties
+        from matplotlib.textpath import text_to_path
+    except ImportError:
+        raise MissingExtra("plot") from None
 
     width, _, _ = text_to_path.get_text_width_height_descent(line, FontProperties(size=size), ismath=False)
     return float(width) / POINTS

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.privacy.exponential_coins import toss
 from discreet.privacy.negative_binomial import sampler
+from discreet.privacy.opendp_sampler import opendp_laplace
 
 
 class Randomness(Protocol):
@@ -61,12 +62,7 @@ class SecureRandomness:
 
     def discrete_laplace(self, scale: float, shape: tuple[int, ...]) -> NDArray[np.int64]:
         """Exact draws by OpenDP (Canonne, Kamath and Steinke 2020); no floating point touches the law."""
-        from opendp import domains, measurements, metrics, mod  # not its prelude, which loads polars where it is there
-
-        mod.enable_features("contrib")
-        space = domains.vector_domain(domains.atom_domain(T="i64")), metrics.l1_distance(T="i64")
-        draws = measurements.make_laplace(*space, scale=scale)([0] * math.prod(shape))
-        return np.array(draws, dtype=np.int64).reshape(shape)
+        return opendp_laplace(scale, math.prod(shape)).reshape(shape)
 
     def polya(self, scale: float, parties: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
         """Exact draws: the difference of two negative binomial variables."""

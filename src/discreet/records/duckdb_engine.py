@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.errors import MissingExtra
+from discreet.records.tested_versions import check_version
 
 OLDEST_DUCKDB = 2
 """Older major versions cannot read a Parquet file in which one text is not UTF-8."""
 
 
 def duckdb_module() -> Any:
-    """The package duckdb, or None where it is not installed; MissingExtra if it is too old."""
+    """The package duckdb, or None where it is not installed; MissingExtra if it is too old, UntestedVersion if new."""
     try:
         import duckdb
     except ImportError:
         return None
     if int(duckdb.__version__.partition(".")[0]) < OLDEST_DUCKDB:
         raise MissingExtra("duckdb")
+    check_version("duckdb", duckdb.__version__)
     return duckdb
 
 

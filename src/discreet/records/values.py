@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.records.encoding import UNREADABLE, plain_list
+from discreet.records.tested_versions import check_version
 
 Array = NDArray[Any]
 Columns = dict[str, Array]
@@ -122,7 +123,9 @@ def as_series(values: Any) -> nw.Series[Any] | None:
 
 
 def series_values(series: nw.Series[Any]) -> Values:
-    """The column of a data frame."""
+    """The column of a data frame; UntestedVersion if its library has a version that reads values in unknown ways."""
+    library = series.implementation.to_native_namespace()
+    check_version(library.__name__, library.__version__)
     kind = None if _holds_objects(series) else series.dtype
     numeric = kind is not None and (kind.is_numeric() or kind == nw.Boolean)
     return Values(len(series), kind is not None and kind.is_temporal(), functools.partial(_read, series), bool(numeric))
