@@ -112,6 +112,11 @@ def beside(settings: Any) -> Iterator[None]:
             process.wait()
 
 
+KEEP_ALIVE = 75
+"""Seconds for which an idle connection stays open: longer than clients keep theirs, so that none is closed while a
+request is on its way."""
+
+
 def run_web(settings: Any, host: str, port: int) -> None:
     """Run the web process until it is stopped."""
     import uvicorn
@@ -120,7 +125,15 @@ def run_web(settings: Any, host: str, port: int) -> None:
 
     web = create_app(settings)
     try:
-        uvicorn.run(web, host=host, port=port, access_log=False, log_level="warning", server_header=False)
+        uvicorn.run(
+            web,
+            host=host,
+            port=port,
+            access_log=False,
+            log_level="warning",
+            server_header=False,
+            timeout_keep_alive=KEEP_ALIVE,
+        )
     except SystemExit as ended:
         if ended.code:
             raise ParameterError(f"cannot listen at {host}:{port}; choose another --port") from None
