@@ -404,7 +404,11 @@ def test_columns_of_new_records(header, words, here):
     ("option", "value", "words"),
     [
         ("--model", "forest", ["forest", "naive-bayes"]),
-        ("--with", "bins=8", ["'bins=8'", "auto has no parameters", "name a model", "--model decision-tree"]),
+        (
+            "--with",
+            "bins=8",
+            ["'bins=8'", "auto has no parameters but --class-weight", "name a model", "--model decision-tree"],
+        ),
         ("--adjacency", "swap", ["swap", "replace-one"]),
         ("--seed", "x", ["--seed"]),
         ("--limit", "2", ["--ledger"]),
@@ -427,7 +431,7 @@ def test_options(option, value, words, here):
 )
 def test_parameters_of_a_model(setting, words, here):
     refused(train("--model", "naive-bayes", "--with", setting, status=2), *words)
-    refused(train("--model", "auto", "--with", setting, status=2), setting, "auto has no parameters")
+    refused(train("--model", "auto", "--with", setting, status=2), setting, "auto has no parameters but --class-weight")
 
 
 def test_files_that_cannot_be_read(here):

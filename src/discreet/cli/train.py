@@ -190,9 +190,10 @@ def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -
 
     if name not in MODELS:
         raise ParameterError(f"--model={name!r}; need one of: {', '.join(MODELS)}")
-    if settings and not parameters_of(MODELS[name]):
+    if settings and not set(parameters_of(MODELS[name])) - {"class_weight"}:
         raise ParameterError(
-            f"--with {settings[0]!r}: {name} has no parameters; name a model that has, such as --model decision-tree"
+            f"--with {settings[0]!r}: {name} has no parameters but --class-weight; name a model that has, such as "
+            "--model decision-tree"
         )
     estimator = MODELS[name](given.get("schema", "from-data"))
     try:
