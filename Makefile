@@ -1,6 +1,6 @@
 # make demo   trains, explains and plots on built-in data      make check  style, types, imports
 # make test   the tests of the library and the commands         make bench  benchmarks (needs DISCREET_DATA)
-# make test-long   tests that take minutes: papers, comparison, reproduction, memory of large tables, advice on data left out
+# make test-long   tests that take minutes: papers, comparison, reproduction, audits, pictures, pages of the site, memory of large tables
 # make coverage   lines and branches of the fast tests: what no test runs
 # make test-flower   federated training carried by Flower, in an environment of its own
 # make service-demo   a service with public data, on which the whole story runs by itself: look at it in a browser
@@ -17,7 +17,8 @@ ENGINES := .venv-engines
 SERVICE := .venv-service
 SERVING := .venv-serving
 DOCS := .venv-docs
-LONG := tests/test_site.py tests/research tests/suites/test_memory.py tests/advice/test_left_out.py
+LONG := tests/test_site.py tests/research tests/audit tests/cli/test_audit.py tests/cli/test_interruptions.py tests/suites/test_pictures.py \
+	tests/suites/test_memory.py tests/advice/test_left_out.py
 
 SITE := docs/_build/html
 
