@@ -102,6 +102,8 @@ def main() -> None:
             continue
         result = run(name, recipe, options.minutes)
         print(name, result.get("verdict", result.get("error")), flush=True)
+        if "error" in result:
+            continue  # what could not be audited says nothing
         RESULTS.write_text(json.dumps({**kept(), name: result}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     import audits_page
 

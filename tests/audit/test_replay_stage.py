@@ -42,7 +42,7 @@ def test_what_enters_our_noise_is_seen() -> None:
 
 
 def test_too_little_noise_is_caught() -> None:
-    report = audit(weak_noise, 1.0, schema=DEFAULT, stages=[Replay()], most_runs=20_000, seed=1)
+    report = audit(weak_noise, 1.0, schema=DEFAULT, stages=[Replay()], most_runs=4000, seed=1)
     assert report.refuted
     assert "by its law the noise allows 10" in report.findings[0].event
 
@@ -71,7 +71,7 @@ def dealt(X: Any, y: Any) -> list[float]:
 
 
 def test_an_order_that_shows_is_caught() -> None:
-    report = audit(dealt, 1.0, schema=DEFAULT, stages=[Replay()], within=True, most_runs=20_000, seed=1)
+    report = audit(dealt, 1.0, schema=DEFAULT, stages=[Replay()], within=True, most_runs=8000, seed=1)
     assert report.refuted
     assert report.epsilon > 1.2
 
