@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
 import math
 import time
 from collections.abc import Callable
@@ -21,11 +22,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
+import discreet.audit
 from discreet.audit import audit
 from discreet.privacy.randomness import as_rng
 
 RESULTS = Path(__file__).parent / "results" / "audit_calibration.csv"
-CONFIDENCE, RUNS = 0.9, 6000
+CONFIDENCE, RUNS = 0.9, 3000
 
 Mechanism = Callable[[Any, Any], Any]
 
@@ -112,16 +114,33 @@ def main() -> None:
 
 def write(audits: dict[str, int], alarms: dict[str, int], largest: dict[str, float]) -> None:
     """The results so far."""
-    heads = ["mechanism", "audits", "confidence", "runs per audit", "alarms", "alarms allowed", "largest bound / loss"]
+    heads = [
+        "code",
+        "mechanism",
+        "audits",
+        "confidence",
+        "runs per audit",
+        "alarms",
+        "alarms allowed",
+        "largest bound / loss",
+    ]
     with RESULTS.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(heads)
         for name, count in audits.items():
-            row = [name, count, CONFIDENCE, RUNS, alarms[name], allowed(count), f"{largest[name]:.3f}"]
+            row = [code(), name, count, CONFIDENCE, RUNS, alarms[name], allowed(count), f"{largest[name]:.3f}"]
             writer.writerow(row)
         total = sum(audits.values())
         most = max(largest.values())
-        writer.writerow(["all", total, CONFIDENCE, RUNS, sum(alarms.values()), allowed(total), f"{most:.3f}"])
+        writer.writerow([code(), "all", total, CONFIDENCE, RUNS, sum(alarms.values()), allowed(total), f"{most:.3f}"])
+
+
+def code() -> str:
+    """A hash of the auditor's source, so that a reader can tell which code was tried."""
+    whole = hashlib.sha256()
+    for path in sorted(Path(discreet.audit.__file__).parent.rglob("*.py")):
+        whole.update(path.read_bytes())
+    return whole.hexdigest()[:12]
 
 
 def allowed(audits: int) -> int:

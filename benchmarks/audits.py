@@ -62,7 +62,8 @@ def run(name: str, recipe: dict[str, Any], minutes: float) -> dict[str, Any]:
         path = Path(folder) / f"{name}.json"
         path.write_text(json.dumps(recipe), encoding="utf-8")
         command = [sys.executable, "-m", "discreet.cli", "audit", str(path), "--minutes", str(minutes), "--json"]
-        command += [] if name.startswith("mutant") else ["--within"]  # refusing NaN is what such libraries document
+        # Libraries document that they refuse NaN; ours must refuse nothing.
+        command += ["--strict", "--first"] if name.startswith("mutant") else ["--within"]
         if recipe["about"]["environment"] != "ours":
             command += ["--python", str(environments.create(recipe["about"]["environment"]))]
         found = os.pathsep.join([str(HERE / "lies"), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
@@ -101,6 +102,8 @@ def main() -> None:
             continue
         result = run(name, recipe, options.minutes)
         print(name, result.get("verdict", result.get("error")), flush=True)
+        if "error" in result:
+            continue  # what could not be audited says nothing
         RESULTS.write_text(json.dumps({**kept(), name: result}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     import audits_page
 

@@ -10,7 +10,9 @@ HEAD = """\
 
 Every line is one run of `discreet audit` on a recipe: the target, its parameters, the exact claim and the adjacency. No
 pair of neighbours and no event was picked by hand. A bound holds with confidence 0.999 for all that one audit found.
-*Nothing found* is never *private*: it says what an attack of that length did not find.
+*Nothing found* is never *private*: it says what an attack of that length did not find. Times are those of a busy
+machine: other work ran on its two cores. That a target refuses a table (an empty one, say) is no finding here; mutants
+of ours are audited with `--strict`, as our models must refuse no record.
 
 The libraries below are good software whose authors document their assumptions; where an assumption is documented, it is
 listed as a limit, and the recipe keeps to it. A finding says that the stated ε does not hold as stated, for the version
@@ -48,7 +50,8 @@ def page(recipes: dict[str, dict[str, Any]], results: dict[str, Any]) -> str:
         table = _mutants if title.startswith("Mutants") else _lies
         parts.append(f"## {title}\n\n{WORDS[title]}{table(done, recipes, results)}")
         if len(done) < len(names):
-            parts.append(f"Not audited yet: {', '.join(sorted(set(names) - set(done)))}.\n")
+            left = ", ".join(sorted(set(names) - set(done)))
+            parts.append(f"No result is kept of these, so nothing is said about them here: {left}.\n")
     return "\n".join(parts)
 
 
@@ -81,7 +84,7 @@ def _paragraph(name: str, about: dict[str, Any], result: dict[str, Any]) -> str:
         loss = "" if finding["stage"] == "ledger" else f", ε ≥ {_floored(finding['epsilon'])}"
         lines.append(f"- Found by *{finding['stage']}*{loss}: {finding['event']}{where}.")
     if not shown:
-        lines.append(f"- {_found(result)}.")
+        lines.append(f"- {_found(result)[0].upper()}{_found(result)[1:]}.")
     return "\n".join(lines) + "\n"
 
 
@@ -117,7 +120,7 @@ def _found(result: dict[str, Any]) -> str:
     if "error" in result:
         return f"not audited: {result['error']}"
     if not result["refuted"]:
-        return f"nothing in {result['runs']} runs"
+        return f"tried with {result['runs']} runs, nothing found"
     if "more than one fit" in result["verdict"]:
         return "the account forgets"
     how = ", by refusing a table" if "by refusing" in result["verdict"] else ""

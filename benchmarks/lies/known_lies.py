@@ -27,10 +27,12 @@ class GaussianNBWithPublicRecords:
     def fit(self, X: Any, y: Any) -> GaussianNBWithPublicRecords:
         """Fit on the public records and these."""
         import numpy as np
+        from diffprivlib import BudgetAccountant
         from diffprivlib.models import GaussianNB
 
         public = np.full((20, X.shape[1]), self.lower)
-        model = GaussianNB(epsilon=self.epsilon, bounds=(self.lower, self.upper))
+        own = BudgetAccountant()  # the account of the process would grow with every run
+        model = GaussianNB(epsilon=self.epsilon, bounds=(self.lower, self.upper), accountant=own)
         self.model_ = model.fit(np.vstack([public, X]), np.concatenate([np.repeat([0, 1], 10), y]))
         return self
 

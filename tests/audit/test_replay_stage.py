@@ -9,10 +9,11 @@ import pytest
 
 from discreet import Categorical, NaiveBayes, OneRule, Schema
 from discreet.audit import audit
-from discreet.audit.inside.samplers import compare, replay_pair
+from discreet.audit.inside.samplers import choices, compare, replay_pair
 from discreet.audit.replay import Replay
 from discreet.audit.runner import Target, as_arguments
 from discreet.audit.tables import DEFAULT, bases
+from discreet.privacy.randomness import as_rng
 from support.mutants import Mutant
 
 PLAIN = Schema([Categorical("a", ["u", "v"], unlisted=False)], "label", ["x", "y"], records=40)
@@ -41,7 +42,7 @@ def test_what_enters_our_noise_is_seen() -> None:
 
 
 def test_too_little_noise_is_caught() -> None:
-    report = audit(weak_noise, 1.0, schema=DEFAULT, stages=[Replay()], most_runs=20_000, seed=1)
+    report = audit(weak_noise, 1.0, schema=DEFAULT, stages=[Replay()], most_runs=4000, seed=1)
     assert report.refuted
     assert "by its law the noise allows 10" in report.findings[0].event
 
@@ -52,6 +53,27 @@ def test_a_mutant_of_ours_is_caught() -> None:
     report = audit(make, 1.0, schema=PLAIN, form="records", stages=[Replay()], within=True, most_runs=1500, seed=1)
     assert report.refuted
     assert report.findings[0].stage == "replay"
+
+
+def test_the_law_of_choices_is_that_of_the_sampler() -> None:
+    rng, scores = as_rng(3), np.array([3, 1, 2, 3])
+    drawn = [rng.noisy_max(scores, 1.5) for _ in range(4000)]
+    seen = np.bincount(drawn, minlength=4) / len(drawn)
+    assert choices(scores, 1.5) == pytest.approx(seen, abs=0.03)
+    assert choices(scores, 1.5).sum() == pytest.approx(1.0)
+    assert choices(np.zeros(50), 1.0) is None
+
+
+def dealt(X: Any, y: Any) -> list[float]:
+    """Records are dealt to four parts by their place, each part at all of epsilon: one record more moves others."""
+    parts = np.arange(len(y)) // max(1e-9, len(y) / 4)
+    return [float(np.random.laplace(np.sum(y[parts == each] == 1), 1.0)) for each in range(4)]
+
+
+def test_an_order_that_shows_is_caught() -> None:
+    report = audit(dealt, 1.0, schema=DEFAULT, stages=[Replay()], within=True, most_runs=8000, seed=1)
+    assert report.refuted
+    assert report.epsilon > 1.2
 
 
 def test_noise_that_is_not_published_is_no_evidence() -> None:

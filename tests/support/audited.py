@@ -127,3 +127,10 @@ class NoFit:
 
 if __name__ == "__main__":
     sys.exit("a module of targets")
+
+
+class Shared:
+    """Something that outlives the runs of a target, such as an account."""
+
+    def __init__(self):
+        self.spent = []

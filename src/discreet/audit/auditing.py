@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.audit.accounts import Ledger
 from discreet.audit.canaries import Canaries
+from discreet.audit.findings import StageResult
 from discreet.audit.low_bits import LowBits
 from discreet.audit.replay import Replay
 from discreet.audit.report import Report
@@ -38,6 +39,8 @@ def audit(
     minutes: float = 5.0,
     confidence: float = 0.999,
     within: bool = False,
+    strict: bool = False,
+    first: bool = False,
     most_runs: int | None = None,
     stages: Sequence[Stage] | None = None,
     megabytes: int | None = None,
@@ -66,6 +69,9 @@ def audit(
     python : the interpreter of another environment.
     minutes, most_runs : when to stop.
     within : only try values within the schema.
+    strict : count it as a refutation if the target raises on one of two neighbours; else that is a remark, as targets
+        document which tables they refuse.
+    first : stop after the first stage that refutes the claim.
     megabytes : the most memory that a process of the target may take.
     patience : seconds without an answer after which a run is given up; that is no evidence.
     seed : makes the search repeatable, not the target.
@@ -87,10 +93,20 @@ def audit(
     stated = Claim(float(epsilon), float((recipe.delta if delta is None else delta) or 0.0))
     neighbours = Adjacency(_checked(adjacency or recipe.adjacency or "add-remove"))
     settings: dict[str, Any] = {"confidence": confidence, "within": within, "most_runs": most_runs, "seed": seed}
-    settings |= {"seconds": 60 * minutes, "patience": patience, "stages": max(1, len(chosen)), "told": told}
+    settings |= {
+        "strict": strict,
+        "seconds": 60 * minutes,
+        "patience": patience,
+        "stages": max(1, len(chosen)),
+        "told": told,
+    }
     with Session(recipe.target, stated, neighbours, schema or recipe.schema, **settings) as session:
         session.check()
-        results = [stage.run(session) for stage in chosen]
+        results: list[StageResult] = []
+        for stage in chosen:
+            results.append(stage.run(session))
+            if first and any(finding.about == "fit" for finding in results[-1].findings):
+                break
         named = dict(recipe.target.parameters)
         return Report(
             recipe.target.name,

@@ -44,6 +44,18 @@ def loss(more: int, runs: int, less: int, other_runs: int, risk: float, delta: f
     return max(0.0, float(losses(more, runs, less, other_runs, risk, delta)))
 
 
+def runs_to_show(wanted: float, rates: tuple[float, float], risk: float, delta: float = 0.0) -> int:
+    """The number of runs per table after which an event with these rates is likely to show a loss of `wanted`."""
+    runs = 64
+    while runs < 10**6:
+        more = math.floor(rates[0] * runs - math.sqrt(rates[0] * (1 - rates[0]) * runs))
+        less = math.ceil(rates[1] * runs + math.sqrt(rates[1] * (1 - rates[1]) * runs))
+        if loss(max(0, more), runs, min(runs, less), runs, risk, delta) > wanted:
+            break
+        runs = math.ceil(runs * 1.3)
+    return runs
+
+
 def enough_runs(epsilon: float, risk: float, delta: float = 0.0) -> int:
     """The number of runs per table that refutes ε if the event is always seen on one table and never on the other."""
     runs = 8

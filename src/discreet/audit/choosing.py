@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.events import Both, Event, Flags, Scored, Single, cells
-from discreet.audit.runs import Runs
+from discreet.audit.runs import Runs, is_feature
 
 Matrix = NDArray[np.float64]
 Sides = tuple[Matrix, Matrix]
@@ -28,8 +28,10 @@ THRESHOLDS, COMMON = 24, 8
 """Candidates per number: quantiles as thresholds, and the most frequent values."""
 COLUMNS = 150
 """Numbers that are looked at closely: those that differ most between the tables."""
-JOINED, PER_COLUMN = 48, 4
-"""Single events that are tried two at once, and how many of them are about the same number."""
+JOINED, FEATURES = 40, 60
+"""Numbers of which events are tried two at once, and features that are looked at: those that differ most."""
+JOINED_AT = (0.1, 0.25, 0.5, 0.75, 0.9)
+"""Shares of the runs at which a number is cut to try two events at once; its most frequent values are tried too."""
 RANKED = 80
 """Events of each kind that one half of the runs proposes to the other."""
 SCORED, BINS, ENOUGH = 40, 12, 100
@@ -68,7 +70,7 @@ def choose(first: Runs, second: Runs, delta: float) -> Choice | None:
     """The event that promises most; None if the runs show no number that varies."""
     if min(len(first), len(second)) < 4:
         return None
-    names = list(dict.fromkeys((*first.names, *second.names)))
+    names = [*dict.fromkeys((*first.names, *second.names)), *_features(first, second)]
     one, other = first.under(names), second.under(names)
     varying = _varying(one, other)
     if not varying.any():
@@ -77,13 +79,23 @@ def choose(first: Runs, second: Runs, delta: float) -> Choice | None:
     halves = [np.array_split(side[:, varying], 2) for side in (one, other)]
     proposing, ranking = (halves[0][0], halves[1][0]), (halves[0][1], halves[1][1])
     simple, order = _singles(names, *proposing, delta)
-    events: list[Event] = [*simple[:RANKED], *_joined(simple, names, *proposing, delta)]
+    events: list[Event] = [*simple[:RANKED], *_joined(order[:JOINED], names, *proposing, delta)]
     best = _best(events, names, *ranking, delta)
     if min(len(first), len(second)) >= ENOUGH:
         score = _best_score([names[place] for place in order[:SCORED]], names, proposing, ranking, delta)
         if best is None or best.estimate < SIMPLE * score.estimate:
             return score
     return best
+
+
+def _features(first: Runs, second: Runs) -> list[str]:
+    """The features that some runs have and others have not, in quotes: those that differ most between the tables."""
+    shares = {}
+    for each in dict.fromkeys((*first.features, *second.features)):
+        own, other = (float(side.feature(each).mean()) for side in (first, second))
+        if 0 < own + other < 2:
+            shares[f"“{each}”"] = abs(own - other)
+    return sorted(shares, key=lambda name: -shares[name])[:FEATURES]
 
 
 def _varying(one: Matrix, other: Matrix) -> Flags:
@@ -114,6 +126,9 @@ def _singles(names: Sequence[str], one: Matrix, other: Matrix, delta: float) -> 
 
 def _of_column(name: str, one: Matrix, other: Matrix) -> tuple[list[Single], tuple[Matrix, Matrix]]:
     """The candidates of one column, and how often each holds on either side."""
+    if is_feature(name):
+        seen = [np.array([side.sum(), len(side) - side.sum()]) for side in (one, other)]
+        return [Single(name, "=", 1.0), Single(name, "=", 0.0)], (seen[0], seen[1])
     missing = [np.count_nonzero(np.isnan(side)) for side in (one, other)]
     sides = [np.sort(side[~np.isnan(side)]) for side in (one, other)]
     pooled = np.sort(np.concatenate(sides))
@@ -134,14 +149,9 @@ def _of_column(name: str, one: Matrix, other: Matrix) -> tuple[list[Single], tup
     return [*events, Single(name, "missing", 0.0)], (counts[0], counts[1])
 
 
-def _joined(singles: Sequence[Single], names: Sequence[str], one: Matrix, other: Matrix, delta: float) -> list[Event]:
-    """Two events at once, of different numbers: also such as promise little each by itself."""
-    taken = dict.fromkeys(names, 0)
-    chosen: list[Single] = []
-    for event in singles:
-        if taken[event.name] < PER_COLUMN and len(chosen) < JOINED:
-            chosen.append(event)
-            taken[event.name] += 1
+def _joined(order: Sequence[int], names: Sequence[str], one: Matrix, other: Matrix, delta: float) -> list[Event]:
+    """Two events at once, of different numbers: those that show nothing each by itself may show much together."""
+    chosen = [event for at in order for event in _parts(names[at], np.concatenate([one[:, at], other[:, at]]))]
     places = {name: place for place, name in enumerate(names)}
     held = [
         np.column_stack([event.among(side[:, places[event.name]]) for event in chosen]).astype(np.float32)
@@ -153,8 +163,25 @@ def _joined(singles: Sequence[Single], names: Sequence[str], one: Matrix, other:
         estimates(counts[1], len(other), counts[0], len(one), delta),
     )
     own[np.tril_indices(len(chosen))] = -10.0
+    about = np.array([places[event.name] for event in chosen])
+    own[about[:, None] == about[None, :]] = -10.0
     best = np.argsort(-own, axis=None)[:RANKED]
     return [Both(chosen[at // len(chosen)], chosen[at % len(chosen)]) for at in best if own.flat[at] > -10.0]
+
+
+def _parts(name: str, pooled: Matrix) -> list[Single]:
+    """Events of one number, whatever they show by themselves: its most frequent values, and above and below cuts."""
+    if is_feature(name):
+        return [Single(name, "=", 1.0), Single(name, "=", 0.0)]
+    known = np.sort(pooled[~np.isnan(pooled)])
+    if not len(known):
+        return []
+    values, times = np.unique(known, return_counts=True)
+    common = [float(each) for each in values[np.argsort(-times)[:COMMON]]] if times.max() > 1 else []
+    cuts = np.unique(known[(np.array(JOINED_AT) * (len(known) - 1)).astype(int)])
+    ends = [Single(name, "≤", float(known[0])), Single(name, "≥", float(known[-1]))]
+    cut = [Single(name, sign, float(each)) for each in cuts for sign in ("≤", "≥")]
+    return [*(Single(name, "=", each) for each in common), *dict.fromkeys([*ends, *cut])]
 
 
 def _best_score(own: Sequence[str], names: Sequence[str], proposing: Sides, ranking: Sides, delta: float) -> Choice:

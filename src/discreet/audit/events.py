@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.runs import Runs
+from discreet.audit.runs import Runs, is_feature
 
 Flags = NDArray[np.bool_]
 RELATIONS = ("≥", "≤", "=", "missing")
@@ -49,6 +49,8 @@ class Single:
     @property
     def words(self) -> str:
         """For instance "class_count_[0] ≥ 3.5"."""
+        if is_feature(self.name):
+            return self.name if self.value == 1 else f"no {self.name}"
         return (
             f"{self.name} is missing" if self.relation == "missing" else f"{self.name} {self.relation} {self.value!r}"
         )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.audit.bounds import loss
+from discreet.audit.bounds import loss, runs_to_show
 from discreet.audit.choosing import Choice
+from discreet.audit.events import Event
 from discreet.audit.findings import Finding
 from discreet.audit.neighbours import Pair
 from discreet.audit.runs import Runs
@@ -19,6 +21,27 @@ if TYPE_CHECKING:
 
 PICTURED = 2000
 """Values per table that are kept for the picture."""
+REACHED = 0.7
+"""Fresh runs are made until the bound is likely to be this far on its way from the claim to the estimate."""
+
+
+def promised(session: Session, choice: Choice, sides: tuple[Runs, Runs], risk: float) -> int:
+    """Fresh runs per table that are likely to refute the claim, by the runs that the event was chosen by."""
+    more, less = (
+        float(np.count_nonzero(choice.event.holds(each)) + 1) / (len(each) + 2)
+        for each in (sides[::-1] if choice.swapped else sides)
+    )
+    estimate = math.log(max(more - session.claim.delta, 1e-9) / less)
+    wanted = session.claim.epsilon + REACHED * max(estimate - session.claim.epsilon, 0.1)
+    return runs_to_show(wanted, (more, less), risk, session.claim.delta)
+
+
+def shown(event: Event) -> tuple[str, ...]:
+    """What runs must show for an event to be counted: predictions and sizes take time, and are left out if they can."""
+    about = [name.strip("“").removeprefix("sum of ") for name in event.names]
+    predicted = any(name.startswith(("predict", "decision_function")) for name in about)
+    size = any(name.startswith(("size of", "its pickle")) for name in about)
+    return (*(["predictions"] if predicted else []), *(["size"] if size else []))
 
 
 def confirmed(
@@ -39,13 +62,14 @@ def confirmed(
     view : what the event is about, made from the numbers of the runs; by default these numbers.
     reason : what made the pair suspicious, for the reader.
     """
-    sides = session.run_pair(pair, max(1, runs))
+    sides = session.run_pair(pair, max(1, runs), shown(choice.event))
     if not all(map(len, sides)):
         return None
     seen = [each if view is None else view(each) for each in sides]
     counts = [(int(np.count_nonzero(choice.event.holds(each))), len(each)) for each in seen]
     (more, of), (less, other) = counts[::-1] if choice.swapped else counts
-    epsilon = loss(more, of, less, other, risk, session.claim.delta)
+    gone = [each.lost for each in (sides[::-1] if choice.swapped else sides)]  # counted against the finding
+    epsilon = loss(more, of + gone[0], less + gone[1], other + gone[1], risk, session.claim.delta)
     if epsilon <= session.claim.epsilon:
         return None
     table = "second" if choice.swapped else "first"

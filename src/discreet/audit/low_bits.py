@@ -27,6 +27,8 @@ LOOKED = 60
 """Runs per table that choose what is tested: an event of probability 1/4 on one table and 0 on the other stands out."""
 TESTED = 4
 """The most events that are tested on fresh runs; the risk is divided among them."""
+PROMISING = 0.5
+"""Share of the claim that these runs must promise: what shows less is left to the stage *samples*."""
 SHARE = 0.15
 """The share of the time that is left for looking, and again for testing."""
 NONE = 5000.0
@@ -54,7 +56,7 @@ class LowBits:
             if not names:
                 continue  # a number that is missing on one table is for other stages
             chosen = choose(_only(sides[0], names), _only(sides[1], names), session.claim.delta)
-            if chosen is not None and chosen.estimate > 0:
+            if chosen is not None and chosen.estimate > PROMISING * session.claim.epsilon:
                 seen.append((pair, chosen))
         seen.sort(key=lambda each: -each[1].estimate)
         findings: list[Finding] = []
@@ -99,5 +101,5 @@ def _is_full(runs: Runs, name: str) -> bool:
 
 
 def _only(runs: Runs, names: list[str]) -> Runs:
-    """The runs with these numbers alone."""
-    return Runs(names, runs.under(names), runs.features, runs.present, runs.lost, runs.seconds)
+    """The runs with these numbers alone, and without features."""
+    return Runs(names, runs.under(names), [], runs.present[:, :0], runs.lost, runs.seconds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -130,15 +130,36 @@ def random_pair(schema: Schema, adjacency: Adjacency, rng: Any) -> Pair:
     """A pair at random: few records, values often at bounds, the changed record anywhere."""
     size = int(rng.integers(0, 13))
     records = [_random_record(schema, rng) for _ in range(size)]
-    if size and rng.random() < 0.3:
+    if size and rng.random() < 0.2:
         records = [records[0]] * size
-    place, record = int(rng.integers(0, size + 1)), _random_record(schema, rng)
+    place, record = int(rng.choice([0, size, rng.integers(0, size + 1)])), _random_record(schema, rng)
+    if rng.random() < 0.4:  # all at one point, with labels of their own, in turn or at random
+        turns = [schema.classes[at % len(schema.classes)] for at in range(size)]
+        labels = turns if rng.random() < 0.5 else [label for _, label in records]
+        point = corner(schema, float(rng.choice([0.0, 0.5, 1.0])))  # predictions are looked at there
+        records, record = [(point, label) for label in labels], (point, record[1])
     base = empty(schema)
     longer = [*records[:place], record, *records[place:]]
     if adjacency is Adjacency.ADD_REMOVE:
         return Pair(base.holding(longer), base.holding(records), f"found at random ({size} records and one more)")
     other = [*records[:place], _random_record(schema, rng), *records[place:]]
     return Pair(base.holding(longer), base.holding(other), f"found at random ({size + 1} records, one replaced)")
+
+
+def in_turn(schema: Schema, sizes: Iterable[int]) -> Iterator[Pair]:
+    """Records that differ in their labels only, which take turns; one more record, at either end.
+
+    Where records are dealt by their place, to trees or to batches, one record more moves others to another part, which
+    then has another label. That shows most where a part has about one record.
+    """
+    point, classes = corner(schema, 1.0), schema.classes
+    for size in sizes:
+        labels = [classes[place % len(classes)] for place in range(size)]
+        base = empty(schema).holding([(point, label) for label in labels])
+        for place, words in ((size, "last"), (0, "first")):
+            added = (point, classes[(size if place else -1) % len(classes)])
+            longer = base.holding((*base.records[:place], added, *base.records[place:]))
+            yield Pair(longer, base, f"records at one point, classes in turn ({size}); one more, put {words}")
 
 
 def _random_record(schema: Schema, rng: Any) -> Record:

@@ -14,32 +14,44 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.audit import workers
-from discreet.audit.bounds import enough_runs
-from discreet.audit.choosing import choose
+from discreet.audit.choosing import Choice, choose
 from discreet.audit.findings import Finding, StageResult
-from discreet.audit.fresh import confirmed
+from discreet.audit.fresh import confirmed, promised
 from discreet.audit.inside import samplers as inside
-from discreet.audit.neighbours import Pair
+from discreet.audit.neighbours import Pair, in_turn, random_pair
+from discreet.audit.structure import differs
 from discreet.errors import ParameterError
+from discreet.schema import Adjacency
 
 if TYPE_CHECKING:
     from discreet.audit.session import Session
 
 TESTED = 4
 """The most pairs that are tested on fresh runs; the risk is divided among them."""
-LOOKED = 1000
-"""Runs per table that choose the event of a suspicious pair."""
-LOOKING, TESTING = 0.1, 0.15
-"""Shares of the time that is left for replaying pairs, and for confirming what each of the best suggests."""
+ROUNDS = ((12, 40, 100), (3, 200, 1000), (1, 400, 6000))
+"""Suspicious pairs that are run, how often each table at least, and at most: the better pairs are run more often. Each
+round may take a third of the time for choosing."""
+REFUSED = 0.5
+"""Pairs on which a larger share of the runs raises are left to the stage *structure*."""
+FEWEST = 600
+"""Fresh runs per table that a test makes at least, if there is time: fewer give bounds that are needlessly low."""
+LARGEST_SIZE = 100
+"""Numbers of records that are tried if a parameter of the target is that number."""
+RANDOM = 80
+"""Number of random pairs that are replayed besides those of the list: a replay takes three runs."""
+LOOKING, CHOOSING, TESTING = 0.12, 0.35, 0.2
+"""Shares of the time that is left for replaying pairs, for choosing among the suspicious, and for each test."""
 
 
 @dataclass(frozen=True)
 class Suspicion:
-    """What the replay of a pair suggests."""
+    """What the replay of a pair suggests: the most that the noise allows, and the average over the noise, which says
+    better how likely runs are to show it."""
 
     pair: Pair
     epsilon: float
     words: str
+    typical: float = math.inf
 
 
 class Replay:
@@ -59,12 +71,16 @@ class Replay:
             tried.append(f"laws not known here, so not counted: {', '.join(sorted(unknown))}")
         above = sorted((each for each in suspicions if each.epsilon > session.claim.epsilon * (1 + 1e-9)), key=_rank)
         findings, remarks = [], []
-        for each in above[:TESTED]:
-            finding = _confirmed(session, each, TESTING)
+        for each, choice in _chosen(session, above)[:TESTED]:
+            finding = _confirmed(session, each, choice)
             if finding is not None:
                 findings.append(finding)
                 break  # one pair shows it; the time is better spent elsewhere
             remarks.append(f"not confirmed by runs: {each.words} ({each.pair.words})")
+        if above and not findings and not remarks:
+            remarks.append(
+                f"not confirmed by runs, which show nothing that varies: {above[0].words} ({above[0].pair.words})"
+            )
         if not above and suspicions:
             most = max(each.epsilon for each in suspicions)
             tried.append(f"the noise allows at most {most:.4g} on these pairs, if nothing is published around it")
@@ -75,6 +91,9 @@ class Replay:
         found: list[Suspicion] = []
         replayed, calls, unknown = 0, 0, set[str]()
         stop, pairs = session.left() * (1 - LOOKING), session.pairs()
+        if session.adjacency is Adjacency.ADD_REMOVE:
+            pairs = [*pairs, *in_turn(session.schema, _sizes(session))]
+        pairs += [random_pair(session.schema, session.adjacency, session.rng) for _ in range(RANDOM)]
         for pair in pairs:
             if session.left() <= stop:
                 break
@@ -90,6 +109,12 @@ class Replay:
             elif replayed >= 8 and not calls:
                 break  # nothing that we know is ever called
         return found, replayed, calls, unknown
+
+
+def _sizes(session: Session) -> list[int]:
+    """Numbers of records at which dealing them out may show: small ones, and whole parameters of the target."""
+    given = [each for each in session.target.parameters.values() if isinstance(each, int) and 1 < each <= LARGEST_SIZE]
+    return sorted({*range(2, 13), *(max(2, size + more) for size in given for more in (-1, 0, 1))})
 
 
 def _asked(session: Session, pair: Pair) -> dict[str, Any] | None:
@@ -110,22 +135,61 @@ def _suspicion(pair: Pair, answer: dict[str, Any]) -> Suspicion:
         why = next((each for each in answer["why"] if "depends" in each or "scale 0" in each), "no noise")
         return Suspicion(pair, math.inf, why)
     if answer["leak"]:
-        return Suspicion(pair, math.inf, "the results differ although all noisy answers are equal")
-    return Suspicion(pair, float(answer["loss"]), f"by its law the noise allows {answer['loss']:.4g}")
+        # Perhaps only because of randomness that is not watched: the noise still says how much runs are likely to show.
+        typical = float(answer["typical"]) or math.inf
+        return Suspicion(pair, math.inf, "the results differ although all noisy answers are equal", typical)
+    words = f"by its law the noise allows {answer['loss']:.4g}"
+    return Suspicion(pair, float(answer["loss"]), words, float(answer["typical"]))
 
 
 def _rank(each: Suspicion) -> tuple[bool, float, int]:
-    """Within the schema first, then the largest loss, then the smallest table."""
-    return not each.pair.within, -each.epsilon, len(each.pair.first)
+    """Within the schema first, then the largest average loss, then the smallest table."""
+    return not each.pair.within, -each.typical, len(each.pair.first)
 
 
-def _confirmed(session: Session, suspicion: Suspicion, share: float) -> Finding | None:
+def _points(each: Suspicion) -> int:
+    """Number of different records' values: the fewer, the less a model can hide what its noisy answers show."""
+    return len({repr(values) for values, _ in each.pair.first.records})
+
+
+def _mixed(above: list[Suspicion]) -> list[Suspicion]:
+    """In turn: the largest loss, the largest that is finite, the largest with all records at one point."""
+    finite = sorted(above, key=lambda each: (not each.pair.within, math.isinf(each.typical), *_rank(each)))
+    at_one = sorted(
+        above, key=lambda each: (not each.pair.within, _points(each) > 1, math.isinf(each.typical), *_rank(each))
+    )
+    return list(dict.fromkeys(each for three in zip(above, finite, at_one, strict=True) for each in three))
+
+
+def _chosen(session: Session, above: list[Suspicion]) -> list[tuple[Suspicion, Choice]]:
+    """The suspicious pairs whose runs promise most, with their events, the best first."""
+    stop, budget = session.left() * (1 - CHOOSING), session.affordable(CHOOSING)
+    left = _mixed(above)
+    found: list[tuple[Suspicion, Choice]] = []
+    for most, fewest, largest in ROUNDS:
+        runs = min(largest, max(fewest, budget // len(ROUNDS) // most))
+        looked: list[tuple[Suspicion, Choice]] = []
+        for each in left[:most]:
+            if session.left() <= stop and (found or looked):
+                break
+            session.progress(f"{Replay.name}, {runs} runs", len(looked), most)
+            sides = session.screen(each.pair, runs)
+            told = bool(session.findings) and differs(*sides)  # the stage *structure* has shown such a difference
+            refused = max(side.refused for side in sides) >= REFUSED
+            choice = None if told or refused else choose(*sides, session.claim.delta)
+            if choice is not None:
+                looked.append((each, choice))
+        again = {each for each, _ in looked}
+        found = sorted([*looked, *(old for old in found if old[0] not in again)], key=lambda each: -each[1].estimate)
+        left = [each for each, _ in found]
+    return found
+
+
+def _confirmed(session: Session, suspicion: Suspicion, choice: Choice) -> Finding | None:
     """A bound from runs on the pair, if it is above the claim."""
-    claim, pair, risk = session.claim, suspicion.pair, session.risk / TESTED
-    looked = session.screen(pair, min(LOOKED, max(40, session.affordable(share / 3))))
-    chosen = choose(*looked, claim.delta)
-    if chosen is None:
-        return None
-    wanted = max(2000, 20 * enough_runs(claim.epsilon + 1, risk, claim.delta))
-    runs = min(wanted, session.affordable(share))
-    return confirmed(session, Replay.name, pair, chosen, runs, risk, reason=suspicion.words)
+    pair, risk = suspicion.pair, session.risk / TESTED
+    runs = promised(session, choice, session.screen(pair, 1), risk)
+    runs = min(
+        max(FEWEST, 4 * runs), session.affordable(TESTING)
+    )  # the rates of chosen events look better than they are
+    return confirmed(session, Replay.name, pair, choice, runs, risk, reason=suspicion.words)

@@ -45,7 +45,7 @@ class Outputs:
         self.names: list[str] = []
         self.numbers: list[float] = []
         self.features: list[str] = []
-        self._seen: set[int] = set()
+        self.seen: set[int] = set()
 
     def add(self, value: Any, path: str, depth: int = 0) -> None:
         """Add everything that a value holds, in a stable order."""
@@ -57,8 +57,8 @@ class Outputs:
             self.add_array(value, path, depth)
         elif isinstance(value, (Complex, np.number)) or type(value).__name__ == "Decimal":
             self.add_number(value, path)
-        elif depth < DEEPEST and id(value) not in self._seen and not _is_machinery(value):
-            self._seen.add(id(value))
+        elif depth < DEEPEST and id(value) not in self.seen and not _is_machinery(value):
+            self.seen.add(id(value))
             self._add_parts(value, path, depth)
 
     def add_number(self, value: Any, path: str) -> None:
@@ -92,10 +92,9 @@ class Outputs:
     def _add_parts(self, value: Any, path: str, depth: int) -> None:
         if isinstance(value, dict):
             self.features.append("{}: {} of {}".format(path, type(value).__name__, len(value)))
-            for place, key in enumerate(value):
-                if place < MOST_OF_ONE:
-                    self.features.append("{} has {}".format(path, short(key)))
-                    self.add(value[key], "{}[{}]".format(path, short(key)), depth + 1)
+            for key in list(value)[:MOST_OF_ONE]:
+                self.features.append("{} has {}".format(path, short(key)))
+                self.add(value[key], "{}[{}]".format(path, short(key)), depth + 1)
         elif isinstance(value, (list, tuple, set, frozenset)):
             parts = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else list(value)
             self.features.append("{}: {} of {}".format(path, type(value).__name__, len(parts)))
@@ -121,13 +120,8 @@ def short(value: Any) -> str:
 
 def _is_machinery(value: Any) -> bool:
     """What holds no result: code, modules, generators of randomness, locks, files."""
-    home = type(value).__module__ or ""
-    return (
-        inspect.ismodule(value)
-        or isinstance(value, type)
-        or inspect.isroutine(value)
-        or home.startswith(("numpy.random", "_thread", "threading", "_io", "random"))
-    )
+    home = (type(value).__module__ or "").startswith(("numpy.random", "_thread", "threading", "_io", "random"))
+    return home or inspect.ismodule(value) or isinstance(value, type) or inspect.isroutine(value)
 
 
 def _state(value: Any) -> list[tuple[str, Any]]:
@@ -145,16 +139,25 @@ def _state(value: Any) -> list[tuple[str, Any]]:
     return [(name, held[name]) for name in held if isinstance(name, str) and not name.startswith("__")]
 
 
+def _objects(model: Any) -> dict[int, Any]:
+    """The objects that a model holds before it is fitted, by their ids. Those that all models share, such as an account
+    of the whole process, are no output of a run."""
+    plain = (str, bytes, bool, type(None), Complex, np.number, np.ndarray, dict, list, tuple, set, frozenset)
+    held = getattr(model, "__dict__", None) or {}
+    return {id(each): each for each in held.values() if not isinstance(each, plain)}
+
+
 class Target:
     """A class with `fit`, or a function of (X, y), with its parameters."""
 
     def __init__(self, made: Any, parameters: Any = None, schema: Any = None, form: str = "auto") -> None:
         self.made, self.parameters, self.schema, self.form = made, parameters or {}, schema, form
         if not callable(made):
-            raise Refusal(
-                "the target is {}; name a class with fit, or a function of (X, y)".format(type(made).__name__)
-            )
+            kind = type(made).__name__
+            raise Refusal("the target is {}; name a class with fit, or a function of (X, y)".format(kind))
         self.is_estimator = isinstance(made, type) or not _takes_table(made)
+        self._public: Any = None
+        self._shared: dict[int, Any] = {}
 
     @classmethod
     def named(cls, name: str, parameters: Any = None, schema: Any = None, form: str = "auto") -> Target:
@@ -171,19 +174,22 @@ class Target:
     def make(self) -> Any:
         """A new estimator, not fitted."""
         given = {name: _revived(value) for name, value in self.parameters.items()}
-        ours = str(getattr(self.made, "__module__", "")).startswith("discreet.") and self.schema is not None
-        if ours and "schema" not in given and "schema" in [each.name for each in _parameters(self.made)]:
-            given["schema"] = importlib.import_module("discreet").Schema.from_dict(self.schema)
-        made = self.made(**given)
-        if not callable(getattr(made, "fit", None)):
-            raise Refusal("{} has no fit; name a class with fit, or a function of (X, y)".format(type(made).__name__))
-        return made
+        if self._public is None:  # the schema as ours, for a class that has a parameter of this name
+            self._public = {}
+            wanted = self.schema is not None and "schema" not in given
+            if wanted and "schema" in [each.name for each in _parameters(self.made)]:
+                with contextlib.suppress(ImportError):
+                    self._public["schema"] = importlib.import_module("discreet").Schema.from_dict(self.schema)
+        made = self.made(**self._public, **given)
+        if callable(getattr(made, "fit", None)):
+            return made
+        raise Refusal("{} has no fit; name a class with fit, or a function of (X, y)".format(type(made).__name__))
 
     def check(self) -> None:
         """Raise Refusal if the target cannot be made with its parameters."""
         if self.is_estimator:
             try:
-                self.make()
+                self._shared = _objects(self.make())
             except Refusal:
                 raise
             except Exception as error:
@@ -197,10 +203,9 @@ class Target:
             warnings.simplefilter("always")
             try:
                 self._run(table, probes, wanted, outputs)
-            except MemoryError:
-                outputs.features.append("raises MemoryError")
             except Exception as error:
-                outputs.features.append("raises {}: {}".format(type(error).__name__, short(str(error))))
+                said = "" if isinstance(error, MemoryError) else ": " + short(str(error))
+                outputs.features.append("raises {}{}".format(type(error).__name__, said))
             except SystemExit as error:
                 outputs.features.append("exits: {}".format(short(error.code)))
         for each in warned:
@@ -214,7 +219,9 @@ class Target:
             outputs.add(self.made(X, y, **given), "output")
             return
         model = self.make()
+        shared = [each for each in _objects(model) if each in self._shared]
         model.fit(X, y)
+        outputs.seen.update(shared)
         outputs.add(model, "")
         if probes is not None and "predictions" in wanted:
             points, _ = as_arguments(probes, self.form)
@@ -272,23 +279,18 @@ def as_arguments(table: Any, form: str) -> tuple[Any, Any]:
     kinds = {type(each) for each in labels}
     if labels and (kinds <= {int, bool} or kinds <= {str}):
         y = np.array(labels)
-    elif not labels and table.get("label_kind"):
-        y = np.empty(0, dtype=table["label_kind"])
+    elif not labels:
+        y = np.empty(0, dtype=table.get("label_kind") or object)
     if form == "records":
         records = [{name: row[place] for place, name in enumerate(names)} for row in rows]
-        for at, record in enumerate(records):
-            record[table["target"]] = labels[at]
-        return records, None
+        return [dict(each, **{table["target"]: label}) for each, label in zip(records, labels)], None  # noqa: B905
     if form == "array" or (form == "auto" and "categorical" not in table["kinds"]):
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(names)), y
     if form in ("auto", "frame"):
         with contextlib.suppress(ImportError):
             frame = importlib.import_module("pandas").DataFrame
             return frame({name: [row[place] for row in rows] for place, name in enumerate(names)}, columns=names), y
-    X = np.empty((len(rows), len(names)), dtype=object)
-    for at, row in enumerate(rows):
-        X[at] = row
-    return X, y
+    return np.array(rows, dtype=object).reshape(len(rows), len(names)), y
 
 
 class Runner:

@@ -42,7 +42,9 @@ class Runs:
         return int(self.numbers.nbytes + self.present.nbytes)
 
     def column(self, name: str) -> NDArray[np.float64]:
-        """The numbers of a name; NaN if no run has it."""
+        """The numbers of a name; NaN if no run has it. A feature in quotes is 1 where a run has it, else 0."""
+        if is_feature(name) and name not in self.names:
+            return self.feature(name[1:-1]).astype(np.float64)
         return self.numbers[:, self.names.index(name)] if name in self.names else np.full(len(self), np.nan)
 
     def feature(self, name: str) -> NDArray[np.bool_]:
@@ -65,7 +67,15 @@ class Runs:
         if own:
             to, of = map(list, zip(*own, strict=True))
             matrix[:, to] = self.numbers[:, of]
+        for at, name in enumerate(names):
+            if is_feature(name) and name not in places:
+                matrix[:, at] = self.column(name)
         return matrix
+
+
+def is_feature(name: str) -> bool:
+    """Whether a name is that of a feature, in quotes, and not of a number."""
+    return name.startswith("“")
 
 
 def together(parts: Sequence[Runs]) -> Runs:

@@ -15,6 +15,7 @@ from discreet.audit.bounds import loss
 from discreet.audit.choosing import Choice, choose
 from discreet.audit.events import Scored
 from discreet.audit.findings import Finding, StageResult
+from discreet.audit.fresh import promised, shown
 from discreet.audit.neighbours import Pair, random_pair, smaller
 from discreet.audit.runs import Runs
 from discreet.audit.script import script
@@ -23,7 +24,7 @@ from discreet.audit.structure import Structure, differs
 if TYPE_CHECKING:
     from discreet.audit.session import Session
 
-FIRST, FEWEST = 100, 24
+FIRST, FEWEST = 60, 24
 """Runs per table of each pair in the first round, and the fewest if time is short: then fewer pairs are tried."""
 MOST_KEPT = 4
 """The number of pairs whose events are tested on fresh runs; the risk is divided among them."""
@@ -51,19 +52,22 @@ class Samples:
         began = time.monotonic()
         ranked, tried = self._search(session)
         findings: list[Finding] = []
-        shown: set[tuple[str, ...]] = set()
+        known: set[tuple[str, ...]] = set()
         bound = 0.0
         for place, (pair, choice) in enumerate(ranked):
             session.progress(self.name, place, len(ranked))
-            if _about(choice) in shown:
+            if _about(choice) in known:
                 continue  # the same numbers have refuted the claim already
+            risk = session.risk / MOST_KEPT
             runs = min(MOST_RUNS, session.affordable(0.5 if place + 1 < len(ranked) else 1.0))
-            finding = _tested(session, pair, choice, runs, session.risk / MOST_KEPT)
+            if choice.estimate > session.claim.epsilon and pair in session.screened:
+                runs = min(runs, 4 * promised(session, choice, session.screened[pair], risk))
+            finding = _tested(session, pair, choice, runs, risk)
             bound = max(bound, finding.epsilon if finding is not None else 0.0)
             if finding is not None and finding.epsilon > session.claim.epsilon:
                 findings.append(finding)
                 session.findings.append(finding)
-                shown.add(_about(choice))
+                known.add(_about(choice))
         tried.append(f"{len(ranked)} events tested on fresh runs")
         return StageResult(self.name, time.monotonic() - began, tried, findings, bound=bound)
 
@@ -148,7 +152,7 @@ def _shrunk(session: Session, pair: Pair, choice: Choice) -> tuple[Pair, Choice]
 
 def _tested(session: Session, pair: Pair, choice: Choice, runs: int, risk: float) -> Finding | None:
     """The bound that fresh runs give for one event."""
-    sides = session.run_pair(pair, runs)
+    sides = session.run_pair(pair, max(1, runs), shown(choice.event))
     if not all(map(len, sides)):
         return None
     counts = [(int(np.count_nonzero(choice.event.holds(each))), len(each)) for each in sides]

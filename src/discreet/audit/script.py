@@ -6,8 +6,9 @@ import math
 import re
 from typing import Any
 
-from discreet.audit.events import Event
+from discreet.audit.events import Event, Single
 from discreet.audit.neighbours import Pair
+from discreet.audit.runs import is_feature
 from discreet.audit.tables import Table, probes
 from discreet.audit.target import Target
 from discreet.schema import Schema
@@ -58,6 +59,11 @@ def script(
     event : an event about numbers, or a feature of runs.
     counts : how often the event was seen: times and runs on the first table, and on the second.
     """
+    names = [] if isinstance(event, str) else event.names
+    if isinstance(event, Single) and is_feature(event.name) and event.value == 1:
+        event = event.name[1:-1]
+    elif any(map(is_feature, names)):
+        return ""
     if target.call is not None or target.form not in ("auto", "array") or "categorical" in pair.first.kinds:
         return ""
     module = target.name.partition(":")[0]

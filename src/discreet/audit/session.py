@@ -57,6 +57,7 @@ class Session:
     Attributes
     ----------
     target, claim, adjacency, schema, confidence : what is audited.
+    strict : whether refusing one of two neighbours refutes a claim; if not, it is a remark.
     rng : a generator for searches.
     risk : the probability of a false alarm that each stage may use: all stages together keep the confidence.
     findings : what earlier stages found.
@@ -76,6 +77,7 @@ class Session:
         processes: int = 2,
         patience: float = 60.0,
         stages: int = 1,
+        strict: bool = False,
         seed: int | None = None,
         told: Callable[[str, int, int], None] | None = None,
     ) -> None:
@@ -83,7 +85,7 @@ class Session:
             raise ParameterError(f"confidence={confidence!r}; need a number between 0 and 1, for instance 0.999")
         self.target, self.claim, self.adjacency, self.confidence = target, claim, adjacency, confidence
         self.schema = (DEFAULT if schema is None else schema).replace(adjacency=adjacency.value)
-        self.within, self.patience = within, patience
+        self.within, self.patience, self.strict = within, patience, strict
         self.risk = (1 - confidence) / stages
         self.rng = search_generator(seed)
         self.findings: list[Finding] = []

@@ -49,6 +49,10 @@ def audit(
     minutes: Annotated[float, typer.Option(help="Stop after about this time.")] = 5.0,
     confidence: Annotated[float, typer.Option(help="Confidence of all bounds together.")] = 0.999,
     within: Annotated[bool, typer.Option("--within", help="Only try values within the schema.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Count it as refuted if the target raises on one of two neighbours.")
+    ] = False,
+    first: Annotated[bool, typer.Option("--first", help="Stop after the first stage that refutes the claim.")] = False,
     memory: Annotated[int | None, typer.Option(min=64, help="The most megabytes for a process of the target.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Makes the search repeatable, not the target.")] = None,
     out: Annotated[
@@ -87,6 +91,8 @@ def audit(
             minutes=minutes,
             confidence=confidence,
             within=within,
+            strict=strict,
+            first=first,
             megabytes=memory,
             seed=seed,
             told=told,

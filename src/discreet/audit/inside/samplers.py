@@ -21,6 +21,8 @@ NUMPY = ("laplace", "normal", "standard_normal", "geometric", "exponential", "gu
 """Samplers of numpy that noise is made with."""
 BY_LARGEST = ("PermuteAndFlip", "Exponential")
 """Choices, whose loss is the largest difference of a score over the scale."""
+MOST_CHOICES = 12
+"""More than this many choices are not summed up."""
 BY_SUM = (
     *("Laplace", "LaplaceTruncated", "LaplaceFolded", "LaplaceBoundedDomain"),
     *("Geometric", "GeometricTruncated", "GeometricFolded", "Binary"),
@@ -88,6 +90,7 @@ def replay_pair(target: Any, first: Any, second: Any) -> Any:
         "calls": len(calls),
         "same_calls": same,
         "loss": loss if loss < math.inf else None,
+        "typical": sum(step.get("typical", step["loss"]) for step in steps) if same and loss < math.inf else None,
         "why": [step["why"] for step in steps if step["loss"] == math.inf or step["loss"] > 0][:8],
         "unknown": sorted({step["kind"] for step in steps if step.get("unknown")}),
         "leak": None if seen != again or unseen else bool(calls and seen != other),
@@ -114,7 +117,41 @@ def compare(first: Any, second: Any) -> Any:
     distance = float(moved.max() if law in BY_LARGEST else moved.sum())
     rate = scale[0] if isinstance(scale, tuple) else scale
     loss = math.inf if not rate or rate != rate else distance / rate
-    return {"kind": kind, "loss": loss, "why": "moved by %g, noise of scale %g" % (distance, rate)}
+    typical = loss
+    if loss < math.inf:
+        typical = divergence(before, after, rate) if law in BY_LARGEST else _typical(moved / rate)
+    return {"kind": kind, "loss": loss, "typical": typical, "why": "moved by %g, noise of scale %g" % (distance, rate)}
+
+
+def _typical(shifts: Any) -> Any:
+    """The average of the loss over the noise, for Laplace noise that is shifted by so many of its scales."""
+    return float(np.sum(shifts + np.exp(-shifts) - 1))
+
+
+def divergence(before: Any, after: Any, rate: Any) -> Any:
+    """The average of the loss over the choices that are made, the larger of the two directions."""
+    first, second = choices(before, rate), choices(after, rate)
+    if first is None or second is None:
+        return float(np.abs(before - after).max() / rate)
+    ratio = np.log(np.maximum(first, 1e-300)) - np.log(np.maximum(second, 1e-300))
+    return float(max((first * ratio).sum(), -(second * ratio).sum()))
+
+
+def choices(scores: Any, rate: Any) -> Any:
+    """The probability of each choice by permute-and-flip; None if there are too many. Coins come up with the
+    probability exp((score - best) / rate), in random order: the sum is over the sets of others that came earlier."""
+    scores = np.ravel(scores)
+    if not 1 <= len(scores) <= MOST_CHOICES:
+        return None
+    coins = np.exp((scores - scores.max()) / rate)
+    found = np.zeros(len(coins))
+    for place, coin in enumerate(coins):
+        sums = np.array([1.0])  # by size of the set: elementary symmetric sums of the others' coins
+        for other in np.delete(coins, place):
+            sums = np.append(sums, 0.0) + np.append(0.0, sums * other)
+        signs = (-1.0) ** np.arange(len(sums)) / (1 + np.arange(len(sums)))
+        found[place] = coin * float((sums * signs).sum())
+    return np.clip(found, 0.0, 1.0)
 
 
 def _run(target: Any, table: Any, given: Any) -> Any:
@@ -221,6 +258,8 @@ def _watch_diffprivlib(replace: Any) -> Any:
 def _diffprivlib_law(mechanism: Any) -> Any:
     """Scale first, then whatever else shapes the noise: all of it must be free of the data."""
     epsilon, sensitivity = mechanism.epsilon, float(getattr(mechanism, "sensitivity", 1.0) or 0.0)
+    if type(mechanism).__name__ in BY_LARGEST and not getattr(mechanism, "monotonic", False):
+        sensitivity *= 2  # scores may move in both directions, and the mechanism allows for it
     rate = sensitivity / (epsilon - math.log(1 - getattr(mechanism, "delta", 0.0) or 1.0)) if epsilon else 0.0
     return (rate, getattr(mechanism, "lower", None), getattr(mechanism, "upper", None), mechanism.epsilon)
 
