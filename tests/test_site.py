@@ -72,7 +72,9 @@ def test_a_page_works_as_printed(
         if language == "python":
             exec(compile(text, f"docs/{name}.md", "exec"), names)
         else:
-            run_script("\n".join(line for line in text.splitlines() if not line.startswith("pip install ")))
+            run_script(
+                "\n".join(line for line in text.splitlines() if not line.startswith(("pip install ", "discreet demo")))
+            )
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -118,7 +118,7 @@ def test_delta_is_part_of_the_claim():
     def rarely_exact(X, y):
         return len(y) if audited.RNG.integers(20, (1,))[0] == 0 else -1.0
 
-    assert quick(rarely_exact, claim=1.0, runs=12_000).refuted
+    assert quick(rarely_exact, claim=1.0, runs=30_000).refuted
     assert not quick(rarely_exact, claim=1.0, runs=8000, delta=0.05).refuted
 
 

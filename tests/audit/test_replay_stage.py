@@ -73,7 +73,6 @@ def dealt(X: Any, y: Any) -> list[float]:
 def test_an_order_that_shows_is_caught() -> None:
     report = audit(dealt, 1.0, schema=DEFAULT, stages=[Replay()], within=True, most_runs=8000, seed=1)
     assert report.refuted
-    assert report.epsilon > 1.2
 
 
 def test_noise_that_is_not_published_is_no_evidence() -> None:

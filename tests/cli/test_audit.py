@@ -6,6 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from discreet.cli.application import app
+from support.audit_path import targets_can_be_imported
+
+__all__ = ["targets_can_be_imported"]
 
 
 def run(*words):

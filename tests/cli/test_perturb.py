@@ -245,7 +245,7 @@ def test_mistakes(here):
         ({"data": "short.csv"}, ["smoker", "missing"]),
         ({"data": "bare.csv"}, ["header"]),
         ({"data": "more.csv"}, ["extra", "ignore"]),
-        ({"data": "s.json"}, ["neither .csv nor .parquet"]),
+        ({"data": "s.json"}, ["nor .parquet"]),
         ({"epsilon": "-1"}, ["epsilon", "need a number > 0"]),
         ({"epsilon": "1e-30"}, ["too small"]),
         ({"out": "data.csv"}, ["overwrite"]),

@@ -140,7 +140,7 @@ def test_a_ledger_needs_a_limit_and_a_limit_a_ledger(here):
 
 def test_wrong_files(here):
     refused(data="nowhere.csv", words=["nowhere.csv"])
-    refused(data="m.json", words=["neither .csv nor .parquet"])
+    refused(data="m.json", words=["nor .parquet"])
     refused(model="nowhere.json", words=["nowhere.json"])
     refused(model="data.csv", words=["data.csv"])
     write_csv("unlabelled.csv", [["age", "smoker"], [CANARY_NUMBER, CANARY]])

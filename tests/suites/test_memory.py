@@ -59,8 +59,8 @@ def peak(folder, *arguments):
 
 
 COMMANDS = {
-    "predict to Parquet": ["predict", "m.json", "DATA", "--out", "p.parquet", "--proba"],
-    "predict to CSV": ["predict", "m.json", "DATA", "--out", "p.csv", "--keep", "x1"],
+    "predict to Parquet": ["predict", "m.json", "DATA", "--out", "p.parquet", "--proba", "--force"],
+    "predict to CSV": ["predict", "m.json", "DATA", "--out", "p.csv", "--keep", "x1", "--force"],
     "score": ["score", "m.json", "DATA", "--epsilon", "1"],
     "perturb": ["perturb", "DATA", "--schema", "s.json", "--epsilon", "9", "--seed", "1", "--out", "q.csv", "--force"],
 }

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import FileError
 from discreet.perturbation.local_perturbation import LocalPerturbation
-from discreet.records import csv_columns, csv_lines, files
+from discreet.records import csv_columns, csv_lines, csv_opening, files
 from discreet.records.encoding import Cells
 from discreet.sources.csv import CsvSource
 from discreet.sources.duckdb import DuckDBSource
@@ -304,11 +304,11 @@ def strict_text(field):
 
 
 MUTANTS = {
-    "joins lines on an open quote": (csv_columns, "whole_lines", joining),
-    "drops what is not UTF-8": (csv_columns, "whole_lines", dropping),
-    "takes a lone CR for a line end": (csv_columns, "whole_lines", at_returns),
-    "reads a line twice": (csv_columns, "whole_lines", twice),
-    "loses the last line": (csv_columns, "whole_lines", without_last),
+    "joins lines on an open quote": (csv_opening, "whole_lines", joining),
+    "drops what is not UTF-8": (csv_opening, "whole_lines", dropping),
+    "takes a lone CR for a line end": (csv_opening, "whole_lines", at_returns),
+    "reads a line twice": (csv_opening, "whole_lines", twice),
+    "loses the last line": (csv_opening, "whole_lines", without_last),
     "takes a backslash for an escape": (csv_columns, "fields_of", with_escapes),
     "pads in front": (csv_columns, "fields_of", shifted),
     "gives all lines to the engine": (csv_lines, "_are_good", all_good),

@@ -70,7 +70,8 @@ def test_it_learns_explains_and_survives_a_file(tmp_path):
     assert again.noisy_.tables[0][1].values.dtype == np.int64
     assert np.array_equal(again.noisy_.tables[0][1].values, model.noisy_.tables[0][1].values)
     assert again.explain() == text
-    assert json.loads(json.dumps(model.content(2)))["classes"][1]["weights"][0]["value"] == "rain"
+    weights = json.loads(json.dumps(model.content(2)))["classes"][1]["weights"]
+    assert "rain" in [weight["value"] for weight in weights]
     assert len(model.explain(1).splitlines()) < len(text.splitlines())
     assert model.plot() is not None
 

@@ -343,6 +343,7 @@ def test_the_constructor_only_stores():
         "smoothing": "x",
         "select": 0,
         "temperature": "z",
+        "class_weight": 7,
         "random_state": "y",
     }
     assert NaiveBayes("nonsense", **stored).get_params() == {"schema": "nonsense", **stored}

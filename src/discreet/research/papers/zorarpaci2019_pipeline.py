@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -113,7 +114,7 @@ class Zorarpaci2019Pipeline(PublishedClassifier):
             raise DataError("X and y have different lengths; need one label per record")
         seed = int(rng.integers(2**62, (1,))[0])
         columns = {name: table.column(name) for name in self.schema.names}
-        selector = self._selector(seed).fit(columns, labels)
+        selector = self._selector(seed).fit(columns, np.asarray(labels, dtype=object))
         self.columns_ = list(selector.columns_)
         learner = LEARNERS[self.learner](
             selector.selected_schema_, epsilon=self.epsilon, bins=self.bins, random_state=rng

@@ -145,5 +145,6 @@ def read_cells(path: Path) -> dict[str, list[Cell]]:
         ratio = float(line["ratio"]) if line["ratio"] else None
         texts = line["data"], line["model"], line["epsilon"]
         numbers = int(line["runs"]), float(line["mean"]), float(line["deviation"])
-        found.setdefault(line["experiment"], []).append(Cell(*texts, *numbers, ratio))
+        rates = (float(line[name]) if line.get(name) else None for name in ("balanced", "rarest"))
+        found.setdefault(line["experiment"], []).append(Cell(*texts, *numbers, ratio, *rates))
     return found
