@@ -32,6 +32,8 @@ LONG = {
     "models/local-perturbation",
 }
 """Pages that take more than a few seconds."""
+DONE = ("pip install ", "discreet demo")
+"""What is done before a page: its environment and the demo's folder."""
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
