@@ -113,7 +113,7 @@ class Zorarpaci2019Pipeline(PublishedClassifier):
         if len(labels) != table.rows:
             raise DataError("X and y have different lengths; need one label per record")
         seed = int(rng.integers(2**62, (1,))[0])
-        columns = {name: table.column(name) for name in self.schema.names}
+        columns = {name: np.asarray(table.column(name), dtype=object) for name in self.schema.names}
         selector = self._selector(seed).fit(columns, np.asarray(labels, dtype=object))
         self.columns_ = list(selector.columns_)
         learner = LEARNERS[self.learner](
