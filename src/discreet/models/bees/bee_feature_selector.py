@@ -105,8 +105,9 @@ class BeeFeatureSelector(ColumnSelector):
         search = self._checked()
         self.__dict__.pop("columns_", None)  # an interrupted refit must not leave an old choice under a new guarantee
         uniform = stream(self.random_state)
-        in_the_clear = isinstance(self.schema, str) or source_guarantee is None  # charged before X is looked at
-        given = self.schema if in_the_clear else schema_for(X, self.schema)
+        given = self.schema
+        if isinstance(given, Schema) and source_guarantee is not None:  # else infinity is charged before X is looked at
+            given = schema_for(X, given)
         admit(given, ledger, source_guarantee, source_receipt, self.kind)
         X, y, self.schema_ = with_schema(X, y, given, type(self).__name__)
         fitness = TreeAccuracy(*labelled(X, y, self.schema_), uniform)

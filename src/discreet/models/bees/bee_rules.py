@@ -128,8 +128,9 @@ class BeeRules(Classifier):
         """
         self.check_parameters()
         uniform = stream(self.random_state)
-        in_the_clear = isinstance(self.schema, str) or source_guarantee is None  # charged before X is looked at
-        given = self.schema if in_the_clear else schema_for(X, self.schema)
+        given = self.schema
+        if isinstance(given, Schema) and source_guarantee is not None:  # else infinity is charged before X is looked at
+            given = schema_for(X, given)
         perturbed = admit(given, ledger, source_guarantee, source_receipt, self.kind)
         X, y, schema = with_schema(X, y, given, type(self).__name__)
         self.__dict__.pop(self.fitted, None)  # an interrupted refit must not leave old rules under a new guarantee
