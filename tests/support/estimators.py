@@ -18,6 +18,7 @@ PRIVATE: dict[str, Callable[..., Any]] = {
     "one-rule": OneRule,
     "decision-tree": DecisionTree,
     "decision-tree greedy": partial(DecisionTree, structure="greedy", max_depth=2, criterion="gini"),
+    "decision-tree balanced": partial(DecisionTree, structure="greedy", max_depth=2, class_weight="balanced"),
     "decision-tree stump": partial(DecisionTree, structure="stump"),
     "decision-tree random": partial(DecisionTree, structure="random"),
     "decision-tree published": partial(DecisionTree, structure="published", max_depth=2),
