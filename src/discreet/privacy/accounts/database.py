@@ -7,6 +7,8 @@ Proof      SQLite runs with synchronous=FULL, which syncs the log before a commi
            BEGIN IMMEDIATE, so that two writers never start from the same balance. PostgreSQL syncs its log at a commit
            unless synchronous_commit is off, which each connection sets back to on.
 Limits     a disk or a server that only claims to have synced (PostgreSQL with fsync=off) can lose what was committed.
+           That the log of a file of SQLite is the one that others read is in sqlite_log.py, also after forks
+           (forking.py).
 Test       tests/privacy/accounts/test_failures.py::test_a_full_disk_moves_nothing,
            ::test_a_connection_lost_in_the_middle_moves_nothing
 """
@@ -29,6 +31,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import Pool
 
 from discreet.errors import FileError, MissingExtra, ParameterError
+from discreet.privacy.accounts import sqlite_log
+from discreet.privacy.accounts.forking import Gate
 from discreet.storage.addresses import POSTGRES, Address
 
 PATIENCE = 30
@@ -37,6 +41,7 @@ WRITERS = 4
 """Threads of a process that write to PostgreSQL at once: more would only wait for one another, out of order."""
 DRIVER = "postgresql+psycopg"
 _READS = "discreet_reads"
+_GATE = Gate()
 _TURNS: weakref.WeakKeyDictionary[Engine, Turns] = weakref.WeakKeyDictionary()
 _ABANDONED: list[Pool] = []
 """Connections of a parent process: kept, since closing them here would close them there."""
@@ -130,20 +135,33 @@ def writing(engine: Engine) -> Iterator[Connection]:
     Threads of a process take turns, in the order in which they asked: on SQLite one at a time, on PostgreSQL a few.
     Do not write inside `writing` with another connection: on SQLite it would wait for itself.
     """
-    with _TURNS[engine], _plainly(engine), engine.connect() as connection, connection.begin():
-        yield connection
+    with _TURNS[engine], _GATE, _plainly(engine), _connected(engine) as connection:
+        with connection.begin():
+            sqlite_log.check(connection)
+            yield connection
+        sqlite_log.check(connection)
 
 
 @contextlib.contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """A connection that sees one state of the whole database, however long it reads, and writes nothing."""
-    with _plainly(engine), engine.connect() as plain:
+    with _GATE, _plainly(engine), _connected(engine) as plain:
         options: dict[str, Any] = {_READS: True}
         if engine.dialect.name == "postgresql":
             options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         connection = plain.execution_options(**options)
         with connection.begin():
+            sqlite_log.check(connection)
             yield connection
+
+
+def _connected(engine: Engine) -> Connection:
+    if engine.dialect.name == "sqlite" and not _GATE.is_safe:
+        raise FileError(
+            f"this process was forked in the middle of a transaction and cannot use the accounts at {shown(engine)}; "
+            "fork when nothing is being charged, or start processes by 'spawn'"
+        )
+    return engine.connect()
 
 
 @contextlib.contextmanager
@@ -193,10 +211,7 @@ def _parsed(url: str) -> URL:
 
 def _sqlite(url: URL) -> Engine:
     path = Path(str(url.database)).absolute()
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError as error:
-        raise FileError(f"cannot open the accounts in {path}: {error.strerror}; check the path") from None
+    sqlite_log.make(path)
     engine = create_engine(
         url.set(database=str(path)),
         hide_parameters=True,
@@ -210,10 +225,11 @@ def _sqlite(url: URL) -> Engine:
     return engine
 
 
-def _prepare_sqlite(connection: Any, record: object) -> None:
+def _prepare_sqlite(connection: Any, record: Any) -> None:
     connection.isolation_level = None  # transactions are ours, not the driver's
     for setting in ("journal_mode=WAL", "synchronous=FULL", "fullfsync=ON", "foreign_keys=ON", "recursive_triggers=ON"):
         connection.execute(f"PRAGMA {setting}")
+    sqlite_log.remember(connection, record.info)
 
 
 def _begin_sqlite(connection: Connection) -> None:
@@ -229,8 +245,17 @@ def _prepare_postgres(connection: Any, record: object) -> None:
     connection.commit()
 
 
+def _close_before_fork() -> None:
+    """Close the connections to files, if nobody uses them: a forked process must not inherit any."""
+    if _GATE.before():
+        for engine in list(_TURNS):
+            if engine.dialect.name == "sqlite":
+                engine.dispose()
+
+
 def _forget_after_fork() -> None:
     """In a forked process: leave the parent's connections alone, and make new ones."""
+    _GATE.in_child()
     for engine in list(_TURNS):
         _ABANDONED.append(engine.pool)
         engine.dispose(close=False)
@@ -238,4 +263,4 @@ def _forget_after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):  # not where processes do not fork
-    os.register_at_fork(after_in_child=_forget_after_fork)
+    os.register_at_fork(before=_close_before_fork, after_in_parent=_GATE.in_parent, after_in_child=_forget_after_fork)
