@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from discreet.cli.count import read_questions, tabulate_answer
 from discreet.cli.outputs import advise, check_out, emit, say
 from discreet.errors import FileError, ParameterError
 from discreet.privacy.epsilon import as_release_epsilon
+
+if TYPE_CHECKING:
+    from discreet.client import RemoteDataset, RemoteJob
 
 KINDS = ("auto", "naive-bayes", "one-rule", "decision-tree", "random-forest", "svm")
 """The models that a service trains."""
@@ -91,14 +94,9 @@ def train(
         check_out(out, force=force)
     with remote.connected(url, insecure) as client:
         table = client.dataset(remote.checked_name(dataset, "data set"), project=project, version=version)
-        if quoted:
-            _show_quote(table.quote(request), as_json)
+        job = _ended(table, request, key, timeout, quoted=quoted, no_wait=no_wait, as_json=as_json)
+        if job is None:
             return
-        job = remote.submitted(table, request, key)
-        if no_wait:
-            _show_asked(job, as_json)
-            return
-        remote.ended(job, timeout)
         card = client.release(str(job.release)) if out is None else remote.written(client, str(job.release), out)
     if as_json:
         remote.emit_job(job, out=None if out is None else str(out), card=card["card"])
@@ -131,14 +129,10 @@ def score(
     request = {"kind": "score", "release": remote.checked_name(release, "release"), "epsilon": _price(epsilon)}
     with remote.connected(url, insecure) as client:
         table = client.dataset(remote.checked_name(dataset, "data set"), project=project, version=version)
-        if quoted:
-            _show_quote(table.quote(request), as_json)
+        job = _ended(table, request, key, timeout, quoted=quoted, no_wait=no_wait, as_json=as_json)
+        if job is None:
             return
-        job = remote.submitted(table, request, key)
-        if no_wait:
-            _show_asked(job, as_json)
-            return
-        found = remote.ended(job, timeout).content()
+        found = job.content()
     if as_json:
         remote.emit_job(job, score=found)
         return
@@ -188,14 +182,10 @@ def count(
         table = client.dataset(remote.checked_name(dataset, "data set"), project=project, version=version)
         asked = read_questions(where or [], by or [], questions, table.schema)
         request = {"kind": "count", "epsilon": price, "queries": [each.to_plain() for each in asked]}
-        if quoted:
-            _show_quote(table.quote(request), as_json)
+        job = _ended(table, request, key, timeout, quoted=quoted, no_wait=no_wait, as_json=as_json)
+        if job is None:
             return
-        job = remote.submitted(table, request, key)
-        if no_wait:
-            _show_asked(job, as_json)
-            return
-        answers = Answers.from_dict(remote.ended(job, timeout).content())
+        answers = Answers.from_dict(job.content())
         if out is not None:
             remote.written(client, str(job.release), out)
     if as_json:
@@ -206,6 +196,27 @@ def count(
     say(answers.guarantee.statement(), style="bold")
     if out is not None:
         say(f"Answers written to {out}.")
+
+
+def _ended(
+    table: RemoteDataset,
+    request: dict[str, Any],
+    key: str | None,
+    timeout: float | None,
+    *,
+    quoted: bool,
+    no_wait: bool,
+    as_json: bool,
+) -> RemoteJob | None:
+    """The job that was asked for, at its end; None if only a quote or the job itself was wanted, which is shown."""
+    if quoted:
+        _show_quote(table.quote(request), as_json)
+        return None
+    job = remote.submitted(table, request, key)
+    if no_wait:
+        _show_asked(job, as_json)
+        return None
+    return remote.ended(job, timeout)
 
 
 def _price(epsilon: str) -> str:
