@@ -108,7 +108,7 @@ def wheel(session: nox.Session) -> None:
     session.log(f"{built.name}: {built.stat().st_size:,} bytes, {len(zipfile.ZipFile(built).namelist())} files")
     if built.stat().st_size > MOST_WHEEL:
         session.error(f"the wheel is larger than {MOST_WHEEL:,} bytes")
-    home = Path(session.create_tmp()) / "alone"
+    home = Path(session.create_tmp()).absolute() / "alone"
     session.run("python", "-m", "venv", "--clear", str(home))
     started = time.monotonic()
     session.run(str(home / "bin" / "pip"), "install", "--quiet", str(built), external=True)
