@@ -13,7 +13,7 @@ GUIDES = Path(__file__).parents[2] / "docs" / "guides"
     ("name", "words"),
     [
         ("ask-the-service", ["1-differentially private", "has less than epsilon=0.1 left; use a smaller epsilon, or ask the owner"]),
-        ("deploy", ["become the owner", "every balance"]),
+        ("deploy", ["Become the owner", "every balance"]),
     ],
 )
 def test_a_guide_works_as_printed(name: str, words: list[str]) -> None:

@@ -17,6 +17,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -187,7 +188,7 @@ def transcript(shown: list[tuple[str, str]], folder: Path) -> str:
     parts = []
     for typed, output in shown:
         text = output.replace(str(folder), "/home/you")
-        text = re.sub(r"dsc_[\w-]+", "dsc_…", re.sub(r"(setup/|password )[\w-]+", r"\1…", text))
+        text = re.sub(r"dsc_[\w-]+", "dsc_…", re.sub(r"(setup/|links/|password )[\w-]+", r"\1…", text))
         lines = [part for line in text.rstrip().splitlines() for part in _wrapped(line)]
         if len(lines) > HEAD + TAIL + 1:
             lines[HEAD:-TAIL] = [f"[{len(lines) - HEAD - TAIL} more lines]"]
@@ -216,8 +217,11 @@ def stranger(dist: Path | None, with_server: bool):
             environment.pop("PYTHONPATH", None)
         environment |= {"PATH": ":".join(programs), "HOME": str(folder), "LANG": "C.UTF-8", "MPLBACKEND": "Agg"}
         if with_server:
-            socket = kept.enter_context(server())
-            environment |= {"PGHOST": str(socket), "PGUSER": "owner", "PGDATABASE": "postgres"}
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                port = probe.getsockname()[1]
+            place = kept.enter_context(server(port=port))
+            environment |= {"PGHOST": str(place), "PGPORT": str(port), "PGUSER": "owner", "PGDATABASE": "postgres"}
         yield folder, environment
 
 
