@@ -5,7 +5,7 @@ to pytest: `nox -s tests-3.13 -- --one-each` has one case of each test.
 
 `tests` is the matrix of Python versions with today's packages, `lowest` has the lowest versions that pyproject.toml
 allows, `extra` has each extra alone, and none, and all that go together; `wheel` looks at what is released, `flower`
-has Flower's own environment. `constraints` is not run with the others: it writes constraints.txt, the versions of today.
+has Flower's own environment. `constraints` is not run with the others: it writes constraints.txt (today's versions).
 """
 
 from __future__ import annotations
