@@ -8,7 +8,8 @@
 # make test-service   accounts, service, client and pages (in a browser, if there is one), in an environment of its own
 # make docs   the site, offline, in docs/_build/html: every warning is an error, every link is checked
 # make test-engines   training in databases and clusters, which are started here, and compiled counting: an environment of its own
-# make release-check   all of it, before a release: check, test, docs, and the sessions of noxfile.py; says what it did
+# make transcripts   follows the ten tasks of docs/guides as a stranger, with the package as it is built, and writes what a terminal shows
+# make release-check   all of it, before a release: the targets in STEPS, then noxfile.py on every other Python; one that is missing is an error
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -26,7 +27,7 @@ AUDITS := tests/audit/test_audit.py tests/audit/test_ourselves.py tests/audit/te
 
 SITE := docs/_build/html
 
-.PHONY: demo docs test test-long test-audit test-fast coverage test-flower test-engines test-service service-demo check bench release-check clean
+.PHONY: demo docs test test-long test-audit test-fast coverage test-flower test-engines test-service service-demo check bench transcripts release-check clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -109,18 +110,25 @@ check: $(READY)
 
 RELEASE := .venv-release
 STEPS := check test test-long test-service test-engines docs
+REST := not tests-3.11
+# make test has run these with the newest packages on the oldest Python
+
+transcripts: $(RELEASE)/.ready $(SERVICE)/.ready
+	rm -rf dist
+	$(RELEASE)/bin/python -m build --outdir dist
+	PYTHONPATH=tests $(SERVICE)/bin/python -m support.transcripts --dist dist $(PAGES)
 
 release-check: $(RELEASE)/.ready
 	@for step in $(STEPS); do echo "release-check: make $$step"; $(MAKE) $$step || { echo "release-check: make $$step failed"; exit 1; }; done
-	$(RELEASE)/bin/nox
+	$(RELEASE)/bin/nox --error-on-missing-interpreters -k "$(REST)"
 	@echo "release-check: discreet $$(PYTHONPATH=src $(PYTHON) -c 'import discreet; print(discreet.__version__)') passed:"
 	@for step in $(STEPS); do echo "  make $$step"; done
-	@$(RELEASE)/bin/nox --list | sed -n 's/^\* \([^ ]*\).*/  nox -s "\1"/p'
+	@$(RELEASE)/bin/nox --list -k "$(REST)" | sed -n 's/^\* \([^ ]*\).*/  nox -s "\1"/p'
 
 $(RELEASE)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(RELEASE)
 	$(RELEASE)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(RELEASE)/bin/python -m pip install --quiet nox uv
+	$(RELEASE)/bin/python -m pip install --quiet nox uv build
 	touch $(RELEASE)/.ready
 
 bench: $(READY)

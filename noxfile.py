@@ -1,9 +1,11 @@
 """Where discreet was tried: `nox` runs all sessions, `nox --list` shows them, `nox -s wheel` runs one.
 
-Sessions build environments of their own with uv. `tests` is the matrix of Python versions with today's packages,
-`lowest` has the lowest versions that pyproject.toml allows, `extra` has each extra alone, and none, and all that go
-together; `wheel` looks at what is released, `flower` has Flower's own environment. `constraints` is not run with the
-others: it writes constraints.txt, the versions of today.
+Sessions build environments of their own with uv; interpreters are found on the PATH (`python3.13`). Words after `--` go
+to pytest: `nox -s tests-3.13 -- --one-each` has one case of each test.
+
+`tests` is the matrix of Python versions with today's packages, `lowest` has the lowest versions that pyproject.toml
+allows, `extra` has each extra alone, and none, and all that go together; `wheel` looks at what is released, `flower`
+has Flower's own environment. `constraints` is not run with the others: it writes constraints.txt (today's versions).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import nox
 nox.options.default_venv_backend = "uv"
 nox.options.sessions = ["tests", "lowest", "extra", "wheel", "flower"]
 
-PYTHONS = ["3.11", "3.12", "3.13"]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 EXTRAS = [
     "none",
     "parquet",
@@ -35,6 +37,8 @@ EXTRAS = [
 TOGETHER = "all,service,postgres,fast"
 MOST_WHEEL = 3_000_000
 """Bytes. What only research needs (papers, comparisons, reports) is about a sixth of today's 1.3 million."""
+MOST_DEMO = 60
+"""Seconds for `pip install discreet && discreet demo` in an empty environment."""
 MOST_IMPORT = 0.1
 """Seconds of `import discreet`, beyond an empty Python."""
 FAST = ["-m", "not slow", "-n", "2", "--ignore=tests/research", "--ignore=tests/test_site.py"]
@@ -105,17 +109,21 @@ def wheel(session: nox.Session) -> None:
     session.log(f"{built.name}: {built.stat().st_size:,} bytes, {len(zipfile.ZipFile(built).namelist())} files")
     if built.stat().st_size > MOST_WHEEL:
         session.error(f"the wheel is larger than {MOST_WHEEL:,} bytes")
-    session.run("uv", "pip", "uninstall", "build", "twine", external=True, silent=True)
+    home = Path(session.create_tmp()).absolute() / "alone"
+    session.run("python", "-m", "venv", "--clear", str(home))
     started = time.monotonic()
-    session.install(str(built))
+    session.run(str(home / "bin" / "pip"), "install", "--quiet", str(built), external=True)
     session.chdir(session.create_tmp())
-    session.run("discreet", "demo", silent=True)
-    session.log(f"installed, and the demo run, in {time.monotonic() - started:.0f} s")
-    session.run("python", "-c", IMPORT)
+    session.run(str(home / "bin" / "discreet"), "demo", "--force", silent=True, external=True)
+    taken = time.monotonic() - started
+    session.log(f"installed, and the demo run, in {taken:.0f} s")
+    if taken > MOST_DEMO:
+        session.error(f"that took more than {MOST_DEMO} s")
+    session.run(str(home / "bin" / "python"), "-c", IMPORT, external=True)
 
 
 IMPORT = f"""
-import subprocess, sys, time
+import importlib.metadata, subprocess, sys, time
 
 def seconds(code):
     tries = []
@@ -125,6 +133,8 @@ def seconds(code):
         tries.append(time.perf_counter() - start)
     return min(tries)
 
+installed = {{each.name for each in importlib.metadata.distributions()}} - {{"pip", "setuptools", "discreet"}}
+print(f"{{len(installed)}} packages are installed with discreet")
 taken = seconds("import discreet") - seconds("pass")
 print(f"import discreet: {{taken:.3f}} s")
 assert taken < {MOST_IMPORT}, taken

@@ -22,6 +22,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the backgrou
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser):
+    """`--one-each`: a quick look at another Python or other packages."""
+    parser.addoption("--one-each", action="store_true", help="run each test with its first parameters only")
+
+
+def pytest_collection_modifyitems(config, items):
+    """With `--one-each`, leave out all but the first case of each test."""
+    if config.getoption("--one-each"):
+        first = {}
+        for item in items:
+            first.setdefault((item.path, item.cls, getattr(item, "originalname", item.name)), item)
+        kept = set(map(id, first.values()))
+        config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
+        items[:] = first.values()
+
+
 @pytest.fixture
 def schema():
     """Two numbers, two categories, three classes; one category list is complete, one is not."""

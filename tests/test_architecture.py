@@ -15,14 +15,14 @@ import pytest
 import discreet
 from discreet.errors import DiscreetError, MissingExtra
 
-SOURCE = Path(discreet.__file__).parent
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "discreet"
 FILES = {
     ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__").replace("__init__", ""): path
     for path in sorted(SOURCE.rglob("*.py"))
 }
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 
-ROOT = SOURCE.parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 

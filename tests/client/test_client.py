@@ -1,9 +1,7 @@
 """The client against a service with a real worker: the whole way of an analyst; what is repeated, and what is not."""
 
 import itertools
-import re
 import uuid
-from pathlib import Path
 
 import httpx
 import pytest
@@ -158,14 +156,3 @@ def test_a_token_is_needed_and_not_sent_in_clear(monkeypatch):
     monkeypatch.setattr(transport_module, "FIRST_WAIT", 0.001)
     with Client("http://127.0.0.1:9") as client, pytest.raises(RefusedError, match="does not answer"):
         client.me()
-
-
-def test_the_guide_works_as_printed(service, monkeypatch):
-    page = Path(__file__).parents[2] / "docs" / "guides" / "ask-the-service.md"
-    monkeypatch.setenv("DISCREET_URL", service.url)
-    monkeypatch.setenv("DISCREET_TOKEN", service.tokens["ana"])
-    names = {}
-    for block in re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
-        exec(compile(block, str(page), "exec"), names)
-    assert names["model"].guarantee_.epsilon == 1
-    names["client"].close()

@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 
 from discreet import NaiveBayes, OneRule
-from discreet.errors import BudgetError
+from discreet.errors import BudgetError, UntestedVersion
+from discreet.privacy import opendp_sampler
 from discreet.privacy.ledger import Ledger
 from discreet.service import child, drafts
 from discreet.sources.file import open_file
@@ -39,6 +40,7 @@ class Untouched:
             "check_sums",
             "try_task",
             "state",
+            "finish",
         ):
             raise AttributeError(name)
         return lambda *_, **__: pytest.fail(f"the source was read: {name}")
@@ -51,6 +53,15 @@ def test_every_model_can_be_trained(job):
         assert Fraction(made["card"]["guarantee"]["epsilon"]) == 1
         assert made["content"]["model"] == model
         json.dumps(made, allow_nan=False)
+
+
+def test_an_untested_opendp_is_refused_before_it_reads(job, monkeypatch):
+    """Had the package been exchanged under a worker that runs."""
+    opendp_sampler.check_opendp.cache_clear()
+    monkeypatch.setattr(opendp_sampler, "_version", lambda: "0.17.0")
+    monkeypatch.setattr(child, "open_file", lambda _: Untouched())
+    with pytest.raises(UntestedVersion):
+        child.answer(job)
 
 
 def test_a_model_that_costs_more_is_refused_before_it_reads(job, monkeypatch):

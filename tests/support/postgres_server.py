@@ -44,11 +44,12 @@ def as_another_user():
 
 
 @contextmanager
-def server(encoding="UTF8", fsync="off", within=None):
+def server(encoding="UTF8", fsync="off", within=None, port=None):
     """The folder of the socket of a running server; its superuser is "owner" and needs no password there.
 
     Without fsync a test is fast, and a machine that crashes loses its data; benchmarks need fsync="on". `within` is a
-    folder for all of its files; there its log of changes is cut into small pieces.
+    folder for all of its files; there its log of changes is cut into small pieces. With a `port` it listens at
+    127.0.0.1 too, where everybody needs a password.
     """
     folder, (prefix, user) = programs(), as_another_user()
     if folder is None or prefix is None:
@@ -61,9 +62,9 @@ def server(encoding="UTF8", fsync="off", within=None):
         made = [f"{folder}/initdb", "-D", data, "-U", "owner", "-A", "trust", "-E", encoding, "--locale=C", "-N"]
         made += [] if within is None else ["--wal-segsize=1"]
         subprocess.run([*prefix, *made], check=True, capture_output=True)
-        rules = "local all careful scram-sha-256\nlocal all all trust\n"
+        rules = "local all careful scram-sha-256\nlocal all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
         (data / "pg_hba.conf").write_text(rules)
-        start(home, fsync)
+        start(home, fsync, port)
         try:
             yield home
         finally:
@@ -72,10 +73,11 @@ def server(encoding="UTF8", fsync="off", within=None):
         shutil.rmtree(home, ignore_errors=True)
 
 
-def start(home, fsync="off"):
+def start(home, fsync="off", port=None):
     """Start a server that was made before."""
     folder, (prefix, _) = programs(), as_another_user()
-    options = f"-c listen_addresses= -c unix_socket_directories={home} -c fsync={fsync} -c max_connections=40"
+    listening = "-c listen_addresses=" + ("" if port is None else f"127.0.0.1 -c port={port}")
+    options = f"{listening} -c unix_socket_directories={home} -c fsync={fsync} -c max_connections=40"
     begin = [f"{folder}/pg_ctl", "-D", home / "data", "-w", "-t", "60", "-l", home / "data" / "log", "-o", options]
     subprocess.run([*prefix, *begin, "start"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

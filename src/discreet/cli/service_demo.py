@@ -27,12 +27,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class People:
-    """Who takes part: the owner, the analyst, their passwords, and the analyst's token."""
+    """Who takes part: the owner, the analyst of the story, whoever tries it afterwards; passwords and tokens."""
 
     owner: Any
     analyst: Any
+    guest: Any
     passwords: dict[str, str]
     token: str
+    guest_token: str
 
 
 def demo(
@@ -67,6 +69,8 @@ def demo(
         say(f"Look at it: {settings.public_url}")
         for name, password in people.passwords.items():
             say(f"  sign in as {name} with the password {password}")
+        say("Ask it from Python or the command line, as Emmy, who may spend ε = 1.5:")
+        say(f"export DISCREET_URL={settings.public_url} DISCREET_TOKEN={people.guest_token}")
         say("Stop with Ctrl-C.")
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
@@ -136,7 +140,7 @@ def _people(engine: Any) -> People:
     from discreet.service.security.secrets import hash_password, new_secret
     from discreet.service.security.sessions import make_token
 
-    passwords = {name: new_secret()[:16] for name in ("ada", "grace", "alan")}
+    passwords = {name: new_secret()[:16] for name in ("ada", "grace", "alan", "emmy")}
     hashes = {name: hash_password(password) for name, password in passwords.items()}
     with writing(engine) as connection:
         owner = add_person(connection, "ada", "Ada, owner", ("owner",), password_hash=hashes["ada"])
@@ -144,8 +148,10 @@ def _people(engine: Any) -> People:
             connection, "grace", "Grace, analyst", ("analyst",), by=owner, password_hash=hashes["grace"]
         )
         add_person(connection, "alan", "Alan, auditor", ("auditor",), by=owner, password_hash=hashes["alan"])
-        token = make_token(connection, analyst.id, "demo", [Scope.READ, Scope.ASK], 1)
-    return People(owner, analyst, passwords, token.secret)
+        guest = add_person(connection, "emmy", "Emmy, analyst", ("analyst",), by=owner, password_hash=hashes["emmy"])
+        scopes = [Scope.READ, Scope.ASK]
+        token, other = (make_token(connection, person.id, "demo", scopes, 1) for person in (analyst, guest))
+    return People(owner, analyst, guest, passwords, token.secret, other.secret)
 
 
 def _tell(settings: Any, engine: Any, people: People) -> None:
@@ -225,12 +231,14 @@ def _grant(engine: Any, people: People) -> None:
 
     with writing(engine) as connection:
         project = projects.create_project(connection, PROJECT, "Oncology", by=people.owner)
-        projects.add_member(connection, project.id, people.analyst.id, by=people.owner)
+        for person in (people.analyst, people.guest):
+            projects.add_member(connection, project.id, person.id, by=people.owner)
         projects.set_project_limit(connection, project.id, "clinic", 3, by=people.owner)
         table = catalogue.dataset_named(connection, TABLE)
-        projects.give_grant(
-            connection, project.id, people.analyst.id, table.id, "1.5", approve_up_to="0.5", by=people.owner
-        )
+        for person, by_rule in ((people.analyst, "0.5"), (people.guest, "1")):
+            projects.give_grant(
+                connection, project.id, person.id, table.id, "1.5", approve_up_to=by_rule, by=people.owner
+            )
 
 
 def _ask_for_model(engine: Any, people: People, table: Any) -> None:

@@ -31,8 +31,13 @@ def run(
       discreet worker run --folder /srv/discreet --database postgresql://host/discreet --name worker-1
     """
     settings = serving.settings_of(folder, database, least_slot=slot, job_memory=memory, worker_name=name)
+    from discreet.privacy.opendp_sampler import check_opendp
+    from discreet.records.duckdb_engine import duckdb_module
     from discreet.service.database import open_database
     from discreet.service.worker import Worker
+
+    check_opendp()  # each job would be refused by its own process, but only after its price was spent
+    duckdb_module()
 
     engine = open_database(settings)
     worker = Worker(settings, engine)

@@ -36,6 +36,9 @@ def refusal(status: int, content: Any) -> RefusedError:
         text = f"the answer has status {status} and is not from a service of discreet; check the address"
         return RefusedError(text, status=status)
     problem, remedy = str(content["type"]), str(content.get("remedy", ""))
-    text = f"{str(content.get('detail', 'refused')).rstrip('.')}; {remedy}".rstrip("; ")
+    detail = str(content.get("detail", "refused")).rstrip(".")
+    if problem == BUDGET:  # the ledger's own words have a remedy, too
+        detail = detail.partition(";")[0]
+    text = f"{detail}; {remedy[:1].lower()}{remedy[1:]}".rstrip("; ")
     kind = BudgetRefusedError if problem == BUDGET else RefusedError
     return kind(text, status=status, problem=problem, remedy=remedy)

@@ -15,7 +15,7 @@ TESTED = {
     "duckdb": ("2.0", "3"),
     "opendp": ("0.13", "0.17"),
     "pandas": ("2.3", "4"),
-    "polars": ("1.0", "3"),
+    "polars": ("1.20", "3"),
 }
 """The oldest version that was tested, and the first that was not: the bounds in pyproject.toml, as a test checks."""
 
