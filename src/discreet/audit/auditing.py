@@ -45,6 +45,7 @@ def audit(
     stages: Sequence[Stage] | None = None,
     megabytes: int | None = None,
     patience: float = 60.0,
+    processes: int = 2,
     seed: int | None = None,
     told: Callable[[str, int, int], None] | None = None,
 ) -> Report:
@@ -73,6 +74,7 @@ def audit(
         document which tables they refuse.
     first : stop after the first stage that refutes the claim.
     megabytes : the most memory that a process of the target may take.
+    processes : number of processes that run a named target at once.
     patience : seconds without an answer after which a run is given up; that is no evidence.
     seed : makes the search repeatable, not the target.
 
@@ -89,14 +91,18 @@ def audit(
         raise ParameterError("claim: what is claimed is not given; state it, for instance claim=1 (--claim 1)")
     if not minutes > 0:
         raise ParameterError(f"minutes={minutes!r}; need a positive number")
+    if processes < 1:
+        raise ParameterError(f"processes={processes!r}; need at least 1")
     chosen = list(stages) if stages is not None else all_stages()
     stated = Claim(float(epsilon), float((recipe.delta if delta is None else delta) or 0.0))
     neighbours = Adjacency(_checked(adjacency or recipe.adjacency or "add-remove"))
     settings: dict[str, Any] = {"confidence": confidence, "within": within, "most_runs": most_runs, "seed": seed}
     settings |= {
         "strict": strict,
+        "first": first,
         "seconds": 60 * minutes,
         "patience": patience,
+        "processes": processes,
         "stages": max(1, len(chosen)),
         "told": told,
     }

@@ -39,7 +39,7 @@ LARGEST_SIZE = 100
 """Numbers of records that are tried if a parameter of the target is that number."""
 RANDOM = 80
 """Number of random pairs that are replayed besides those of the list: a replay takes three runs."""
-LOOKING, CHOOSING, TESTING = 0.12, 0.35, 0.2
+LOOKING, CHOOSING, TESTING = 0.12, 0.35, 0.4
 """Shares of the time that is left for replaying pairs, for choosing among the suspicious, and for each test."""
 
 

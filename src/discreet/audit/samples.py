@@ -15,7 +15,7 @@ from discreet.audit.bounds import loss
 from discreet.audit.choosing import Choice, choose
 from discreet.audit.events import Scored
 from discreet.audit.findings import Finding, StageResult
-from discreet.audit.fresh import promised, shown
+from discreet.audit.fresh import numbers, promised, shown
 from discreet.audit.neighbours import Pair, random_pair, smaller
 from discreet.audit.runs import Runs
 from discreet.audit.script import script
@@ -54,6 +54,8 @@ class Samples:
         findings: list[Finding] = []
         known: set[tuple[str, ...]] = set()
         bound = 0.0
+        if ranked:
+            session.renew()
         for place, (pair, choice) in enumerate(ranked):
             session.progress(self.name, place, len(ranked))
             if _about(choice) in known:
@@ -152,7 +154,7 @@ def _shrunk(session: Session, pair: Pair, choice: Choice) -> tuple[Pair, Choice]
 
 def _tested(session: Session, pair: Pair, choice: Choice, runs: int, risk: float) -> Finding | None:
     """The bound that fresh runs give for one event."""
-    sides = session.run_pair(pair, max(1, runs), shown(choice.event))
+    sides = session.run_pair(pair, max(1, runs), shown(choice.event), numbers(choice.event))
     if not all(map(len, sides)):
         return None
     counts = [(int(np.count_nonzero(choice.event.holds(each))), len(each)) for each in sides]
