@@ -29,7 +29,7 @@ from discreet.audit import audit
 from discreet.privacy.randomness import as_rng
 
 RESULTS = Path(__file__).parent / "results"
-CONFIDENCES, RUNS, CONTROLLED = (0.9, 0.99), 2500, 5
+CONFIDENCES, RUNS, CONTROLLED = (0.9, 0.99), 1500, 5
 SURE = 0.999
 """Of what is said about the rate of alarms."""
 

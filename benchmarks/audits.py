@@ -1,8 +1,8 @@
 """Audit the collection of known lies, and write docs/audited.md from what was found.
 
 Every recipe in `lies/` is attacked by the command `discreet audit`, with no pair of neighbours and no event picked by
-hand. Others' libraries run in the environments of `environments.py`. Mutants of ours are attacked by the same audit from
-Python, in this process, with a number of runs in place of a time, and up to the first finding.
+hand. Others' libraries run in the environments of `environments.py`. Mutants of ours are attacked by the same audit
+from Python, in this process, with a number of runs in place of a time, and up to the first finding.
 
     PYTHONPATH=src:tests python benchmarks/audits.py --minutes 1                 all, then writes the page
     PYTHONPATH=src:tests python benchmarks/audits.py --only diffprivlib          some; results of the others are kept
@@ -38,14 +38,14 @@ def mutants() -> dict[str, dict[str, Any]]:
 
     found = {}
     for case in CASES:
-        parameters = {"change": case.change, "model": case.model, "options": case.options}
+        parameters = {"change": case.change, "model": case.model, "options": case.options, "epsilon": case.epsilon}
         about = {"title": f"{case.change} in {case.model}", "environment": "ours", "lie": case.words}
         found[f"mutant-{case.change}-{case.model}".replace(" ", "-")] = {
             "target": "support.mutants:Mutant",
             "parameters": parameters,
             "schema": case.schema.to_dict(),
             "form": "records",
-            "claim": 1.0,
+            "claim": case.epsilon,
             "adjacency": case.adjacency,
             "about": about,
         }

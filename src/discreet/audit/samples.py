@@ -104,6 +104,8 @@ def _candidates(session: Session) -> list[Pair]:
     """The pairs that no earlier stage refuted, those within the schema first, and random ones."""
     known = {finding.pair for finding in session.findings}
     listed = sorted((pair for pair in session.pairs() if pair not in known), key=lambda pair: not pair.within)
+    if session.given:
+        return listed
     return [*listed, *(random_pair(session.schema, session.adjacency, session.rng) for _ in range(RANDOM))]
 
 

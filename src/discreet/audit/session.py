@@ -59,6 +59,7 @@ class Session:
     Attributes
     ----------
     target, claim, adjacency, schema, confidence : what is audited.
+    given : the pairs of neighbours, if the target has its own; else tables are made from the schema.
     first : whether the first finding is enough.
     strict : whether refusing one of two neighbours refutes a claim; if not, it is a remark.
     rng : a generator for searches.
@@ -82,6 +83,7 @@ class Session:
         stages: int = 1,
         strict: bool = False,
         first: bool = False,
+        given: Sequence[Pair] = (),
         seed: int | None = None,
         told: Callable[[str, int, int], None] | None = None,
     ) -> None:
@@ -90,6 +92,7 @@ class Session:
         self.target, self.claim, self.adjacency, self.confidence = target, claim, adjacency, confidence
         self.schema = (DEFAULT if schema is None else schema).replace(adjacency=adjacency.value)
         self.within, self.patience, self.strict, self.first = within, patience, strict, first
+        self.given = list(given)
         self.risk = (1 - confidence) / stages
         self.rng = search_generator(seed)
         self.findings: list[Finding] = []
@@ -143,12 +146,14 @@ class Session:
 
     def pairs(self) -> list[Pair]:
         """The listed pairs of neighbours; without values outside the schema if the audit keeps within it."""
+        if self.given:
+            return self.given
         return [pair for pair in pairs(self.schema, self.adjacency) if pair.within or not self.within]
 
     def check(self) -> None:
         """Raise ParameterError if the target refuses every ordinary table."""
         said, lost = "", 0
-        for _, base in bases(self.schema):
+        for base in [pair.first for pair in self.given] or [base for _, base in bases(self.schema)]:
             runs = self.run(base, 1)
             lost += runs.lost
             if lost > 1:

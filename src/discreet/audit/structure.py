@@ -22,8 +22,9 @@ from discreet.audit.script import script
 if TYPE_CHECKING:
     from discreet.audit.session import Session
 
-LOOKED = 8
-"""Runs per table that choose what is tested: what differs nearly always is seen in a few runs."""
+LOOKED, LEAST = 8, 5
+"""Runs per table that choose what is tested: what differs nearly always is seen in a few runs; and where the first
+finding is enough."""
 AGAIN, LOOKED_AGAIN = 8, 40
 """Pairs with something that only some runs on one table have, such as a name that noise publishes or not, are looked
 at again: so many pairs, with so many runs per table."""
@@ -33,12 +34,14 @@ SHARE = 0.25
 """The part of the time that is left which this stage may take to look at pairs."""
 TESTED = 6
 """The most differences that are tested on fresh runs; the risk is divided among them."""
+UNCERTAIN = 0.08
+"""The share of the time that is left for each test of what only some runs on a table have."""
 CERTAIN = 0.9
 """Difference between the shares of two tables' runs from which a feature is said to tell them apart."""
 DOCUMENTED = ("raises ", "exits: ")
 """How features begin that say that a target refuses a table; that a process ends is no refusal, but a crash."""
-CAUTION = 0.05
-"""Error of the intervals that rank differences. The bound holds with any value."""
+CAUTION, LESS = 0.05, 0.2
+"""Error of the intervals that rank differences, and with fewer runs. The bound holds with any value."""
 
 
 Difference = tuple[float, Pair, Single, bool]
@@ -55,7 +58,7 @@ class Structure:
         began = time.monotonic()
         pairs = session.pairs()
         chosen, bound = _spread(self._looked(session, pairs)), 0.0
-        tried = [f"{len(session.screened)} of {len(pairs)} pairs, {LOOKED} runs or more on each table"]
+        tried = [f"{len(session.screened)} of {len(pairs)} pairs, {_looks(session)} runs or more on each table"]
         findings: list[Finding] = []
         remarks: list[str] = []
         if chosen:
@@ -86,8 +89,8 @@ class Structure:
             if session.left() <= stop:
                 break
             session.progress(self.name, done, len(pairs))
-            seen += _differences(pair, *session.screen(pair, LOOKED))
-            if session.first and seen and _is_enough(seen[-1], session.strict):
+            seen += _differences(pair, *session.screen(pair, _looks(session)))
+            if session.first and seen and _is_enough(seen[-1], session):
                 return seen
         return [*seen, *self._again(session, pairs, stop * (1 - SHARE))]
 
@@ -117,7 +120,11 @@ def _sometimes(first: Runs, second: Runs) -> tuple[float, str]:
         return best
     for feature in dict.fromkeys((*first.features, *second.features)):
         shares = sorted(float(runs.feature(feature).mean()) for runs in (first, second))
-        if shares[0] == 0 and 1.5 / LOOKED < shares[1] < CERTAIN and not feature.startswith(REFUSALS):
+        if (
+            shares[0] == 0
+            and 1.5 / min(len(first), len(second)) < shares[1] < CERTAIN
+            and not feature.startswith(REFUSALS)
+        ):
             best = max(best, (shares[1], feature))
     return best
 
@@ -135,7 +142,8 @@ def _differences(pair: Pair, first: Runs, second: Runs) -> list[Difference]:
         counts = [int(np.count_nonzero(event.holds(runs))) for runs in (first, second)]
         swapped = counts[1] * len(first) > counts[0] * len(second)
         more, less = (second, first) if swapped else (first, second)
-        estimate = losses(max(counts), len(more), min(counts), len(less), CAUTION)
+        caution = CAUTION if min(len(more), len(less)) >= LOOKED else LESS
+        estimate = losses(max(counts), len(more), min(counts), len(less), caution)
         if estimate > CLEAR:
             found.append((float(estimate), pair, event, swapped))
     return sorted(found, key=lambda each: -each[0])[:1]
@@ -151,11 +159,15 @@ def _fixed(first: Runs, second: Runs) -> list[Single]:
     return found
 
 
-def _is_enough(difference: Difference, strict: bool) -> bool:
+def _looks(session: Session) -> int:
+    return LEAST if session.first else LOOKED
+
+
+def _is_enough(difference: Difference, session: Session) -> bool:
     """Whether a difference is as clear as so few runs can show, and would be a finding."""
     estimate, pair, event, _ = difference
-    clear = estimate >= float(losses(LOOKED, LOOKED, 0, LOOKED, CAUTION))
-    return clear and (strict or (pair.within and not _is(event, DOCUMENTED)))
+    clear = estimate >= float(losses(LEAST, LEAST, 0, LEAST, LESS))
+    return clear and (session.strict or (pair.within and not _is(event, DOCUMENTED)))
 
 
 def _is(event: Single, kinds: tuple[str, ...]) -> bool:
@@ -183,10 +195,11 @@ def _tested(session: Session, pair: Pair, choice: Choice, risk: float) -> Findin
     """The bound that fresh runs give for one event."""
     event, swapped = choice.event, choice.swapped
     assert isinstance(event, Single)
-    runs = max(40, enough_runs(session.claim.epsilon + 0.5, risk, session.claim.delta))
+    runs, most = max(40, enough_runs(session.claim.epsilon + 0.5, risk, session.claim.delta)), session.affordable(0.5)
     if not differs(*session.screen(pair, 1)):
         runs = max(runs, promised(session, choice, session.screen(pair, 1), risk))
-    first, second = session.run_pair(pair, min(runs, max(40, session.affordable(0.5))))
+        most = session.affordable(UNCERTAIN)
+    first, second = session.run_pair(pair, min(runs, max(40, most)))
     counts = [(int(np.count_nonzero(event.holds(each))), len(each)) for each in (first, second)]
     if not all(total for _, total in counts):
         return None

@@ -25,7 +25,8 @@ def audit(
     target: Annotated[
         str,
         typer.Argument(
-            help="module:Class with fit, module:function of (X, y), or a recipe: a .json file that names one.",
+            help="module:Class with fit, module:function of (X, y), a recipe (a .json file that names one), or the "
+            "address of a discreet service.",
             show_default=False,
         ),
     ],
