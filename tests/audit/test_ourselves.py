@@ -73,7 +73,8 @@ class FromElsewhere:
         elif self.kind == "polars":
             self.model_ = model.fit(pl.from_arrow(table))
         else:
-            self.model_ = model.fit_from(open_file(self._written(table)))
+            named = "records" if self.kind == "duckdb" else None
+            self.model_ = model.fit_from(open_file(self._written(table), named))
         return self
 
     def _written(self, table: pa.Table) -> Path:

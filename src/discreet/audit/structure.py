@@ -196,8 +196,9 @@ def _tested(session: Session, pair: Pair, choice: Choice, risk: float) -> Findin
     event, swapped = choice.event, choice.swapped
     assert isinstance(event, Single)
     runs, most = max(40, enough_runs(session.claim.epsilon + 0.5, risk, session.claim.delta)), session.affordable(0.5)
-    if not differs(*session.screen(pair, 1)):
-        runs = max(runs, promised(session, choice, session.screen(pair, 1), risk))
+    known = session.screen(pair, 1)
+    if abs(event.holds(known[0]).mean() - event.holds(known[1]).mean()) < CERTAIN:
+        runs = max(runs, promised(session, choice, known, risk))
         most = session.affordable(UNCERTAIN)
     first, second = session.run_pair(pair, min(runs, max(40, most)))
     counts = [(int(np.count_nonzero(event.holds(each))), len(each)) for each in (first, second)]
