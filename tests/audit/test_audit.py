@@ -234,7 +234,8 @@ def test_the_script_repeats_the_finding(tmp_path):
         ("support.audited:Means", {}, "--with name=value"),
         ("support.audited:refusing", {}, "refuses every table: raises ValueError: 'need exactly 77 columns'"),
         ("support.audited", {}, "need module:Class"),
-        ("https://example.org", {}, "cannot be audited"),
+        ("https://example.org", {}, "two data sets of the service"),
+        ("https://example.org", {"parameters": {"datasets": ["a", "b"]}}, "what to ask"),
         ("support.audited:noisy_count", {"python": "/nowhere/python"}, "--python"),
     ],
 )

@@ -9,6 +9,7 @@ from discreet.audit.accounts import Ledger
 from discreet.audit.canaries import Canaries
 from discreet.audit.findings import StageResult
 from discreet.audit.low_bits import LowBits
+from discreet.audit.remote import as_remote
 from discreet.audit.replay import Replay
 from discreet.audit.report import Report
 from discreet.audit.samples import Samples
@@ -24,6 +25,11 @@ from discreet.schema import Adjacency, Schema
 def all_stages() -> list[Stage]:
     """The stages in their order: cheap first; the last takes all the time that is left."""
     return [Structure(), Ledger(), Replay(), LowBits(), TimeAndMemory(), Canaries(), Samples()]
+
+
+def stages_for_given() -> list[Stage]:
+    """The stages for a target that has its own neighbours: those that make no tables."""
+    return [Structure(), LowBits(), Samples()]
 
 
 def audit(
@@ -45,6 +51,7 @@ def audit(
     stages: Sequence[Stage] | None = None,
     megabytes: int | None = None,
     patience: float = 60.0,
+    processes: int = 2,
     seed: int | None = None,
     told: Callable[[str, int, int], None] | None = None,
 ) -> Report:
@@ -59,8 +66,8 @@ def audit(
 
     Parameters
     ----------
-    make : "module:Class", "module:function", a recipe file, or a callable: one without arguments that makes estimators,
-        or a function of (X, y). Names run in processes of their own; a callable runs here.
+    make : "module:Class", "module:function", a recipe file, the address of a service, or a callable: one without
+        arguments that makes estimators, or a function of (X, y). Names run in processes of their own; a callable here.
     claim : the ε that is claimed; may be left to a recipe, as may `delta`, `adjacency` and `schema`.
     adjacency : "add-remove" (default) or "replace-one".
     schema : what tables look like; by default two numbers between 0 and 1 and the classes 0 and 1.
@@ -73,6 +80,7 @@ def audit(
         document which tables they refuse.
     first : stop after the first stage that refutes the claim.
     megabytes : the most memory that a process of the target may take.
+    processes : number of processes that run a named target at once.
     patience : seconds without an answer after which a run is given up; that is no evidence.
     seed : makes the search repeatable, not the target.
 
@@ -83,21 +91,29 @@ def audit(
     (True, True)
     """
     given = {"parameters": parameters, "form": form, "python": python, "megabytes": megabytes}
-    recipe = as_recipe(make, **given)
+    if isinstance(make, str) and make.startswith(("http://", "https://")):
+        recipe = as_remote(make, {name: value for name, value in given.items() if value is not None})
+    else:
+        recipe = as_recipe(make, **given)
     epsilon = recipe.claim if claim is None else claim
     if epsilon is None:
         raise ParameterError("claim: what is claimed is not given; state it, for instance claim=1 (--claim 1)")
     if not minutes > 0:
         raise ParameterError(f"minutes={minutes!r}; need a positive number")
-    chosen = list(stages) if stages is not None else all_stages()
+    if processes < 1:
+        raise ParameterError(f"processes={processes!r}; need at least 1")
+    chosen = list(stages) if stages is not None else all_stages() if not recipe.given else stages_for_given()
     stated = Claim(float(epsilon), float((recipe.delta if delta is None else delta) or 0.0))
     neighbours = Adjacency(_checked(adjacency or recipe.adjacency or "add-remove"))
     settings: dict[str, Any] = {"confidence": confidence, "within": within, "most_runs": most_runs, "seed": seed}
     settings |= {
         "strict": strict,
+        "first": first,
         "seconds": 60 * minutes,
         "patience": patience,
+        "processes": processes,
         "stages": max(1, len(chosen)),
+        "given": recipe.given,
         "told": told,
     }
     with Session(recipe.target, stated, neighbours, schema or recipe.schema, **settings) as session:

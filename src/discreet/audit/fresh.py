@@ -13,7 +13,7 @@ from discreet.audit.choosing import Choice
 from discreet.audit.events import Event
 from discreet.audit.findings import Finding
 from discreet.audit.neighbours import Pair
-from discreet.audit.runs import Runs
+from discreet.audit.runs import Runs, is_feature
 from discreet.audit.script import script
 
 if TYPE_CHECKING:
@@ -44,6 +44,13 @@ def shown(event: Event) -> tuple[str, ...]:
     return (*(["predictions"] if predicted else []), *(["size"] if size else []))
 
 
+def numbers(event: Event) -> list[str] | None:
+    """The numbers that are enough to count an event; None if it is about more than numbers."""
+    if any(map(is_feature, event.names)):
+        return None
+    return [name.removeprefix("sum of ") for name in event.names]
+
+
 def confirmed(
     session: Session,
     stage: str,
@@ -62,7 +69,8 @@ def confirmed(
     view : what the event is about, made from the numbers of the runs; by default these numbers.
     reason : what made the pair suspicious, for the reader.
     """
-    sides = session.run_pair(pair, max(1, runs), shown(choice.event))
+    only = numbers(choice.event) if view is None else None
+    sides = session.run_pair(pair, max(1, runs), shown(choice.event), only)
     if not all(map(len, sides)):
         return None
     seen = [each if view is None else view(each) for each in sides]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from discreet.audit.session import Session
 
 TESTED = 4
-"""The most pairs that are tested on fresh runs; the risk is divided among them."""
-ROUNDS = ((12, 40, 100), (3, 200, 1000), (1, 400, 6000))
+"""The most events that are tested on fresh runs; the risk is divided among them."""
+ROUNDS = ((12, 40, 100), (4, 100, 400), (2, 300, 1500), (1, 600, 6000))
 """Suspicious pairs that are run, how often each table at least, and at most: the better pairs are run more often. Each
-round may take a third of the time for choosing."""
+round may take its part of the time for choosing."""
+PROMISING = 1.15
+"""A pair whose cautious estimate is this many times the claim is tested at once, and not run more often before."""
 REFUSED = 0.5
 """Pairs on which a larger share of the runs raises are left to the stage *structure*."""
 FEWEST = 600
@@ -39,7 +42,7 @@ LARGEST_SIZE = 100
 """Numbers of records that are tried if a parameter of the target is that number."""
 RANDOM = 80
 """Number of random pairs that are replayed besides those of the list: a replay takes three runs."""
-LOOKING, CHOOSING, TESTING = 0.12, 0.35, 0.2
+LOOKING, CHOOSING, TESTING = 0.12, 0.35, 0.4
 """Shares of the time that is left for replaying pairs, for choosing among the suspicious, and for each test."""
 
 
@@ -70,13 +73,16 @@ class Replay:
         if unknown:
             tried.append(f"laws not known here, so not counted: {', '.join(sorted(unknown))}")
         above = sorted((each for each in suspicions if each.epsilon > session.claim.epsilon * (1 + 1e-9)), key=_rank)
-        findings, remarks = [], []
-        for each, choice in _chosen(session, above)[:TESTED]:
+        findings: list[Finding] = []
+        remarks: list[str] = []
+        for each, choice in _chosen(session, above):
             finding = _confirmed(session, each, choice)
             if finding is not None:
                 findings.append(finding)
                 break  # one pair shows it; the time is better spent elsewhere
             remarks.append(f"not confirmed by runs: {each.words} ({each.pair.words})")
+            if len(remarks) == TESTED:
+                break
         if above and not findings and not remarks:
             remarks.append(
                 f"not confirmed by runs, which show nothing that varies: {above[0].words} ({above[0].pair.words})"
@@ -153,16 +159,19 @@ def _points(each: Suspicion) -> int:
 
 
 def _mixed(above: list[Suspicion]) -> list[Suspicion]:
-    """In turn: the largest loss, the largest that is finite, the largest with all records at one point."""
+    """In turn: the largest loss, the largest that is finite, the largest with all records at one point, and the longest
+    table among the largest losses: counts far from 0 are cut off less often."""
+    longest = sorted(above, key=lambda each: (*_rank(each)[:1], -round(each.typical, 2), -len(each.pair.first)))
     finite = sorted(above, key=lambda each: (not each.pair.within, math.isinf(each.typical), *_rank(each)))
     at_one = sorted(
         above, key=lambda each: (not each.pair.within, _points(each) > 1, math.isinf(each.typical), *_rank(each))
     )
-    return list(dict.fromkeys(each for three in zip(above, finite, at_one, strict=True) for each in three))
+    return list(dict.fromkeys(each for four in zip(above, finite, longest, at_one, strict=True) for each in four))
 
 
-def _chosen(session: Session, above: list[Suspicion]) -> list[tuple[Suspicion, Choice]]:
-    """The suspicious pairs whose runs promise most, with their events, the best first."""
+def _chosen(session: Session, above: list[Suspicion]) -> Iterator[tuple[Suspicion, Choice]]:
+    """The suspicious pairs whose runs promise most, with their events: at once where they promise enough, else after
+    all rounds, the best first."""
     stop, budget = session.left() * (1 - CHOOSING), session.affordable(CHOOSING)
     left = _mixed(above)
     found: list[tuple[Suspicion, Choice]] = []
@@ -181,15 +190,16 @@ def _chosen(session: Session, above: list[Suspicion]) -> list[tuple[Suspicion, C
                 looked.append((each, choice))
         again = {each for each, _ in looked}
         found = sorted([*looked, *(old for old in found if old[0] not in again)], key=lambda each: -each[1].estimate)
+        if found and found[0][1].estimate > PROMISING * session.claim.epsilon:
+            yield found[0]  # if fresh runs do not confirm it, the next round chooses by more
         left = [each for each, _ in found]
-    return found
+    yield from found
 
 
 def _confirmed(session: Session, suspicion: Suspicion, choice: Choice) -> Finding | None:
     """A bound from runs on the pair, if it is above the claim."""
     pair, risk = suspicion.pair, session.risk / TESTED
-    runs = promised(session, choice, session.screen(pair, 1), risk)
-    runs = min(
-        max(FEWEST, 4 * runs), session.affordable(TESTING)
-    )  # the rates of chosen events look better than they are
+    wanted = promised(session, choice, session.screen(pair, 1), risk)
+    more = 2 if session.first else 4  # the rates of chosen events look better than they are
+    runs = min(max(0 if session.first else FEWEST, more * wanted), session.affordable(TESTING))
     return confirmed(session, Replay.name, pair, choice, runs, risk, reason=suspicion.words)

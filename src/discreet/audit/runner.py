@@ -13,6 +13,7 @@ import importlib.util
 import inspect
 import json
 import os
+import re
 import struct
 import sys
 import tempfile
@@ -34,6 +35,12 @@ LARGEST_FILE = 1 << 26
 """A target that prints without end gets an error, and does not fill the disk."""
 
 
+ADDRESS = re.compile(r"\b(0x[0-9a-fA-F]{4,}|9[34]\d{12}|1[34]\d{13})\b")
+"""Addresses of objects in texts, and ids where systems put objects: they tell nothing of the records."""
+CLOCK = re.compile(r"(^|[._ '])(time|times|timestamp|seconds|duration|elapsed)_?('\])?(\[\d+\])?$", re.IGNORECASE)
+"""Names of numbers that are times, such as fit_time_: how long tables take is for another stage."""
+
+
 class Refusal(Exception):  # noqa: N818 - not a mistake of the runner's
     """The target cannot be used as it is named; the message says why, on one line."""
 
@@ -41,14 +48,21 @@ class Refusal(Exception):  # noqa: N818 - not a mistake of the runner's
 class Outputs:
     """What one run shows: numbers with names, and features, which are facts that a run has or has not."""
 
-    def __init__(self) -> None:
+    def __init__(self, only: Any = None) -> None:
         self.names: list[str] = []
         self.numbers: list[float] = []
         self.features: list[str] = []
         self.seen: set[int] = set()
+        self.only = only
+
+    def _is_needed(self, path: str) -> bool:
+        """Whether a path leads to one of the numbers that are asked for, or lies below one; all if none is."""
+        return self.only is None or any(each.startswith(path) or path.startswith(each) for each in self.only)
 
     def add(self, value: Any, path: str, depth: int = 0) -> None:
         """Add everything that a value holds, in a stable order."""
+        if not self._is_needed(path):
+            return
         if isinstance(value, (str, bytes)):
             self.features.append("{} = {}".format(path, short(value)))
         elif value is None or isinstance(value, bool):
@@ -62,7 +76,7 @@ class Outputs:
             self._add_parts(value, path, depth)
 
     def add_number(self, value: Any, path: str) -> None:
-        if len(self.numbers) >= MOST_NUMBERS:
+        if len(self.numbers) >= MOST_NUMBERS or CLOCK.search(path):
             return
         if not isinstance(value, Real) and isinstance(value, Complex):
             self.add_number(value.imag, path + ".imag")
@@ -78,6 +92,8 @@ class Outputs:
         self.features.append("{}: {} of shape {}".format(path, array.dtype, array.shape))
         flat = array.ravel()
         if array.dtype.kind in "biuf":
+            if CLOCK.search(path):
+                return
             numbers = flat.astype(np.float64)
             taken = numbers[: min(MOST_OF_ONE, MOST_NUMBERS - len(self.numbers))]
             self.names.extend("{}[{}]".format(path, place) for place in range(len(taken)))
@@ -96,7 +112,7 @@ class Outputs:
                 self.features.append("{} has {}".format(path, short(key)))
                 self.add(value[key], "{}[{}]".format(path, short(key)), depth + 1)
         elif isinstance(value, (list, tuple, set, frozenset)):
-            parts = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else list(value)
+            parts = sorted(value, key=short) if isinstance(value, (set, frozenset)) else list(value)
             self.features.append("{}: {} of {}".format(path, type(value).__name__, len(parts)))
             if parts and all(isinstance(each, (int, float, np.number)) for each in parts):
                 self.add_array(np.asarray(parts, dtype=np.float64), path, depth)
@@ -113,8 +129,8 @@ class Outputs:
 
 
 def short(value: Any) -> str:
-    """A value as one line; a long one is cut, and its checksum tells it from others."""
-    text = repr(value)
+    """A value as one line, without addresses; a long one is cut, and its checksum tells it from others."""
+    text = ADDRESS.sub("…", repr(value))
     return text if len(text) <= LONGEST_TEXT else "{}… ({:08x})".format(text[:LONGEST_TEXT], zlib.crc32(text.encode()))
 
 
@@ -196,9 +212,9 @@ class Target:
                 words = "the target cannot be made: {}: {}".format(type(error).__name__, short(str(error)))
                 raise Refusal(words + "; give its parameters with --with name=value") from None
 
-    def run(self, table: Any, probes: Any, wanted: Any) -> Outputs:
-        """One run on a table: its outputs, warnings and errors."""
-        outputs = Outputs()
+    def run(self, table: Any, probes: Any, wanted: Any, only: Any = None) -> Outputs:
+        """One run on a table: its outputs, or only those of these names, its warnings and errors."""
+        outputs = Outputs(only)
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
@@ -324,7 +340,9 @@ class Runner:
                 parent = os.getpid()
                 if request.get("seeds"):
                     np.random.seed(request["seeds"].pop(0))  # noqa: NPY002 - targets of others use it
-                outputs = self.target.run(request["tables"][place], request.get("probes"), request["wanted"])
+                outputs = self.target.run(
+                    request["tables"][place], request.get("probes"), request["wanted"], request.get("only")
+                )
                 if os.getpid() != parent:
                     os._exit(0)
                 outputs.features.extend(printed())

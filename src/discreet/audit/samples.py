@@ -15,7 +15,7 @@ from discreet.audit.bounds import loss
 from discreet.audit.choosing import Choice, choose
 from discreet.audit.events import Scored
 from discreet.audit.findings import Finding, StageResult
-from discreet.audit.fresh import promised, shown
+from discreet.audit.fresh import numbers, promised, shown
 from discreet.audit.neighbours import Pair, random_pair, smaller
 from discreet.audit.runs import Runs
 from discreet.audit.script import script
@@ -54,6 +54,8 @@ class Samples:
         findings: list[Finding] = []
         known: set[tuple[str, ...]] = set()
         bound = 0.0
+        if ranked:
+            session.renew()
         for place, (pair, choice) in enumerate(ranked):
             session.progress(self.name, place, len(ranked))
             if _about(choice) in known:
@@ -102,6 +104,8 @@ def _candidates(session: Session) -> list[Pair]:
     """The pairs that no earlier stage refuted, those within the schema first, and random ones."""
     known = {finding.pair for finding in session.findings}
     listed = sorted((pair for pair in session.pairs() if pair not in known), key=lambda pair: not pair.within)
+    if session.given:
+        return listed
     return [*listed, *(random_pair(session.schema, session.adjacency, session.rng) for _ in range(RANDOM))]
 
 
@@ -152,7 +156,7 @@ def _shrunk(session: Session, pair: Pair, choice: Choice) -> tuple[Pair, Choice]
 
 def _tested(session: Session, pair: Pair, choice: Choice, runs: int, risk: float) -> Finding | None:
     """The bound that fresh runs give for one event."""
-    sides = session.run_pair(pair, max(1, runs), shown(choice.event))
+    sides = session.run_pair(pair, max(1, runs), shown(choice.event), numbers(choice.event))
     if not all(map(len, sides)):
         return None
     counts = [(int(np.count_nonzero(choice.event.holds(each))), len(each)) for each in sides]

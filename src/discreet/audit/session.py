@@ -26,12 +26,14 @@ EVERYTHING = ("predictions", "size")
 """What runs show besides what the fitted object holds: predictions at public points, the size of its pickle."""
 TURN = 0.3
 """Seconds of work that a worker is asked for at once."""
-MOST_BYTES = 128 << 20
+MOST_BYTES = 64 << 20
 """Runs on one table are kept up to this size."""
-MOST_KEPT = 256 << 20
+MOST_KEPT = 128 << 20
 """Bytes of runs that are kept to choose by; the oldest are forgotten."""
 MOST_LOST = 3
 """After this many runs without an answer, no more are tried on these tables."""
+SHORTEST = 2.0
+"""Seconds that a run is waited for even if the time of the audit is over."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class Session:
     Attributes
     ----------
     target, claim, adjacency, schema, confidence : what is audited.
+    given : the pairs of neighbours, if the target has its own; else tables are made from the schema.
+    first : whether the first finding is enough.
     strict : whether refusing one of two neighbours refutes a claim; if not, it is a remark.
     rng : a generator for searches.
     risk : the probability of a false alarm that each stage may use: all stages together keep the confidence.
@@ -78,6 +82,8 @@ class Session:
         patience: float = 60.0,
         stages: int = 1,
         strict: bool = False,
+        first: bool = False,
+        given: Sequence[Pair] = (),
         seed: int | None = None,
         told: Callable[[str, int, int], None] | None = None,
     ) -> None:
@@ -85,7 +91,8 @@ class Session:
             raise ParameterError(f"confidence={confidence!r}; need a number between 0 and 1, for instance 0.999")
         self.target, self.claim, self.adjacency, self.confidence = target, claim, adjacency, confidence
         self.schema = (DEFAULT if schema is None else schema).replace(adjacency=adjacency.value)
-        self.within, self.patience, self.strict = within, patience, strict
+        self.within, self.patience, self.strict, self.first = within, patience, strict, first
+        self.given = list(given)
         self.risk = (1 - confidence) / stages
         self.rng = search_generator(seed)
         self.findings: list[Finding] = []
@@ -139,13 +146,21 @@ class Session:
 
     def pairs(self) -> list[Pair]:
         """The listed pairs of neighbours; without values outside the schema if the audit keeps within it."""
+        if self.given:
+            return self.given
         return [pair for pair in pairs(self.schema, self.adjacency) if pair.within or not self.within]
 
     def check(self) -> None:
         """Raise ParameterError if the target refuses every ordinary table."""
-        said = ""
-        for _, base in bases(self.schema):
+        said, lost = "", 0
+        for base in [pair.first for pair in self.given] or [base for _, base in bases(self.schema)]:
             runs = self.run(base, 1)
+            lost += runs.lost
+            if lost > 1:
+                raise ParameterError(
+                    f"{self.target.name} gives no answer on small tables; try fewer rounds with --with name=value, or "
+                    "more --memory"
+                )
             refused = [each for each in runs.features if each.startswith(("raises", "exits"))]
             if len(runs) and not refused:
                 return
@@ -159,9 +174,11 @@ class Session:
         """Run on one table."""
         return self.run_tables([table], times, wanted, seeds)[0]
 
-    def run_pair(self, pair: Pair, times: int, wanted: Sequence[str] = EVERYTHING) -> tuple[Runs, Runs]:
+    def run_pair(
+        self, pair: Pair, times: int, wanted: Sequence[str] = EVERYTHING, only: Sequence[str] | None = None
+    ) -> tuple[Runs, Runs]:
         """Run on both tables of a pair, in random turns, so that a state of the process favours neither."""
-        first, second = self.run_tables([pair.first, pair.second], times, wanted)
+        first, second = self.run_tables([pair.first, pair.second], times, wanted, only=only)
         return first, second
 
     def screen(self, pair: Pair, times: int) -> tuple[Runs, Runs]:
@@ -186,13 +203,18 @@ class Session:
             del self.screened[next(iter(self.screened))]
 
     def run_tables(
-        self, tables: Sequence[Table], times: int, wanted: Sequence[str] = EVERYTHING, seeds: Any = None
+        self,
+        tables: Sequence[Table],
+        times: int,
+        wanted: Sequence[str] = EVERYTHING,
+        seeds: Any = None,
+        only: Sequence[str] | None = None,
     ) -> list[Runs]:
-        """Run on each table, in random turns; fewer times if the time is over."""
+        """Run on each table, in random turns; fewer times if the time is over. `only` some numbers may be asked for."""
         order = deque(int(each) for each in self.rng.permutation(np.repeat(np.arange(len(tables)), times)))
         collectors = [Collector() for _ in tables]
         request: dict[str, Any] = {"op": "run", "tables": [each.to_dict() for each in tables], "wanted": list(wanted)}
-        request["probes"] = self._probes.to_dict()
+        request |= {"probes": self._probes.to_dict(), "only": None if only is None else list(only)}
         job = _Job(request, order, collectors, None if seeds is None else deque(seeds))
         began = time.monotonic()
         if len(self._workers) == 1 or len(order) == 1:
@@ -202,6 +224,14 @@ class Session:
                 for each in [pool.submit(self._work, place, job) for place in range(len(self._workers))]:
                     each.result()
         return [each.runs(time.monotonic() - began) for each in collectors]
+
+    def renew(self) -> None:
+        """New processes for a named target: what an event owes to the state of the processes that chose it, such as
+        addresses of objects, does not come back in those that count it."""
+        for place, worker in enumerate(self._workers):
+            if isinstance(worker, workers.ProcessWorker):
+                worker.close()
+                self._workers[place] = None
 
     def ask(
         self, request: dict[str, Any], patience: float | None = None
@@ -240,7 +270,7 @@ class Session:
             worker, seen = self._worker(place), _Seen(job)
             began = time.monotonic()  # the import of the target is no part of a run
             try:
-                worker.ask(request, seen, self.patience)
+                worker.ask(request, seen, max(SHORTEST, min(self.patience, self._end - time.monotonic())))
             except workers.Ended as ended:
                 self._workers[place] = None
                 job.ended(request, seen.runs, ended)

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.audit.bounds import enough_runs, loss, losses
+from discreet.audit.choosing import Choice
+from discreet.audit.events import Single
 from discreet.audit.findings import Finding, StageResult
+from discreet.audit.fresh import promised
 from discreet.audit.neighbours import Pair
 from discreet.audit.runs import REFUSALS, Runs
 from discreet.audit.script import script
@@ -19,18 +22,30 @@ from discreet.audit.script import script
 if TYPE_CHECKING:
     from discreet.audit.session import Session
 
-LOOKED = 8
-"""Runs per table that choose what is tested: what differs nearly always is seen in a few runs."""
+LOOKED, LEAST = 8, 5
+"""Runs per table that choose what is tested: what differs nearly always is seen in a few runs; and where the first
+finding is enough."""
+AGAIN, LOOKED_AGAIN = 8, 40
+"""Pairs with something that only some runs on one table have, such as a name that noise publishes or not, are looked
+at again: so many pairs, with so many runs per table."""
+CLEAR = 0.2
+"""The least cautious estimate of the loss from which a difference is tested."""
 SHARE = 0.25
 """The part of the time that is left which this stage may take to look at pairs."""
 TESTED = 6
 """The most differences that are tested on fresh runs; the risk is divided among them."""
+UNCERTAIN = 0.08
+"""The share of the time that is left for each test of what only some runs on a table have."""
 CERTAIN = 0.9
 """Difference between the shares of two tables' runs from which a feature is said to tell them apart."""
 DOCUMENTED = ("raises ", "exits: ")
 """How features begin that say that a target refuses a table; that a process ends is no refusal, but a crash."""
-CAUTION = 0.05
-"""Error of the intervals that rank differences. The bound holds with any value."""
+CAUTION, LESS = 0.05, 0.2
+"""Error of the intervals that rank differences, and with fewer runs. The bound holds with any value."""
+
+
+Difference = tuple[float, Pair, Single, bool]
+"""A cautious estimate of the loss, a pair, an event, and whether it is the second table's."""
 
 
 class Structure:
@@ -42,19 +57,14 @@ class Structure:
         """Look at all pairs in a few runs, then test what differed on fresh runs."""
         began = time.monotonic()
         pairs = session.pairs()
-        seen: list[tuple[float, Pair, str, bool]] = []
-        stop = session.left() * (1 - SHARE)
-        for done, pair in enumerate(pairs):
-            if session.left() <= stop:
-                break
-            session.progress(self.name, done, len(pairs))
-            seen += _differences(pair, *session.screen(pair, LOOKED))
-        tried = [f"{len(session.screened)} of {len(pairs)} pairs, {LOOKED} runs on each table"]
+        chosen, bound = _spread(self._looked(session, pairs)), 0.0
+        tried = [f"{len(session.screened)} of {len(pairs)} pairs, {_looks(session)} runs or more on each table"]
         findings: list[Finding] = []
         remarks: list[str] = []
-        chosen, bound = _spread(seen), 0.0
-        for _, pair, feature, swapped in chosen:
-            finding = _tested(session, pair, feature, swapped, session.risk / TESTED)
+        if chosen:
+            session.renew()
+        for _, pair, event, swapped in chosen:
+            finding = _tested(session, pair, Choice(event, swapped, 0.0), session.risk / TESTED)
             if finding is None:
                 continue
             if finding.refusal and not session.strict:
@@ -66,26 +76,103 @@ class Structure:
             if finding.epsilon > session.claim.epsilon:
                 findings.append(finding)
                 session.findings.append(finding)
+                if session.first:
+                    break
         tried.append(f"{len(chosen)} differences tested on fresh runs")
         return StageResult(self.name, time.monotonic() - began, tried, findings, remarks, bound)
 
+    def _looked(self, session: Session, pairs: list[Pair]) -> list[Difference]:
+        """What differs in a few runs on each pair; where the first finding is enough, up to the first clear one."""
+        seen: list[Difference] = []
+        stop = session.left() * (1 - SHARE)
+        for done, pair in enumerate(pairs):
+            if session.left() <= stop:
+                break
+            session.progress(self.name, done, len(pairs))
+            seen += _differences(pair, *session.screen(pair, _looks(session)))
+            if session.first and seen and _is_enough(seen[-1], session):
+                return seen
+        return [*seen, *self._again(session, pairs, stop * (1 - SHARE))]
 
-def _differences(pair: Pair, first: Runs, second: Runs) -> list[tuple[float, Pair, str, bool]]:
-    """The feature that best tells the runs of a pair apart, with a cautious estimate of the loss; none if none does."""
+    def _again(self, session: Session, pairs: list[Pair], stop: float) -> list[Difference]:
+        """What more runs show on the pairs where something was seen on one table only, but not always."""
+        halves = []
+        for pair in (each for each in pairs if each in session.screened):
+            share, feature = _sometimes(*session.screened[pair])
+            halves.append((not pair.within, -share, feature, pair))
+        found: list[Difference] = []
+        kinds: dict[str, Pair] = {}
+        for _, share, feature, pair in sorted(halves, key=lambda each: each[:2]):
+            if share < 0:
+                kinds.setdefault(feature, pair)
+        for pair in list(kinds.values())[:AGAIN]:
+            if session.left() <= stop:
+                break
+            found += _differences(pair, *session.screen(pair, LOOKED_AGAIN))
+        return found
+
+
+def _sometimes(first: Runs, second: Runs) -> tuple[float, str]:
+    """The feature that most runs on one table have and no run on the other, and their share; what nearly all have is
+    found at once, what one run has may be chance."""
+    best = (0.0, "")
+    if not len(first) or not len(second):
+        return best
+    for feature in dict.fromkeys((*first.features, *second.features)):
+        shares = sorted(float(runs.feature(feature).mean()) for runs in (first, second))
+        if (
+            shares[0] == 0
+            and 1.5 / min(len(first), len(second)) < shares[1] < CERTAIN
+            and not feature.startswith(REFUSALS)
+        ):
+            best = max(best, (shares[1], feature))
+    return best
+
+
+def _differences(pair: Pair, first: Runs, second: Runs) -> list[Difference]:
+    """The event that best tells the runs of a pair apart, with a cautious estimate of the loss; none if none does."""
     found = []
     if not len(first) or not len(second):
         return []
     features = list(dict.fromkeys((*first.features, *second.features)))
     if first.refused or second.refused:  # then all else is missing too, and says nothing new
         features = [each for each in features if each.startswith(REFUSALS)]
-    for feature in features:
-        counts = [int(np.count_nonzero(runs.feature(feature))) for runs in (first, second)]
+    events = [Single(f"“{each}”", "=", 1.0) for each in features]
+    for event in [*events, *_fixed(first, second)]:
+        counts = [int(np.count_nonzero(event.holds(runs))) for runs in (first, second)]
         swapped = counts[1] * len(first) > counts[0] * len(second)
         more, less = (second, first) if swapped else (first, second)
-        estimate = losses(max(counts), len(more), min(counts), len(less), CAUTION)
-        if estimate > 0.2:
-            found.append((float(estimate), pair, feature, swapped))
+        caution = CAUTION if min(len(more), len(less)) >= LOOKED else LESS
+        estimate = losses(max(counts), len(more), min(counts), len(less), caution)
+        if estimate > CLEAR:
+            found.append((float(estimate), pair, event, swapped))
     return sorted(found, key=lambda each: -each[0])[:1]
+
+
+def _fixed(first: Runs, second: Runs) -> list[Single]:
+    """Numbers that are the same in all runs on each table, and not on both: they have no noise."""
+    found = []
+    for name in first.names if min(len(first), len(second)) > 1 else ():
+        values = [np.unique(runs.column(name)) for runs in (first, second)]
+        if all(len(each) == 1 and np.isfinite(each[0]) for each in values) and values[0][0] != values[1][0]:
+            found.append(Single(name, "=", float(values[0][0])))
+    return found
+
+
+def _looks(session: Session) -> int:
+    return LEAST if session.first else LOOKED
+
+
+def _is_enough(difference: Difference, session: Session) -> bool:
+    """Whether a difference is as clear as so few runs can show, and would be a finding."""
+    estimate, pair, event, _ = difference
+    clear = estimate >= float(losses(LEAST, LEAST, 0, LEAST, LESS))
+    return clear and (session.strict or (pair.within and not _is(event, DOCUMENTED)))
+
+
+def _is(event: Single, kinds: tuple[str, ...]) -> bool:
+    """Whether an event is a feature that begins with one of these."""
+    return event.name.lstrip("“").startswith(kinds)
 
 
 def differs(first: Runs, second: Runs) -> bool:
@@ -94,38 +181,42 @@ def differs(first: Runs, second: Runs) -> bool:
     return any(abs(first.feature(each).mean() - second.feature(each).mean()) > CERTAIN for each in features)
 
 
-def _spread(seen: list[tuple[float, Pair, str, bool]]) -> list[tuple[float, Pair, str, bool]]:
+def _spread(seen: list[Difference]) -> list[Difference]:
     """At most `TESTED` differences, the clearest first, each kind of feature once; values outside the schema and
     refusals come last, as readers may expect them."""
-    seen = sorted(
-        seen, key=lambda each: (not each[1].within, each[2].startswith(REFUSALS), -each[0], len(each[1].first))
-    )
-    kinds: dict[tuple[bool, str], tuple[float, Pair, str, bool]] = {}
+    seen = sorted(seen, key=lambda each: (not each[1].within, _is(each[2], REFUSALS), -each[0], len(each[1].first)))
+    kinds: dict[tuple[bool, str], Difference] = {}
     for each in seen:
-        kinds.setdefault((each[1].within, each[2].partition(":")[0].partition(" =")[0]), each)
+        kinds.setdefault((each[1].within, each[2].name.partition(":")[0].partition(" =")[0]), each)
     return list(kinds.values())[:TESTED]
 
 
-def _tested(session: Session, pair: Pair, feature: str, swapped: bool, risk: float) -> Finding | None:
-    """The bound that fresh runs give for one feature."""
-    runs = max(40, enough_runs(session.claim.epsilon + 0.5, risk, session.claim.delta))
-    first, second = session.run_pair(pair, min(runs, max(40, session.affordable(0.5))))
-    counts = [(int(np.count_nonzero(each.feature(feature))), len(each)) for each in (first, second)]
+def _tested(session: Session, pair: Pair, choice: Choice, risk: float) -> Finding | None:
+    """The bound that fresh runs give for one event."""
+    event, swapped = choice.event, choice.swapped
+    assert isinstance(event, Single)
+    runs, most = max(40, enough_runs(session.claim.epsilon + 0.5, risk, session.claim.delta)), session.affordable(0.5)
+    known = session.screen(pair, 1)
+    if abs(event.holds(known[0]).mean() - event.holds(known[1]).mean()) < CERTAIN:
+        runs = max(runs, promised(session, choice, known, risk))
+        most = session.affordable(UNCERTAIN)
+    first, second = session.run_pair(pair, min(runs, max(40, most)))
+    counts = [(int(np.count_nonzero(event.holds(each))), len(each)) for each in (first, second)]
     if not all(total for _, total in counts):
         return None
     (more, of), (less, other) = counts[::-1] if swapped else counts
     gone = (second.lost, first.lost) if swapped else (first.lost, second.lost)  # counted against the finding
     epsilon = loss(more, of + gone[0], less + gone[1], other + gone[1], risk, session.claim.delta)
     table = "second" if swapped else "first"
-    event = f"“{feature}” is seen in {more} of {of} runs on the {table} table, and in {less} of {other} on the other"
-    repeat = script(session.target, session.schema, pair, feature, (counts[0], counts[1]))
+    words = f"{event.words} is seen in {more} of {of} runs on the {table} table, and in {less} of {other} on the other"
+    repeat = script(session.target, session.schema, pair, event, (counts[0], counts[1]))
     return Finding(
         Structure.name,
         epsilon,
         session.confidence,
-        event,
+        words,
         pair,
         repeat,
         (counts[0], counts[1]),
-        feature.startswith(DOCUMENTED),
+        _is(event, DOCUMENTED),
     )

@@ -53,13 +53,15 @@ class Target:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A target with all that an audit of it needs; None where the caller decides."""
+    """A target with all that an audit of it needs; None where the caller decides. `given` are the pairs of neighbours
+    if the target has its own."""
 
     target: Target
     schema: Schema | None = None
     claim: float | None = None
     delta: float | None = None
     adjacency: str | None = None
+    given: tuple[Any, ...] = ()
 
 
 def as_recipe(target: str | Callable[..., Any] | Target, **changes: Any) -> Recipe:
@@ -73,8 +75,6 @@ def as_recipe(target: str | Callable[..., Any] | Target, **changes: Any) -> Reci
         return Recipe(Target(getattr(target, "__qualname__", type(target).__name__), call=target, **given))
     if not isinstance(target, str):
         raise ParameterError(f"target: got {type(target).__name__}; need a name, a callable or a recipe")
-    if re.match("https?://", target):
-        raise ParameterError("target: services cannot be audited by their address yet; name a class or a function")
     if target.endswith(".json"):
         return _read(Path(target), given)
     return Recipe(Target(target, **given))

@@ -49,6 +49,14 @@ class Worker(Protocol):
         """End the process and all that it started."""
 
 
+def memory() -> int:
+    """Megabytes of memory of this machine; 0 if it does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    except (ValueError, OSError, AttributeError):
+        return 0
+
+
 def start(target: Target, schema: dict[str, Any] | None) -> Worker:
     """A worker that has the target; ParameterError if the target cannot be used."""
     if target.call is not None:
@@ -94,8 +102,10 @@ class ProcessWorker:
         requests, self._requests = os.pipe()
         self._answers, answers = os.pipe()
         python = target.python or sys.executable
-        command = [python, str(RUNNER), str(requests), str(answers), str(target.megabytes or 0)]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        megabytes = target.megabytes or memory() // 4
+        command = [python, str(RUNNER), str(requests), str(answers), str(megabytes)]
+        # The order of sets of texts is no randomness to rely on: it is the same in all processes.
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
         try:
             self._process = subprocess.Popen(
                 command, pass_fds=(requests, answers), start_new_session=True, env=environment

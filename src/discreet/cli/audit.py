@@ -25,7 +25,8 @@ def audit(
     target: Annotated[
         str,
         typer.Argument(
-            help="module:Class with fit, module:function of (X, y), or a recipe: a .json file that names one.",
+            help="module:Class with fit, module:function of (X, y), a recipe (a .json file that names one), or the "
+            "address of a discreet service.",
             show_default=False,
         ),
     ],
@@ -54,6 +55,7 @@ def audit(
     ] = False,
     first: Annotated[bool, typer.Option("--first", help="Stop after the first stage that refutes the claim.")] = False,
     memory: Annotated[int | None, typer.Option(min=64, help="The most megabytes for a process of the target.")] = None,
+    processes: Annotated[int, typer.Option(min=1, help="Processes that run the target at once.")] = 2,
     seed: Annotated[int | None, typer.Option(min=0, help="Makes the search repeatable, not the target.")] = None,
     out: Annotated[
         Path | None,
@@ -94,6 +96,7 @@ def audit(
             strict=strict,
             first=first,
             megabytes=memory,
+            processes=processes,
             seed=seed,
             told=told,
         )

@@ -1,0 +1,130 @@
+"""Targets that crash, hang, print, take memory or leave children: the audit survives them and says so.
+
+Targets whose runs all differ without telling anything of the records: the audit does not accuse them.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.audit import audit
+from discreet.audit.session import Claim, Session
+from discreet.audit.structure import Structure
+from discreet.audit.target import Target
+from discreet.errors import ParameterError
+from support import audited, misbehaving
+from support.audit_path import targets_can_be_imported
+
+__all__ = ["targets_can_be_imported"]
+
+
+def session(name: str, **given: Any) -> Session:
+    options = {"seconds": 120, "processes": 1, **given}
+    megabytes = options.pop("megabytes", None)
+    return Session(Target(f"support.misbehaving:{name}", megabytes=megabytes), Claim(1.0), **options)
+
+
+def test_a_segmentation_fault_is_told_and_survived() -> None:
+    with session("segfaulting") as running:
+        pair = next(each for each in running.pairs() if "only record of class" in each.words)
+        first, second = running.run_pair(pair, 2)
+    assert first.feature("the process was ended by signal 11").all()
+    assert second.refused == 0
+
+
+def test_megabytes_of_print_are_counted_and_not_kept() -> None:
+    with session("talkative") as running:
+        runs = running.run(running.pairs()[0].first, 6)
+    assert len(runs) == 6
+    assert [each.split(":")[0] for each in runs.features if each.startswith("prints")] == ["prints 5000000 bytes"]
+
+
+def test_a_print_without_end_is_ended() -> None:
+    with session("endless") as running:
+        runs = running.run(running.pairs()[0].first, 2)
+    assert runs.refused == 1 or runs.lost
+
+
+def test_a_target_that_takes_all_memory_is_stopped_at_the_limit() -> None:
+    with session("greedy", megabytes=1024) as running:
+        runs = running.run(running.pairs()[0].first, 2)
+    assert runs.refused == 1 or runs.lost
+
+
+def test_there_is_a_limit_of_memory_by_default() -> None:
+    with Session(Target("support.misbehaving:limit"), Claim(1.0), seconds=60, processes=1) as running:
+        runs = running.run(running.pairs()[0].first, 1)
+    assert 0 < runs.column("output")[0] < 1 << 20
+
+
+def test_children_do_not_outlive_the_audit() -> None:
+    with session("fertile") as running:
+        assert len(running.run(running.pairs()[0].first, 5)) == 5
+        group = running._workers[0]._process.pid  # type: ignore[union-attr]
+    time.sleep(0.2)
+    assert not _alive(group)
+
+
+def _alive(group: int) -> list[str]:
+    """The processes of a group that still run; those that ended, and wait to be collected, do not."""
+    listed = subprocess.run(["ps", "-eo", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
+    states = [line.split() for line in listed.splitlines()]
+    return [state for number, state in states if int(number) == group and not state.startswith("Z")]
+
+
+def test_threads_left_behind_are_survived() -> None:
+    with session("threaded") as running:
+        assert len(running.run(running.pairs()[0].first, 50)) == 50
+
+
+def test_a_target_that_never_answers_is_told_in_one_line() -> None:
+    began = time.monotonic()
+    with pytest.raises(ParameterError, match="gives no answer") as told:
+        audit("support.misbehaving:asleep", 1.0, patience=1.0, processes=1, minutes=1)
+    assert "\n" not in str(told.value)
+    assert time.monotonic() - began < 30
+
+
+def test_no_run_is_waited_for_much_longer_than_the_audit_may_take() -> None:
+    with session("asleep", seconds=1.0, patience=60.0) as running:
+        began = time.monotonic()
+        running.run(running.pairs()[0].first, 5)
+        assert time.monotonic() - began < 30
+
+
+def _resident() -> float:
+    """Megabytes of memory that this process has now."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / (1 << 20)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read where Linux tells it")
+def test_the_memory_of_the_auditor_does_not_grow_with_runs() -> None:
+    audit(audited.noisy_histogram, 1.0, most_runs=4000, seed=0)
+    before = _resident()
+    audit(audited.noisy_histogram, 1.0, most_runs=40_000, seed=0, minutes=2)
+    assert _resident() - before < 60
+
+
+# No false accusations
+
+
+@pytest.mark.parametrize("target", misbehaving.FAIR, ids=lambda each: each.__name__)
+def test_the_fair_are_not_accused(target: Any) -> None:
+    report = audit(target, 1.0, most_runs=4000, seed=0, strict=True, minutes=2)
+    assert not report.refuted, report.findings[0]
+
+
+def test_nor_in_processes_of_their_own() -> None:
+    """Addresses that a process uses again and again are other ones in the processes that count."""
+    for name in ("with_addresses", "in_any_order"):
+        report = audit(
+            f"support.misbehaving:{name}", 1.0, most_runs=1200, seed=0, strict=True, minutes=2, stages=[Structure()]
+        )
+        assert not report.refuted, report.findings[0]
