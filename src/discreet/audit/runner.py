@@ -37,8 +37,6 @@ LARGEST_FILE = 1 << 26
 
 ADDRESS = re.compile(r"\b(0x[0-9a-fA-F]{4,}|9[34]\d{12}|1[34]\d{13})\b")
 """Addresses of objects in texts, and ids where systems put objects: they tell nothing of the records."""
-CLOCK = re.compile(r"(^|[._ '])(time|times|timestamp|seconds|duration|elapsed)_?('\])?(\[\d+\])?$", re.IGNORECASE)
-"""Names of numbers that are times, such as fit_time_: how long tables take is for another stage."""
 
 
 class Refusal(Exception):  # noqa: N818 - not a mistake of the runner's
@@ -76,7 +74,7 @@ class Outputs:
             self._add_parts(value, path, depth)
 
     def add_number(self, value: Any, path: str) -> None:
-        if len(self.numbers) >= MOST_NUMBERS or CLOCK.search(path):
+        if len(self.numbers) >= MOST_NUMBERS:
             return
         if not isinstance(value, Real) and isinstance(value, Complex):
             self.add_number(value.imag, path + ".imag")
@@ -92,8 +90,6 @@ class Outputs:
         self.features.append("{}: {} of shape {}".format(path, array.dtype, array.shape))
         flat = array.ravel()
         if array.dtype.kind in "biuf":
-            if CLOCK.search(path):
-                return
             numbers = flat.astype(np.float64)
             taken = numbers[: min(MOST_OF_ONE, MOST_NUMBERS - len(self.numbers))]
             self.names.extend("{}[{}]".format(path, place) for place in range(len(taken)))
