@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from discreet.audit import audit
-from discreet.audit.session import Claim, Session
+from discreet.audit.session import MOST_KEPT, Claim, Session
 from discreet.audit.structure import Structure
 from discreet.audit.target import Target
 from discreet.errors import ParameterError
