@@ -169,17 +169,17 @@ def report(lines: list[list[Any]]) -> str:
 
 
 def draw(lines: list[list[Any]], path: Path) -> None:
-    """Seconds and memory against rows, columns, classes and distinct texts."""
+    """Seconds and memory against rows, columns, classes, distinct texts and workers of Spark, who hold their own."""
     from discreet.pictures.figure import COLOURS, MARKERS, new_figure
 
-    axes = {"rows": 1, "columns": 2, "classes": 3, "distinct texts": 4}
-    figure = new_figure(figsize=(12, 5.5))
+    axes = {"rows": 1, "columns": 2, "classes": 3, "distinct texts": 4, "workers": 6}
+    figure = new_figure(figsize=(14, 5.5))
     panels = figure.subplots(2, len(axes))
     for place, (axis, column) in enumerate(axes.items()):
         for number, model in enumerate(("scan", "naive-bayes", "decision-tree", "svm")):
             own = [line for line in lines if line[0] == axis and line[5] == model]
             for panel, value in zip(panels[:, place], (7, 8), strict=True):
-                if own:
+                if own and (axis, value) != ("workers", 8):
                     points = [line[column] for line in own], [line[value] for line in own]
                     panel.plot(*points, color=COLOURS[number], marker=MARKERS[number], label=model)
         for panel, words in zip(panels[:, place], ("seconds", "memory (MB)"), strict=True):
@@ -188,6 +188,7 @@ def draw(lines: list[list[Any]], path: Path) -> None:
             panel.set_xlabel(axis)
             panel.set_ylabel(words)
     panels[0, 0].legend(frameon=False)
+    panels[1, -1].set_axis_off()
     figure.savefig(path, dpi=110)
 
 

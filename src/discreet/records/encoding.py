@@ -28,6 +28,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.records.truncating import truncated
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical, Label, Numeric, spells_infinity, spells_number, text_of
 
@@ -99,8 +100,8 @@ class Cells:
             if offset:
                 position += offset
             position.clip(0.0, float(top), out=position)
-            if np.isnan(position.min(initial=0.0)):  # NaN if any of them is
-                position[np.isnan(position)] = self.missing_code(column)
+        if not truncated(position, codes):
+            position[np.isnan(position)] = self.missing_code(column)
             np.copyto(codes, position, casting="unsafe")
 
 

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from discreet.records.encoding import Cells, Codes
 from discreet.schema.columns import Numeric
 
-CHUNK = 1 << 16
-"""Numbers that are encoded at a time: few enough for the processor's cache, enough that asking for it costs little."""
+CHUNK = 1 << 17
+"""Numbers that are encoded at a time, as many as there are in a batch: threads wait for each other between operations
+of numpy, and the fewer there are the better; more would need memory without being faster."""
 JOINT = 1 << 14
-"""Most cells of a table for several columns: few enough for the processor's cache."""
+"""Most cells of a table for several columns: few enough for the processor's cache, and for integers of 16 bits."""
 
 
 class _Column(NamedTuple):
@@ -35,17 +36,27 @@ class JointCounter:
     """
 
     def __init__(self, classes: int, *, wide: bool = False) -> None:
-        self._classes, self._kind = classes, np.dtype(np.intp if wide else np.int32)
+        self._classes = classes
+        self._small, self._large = np.dtype(np.int16), np.dtype(np.intp if wide else np.int32)
+        self._kind = self._large
         self._columns: list[_Column] = []
-        self._codes, self._positions = np.empty(CHUNK, dtype=self._kind), np.empty(CHUNK)
-        self._labels = self._joint = np.empty(0, dtype=self._kind)
+        self._positions = np.empty(CHUNK)
+        self._given: NDArray[Any] = np.empty(0, dtype=self._large)
+        self._labels: dict[np.dtype[Any], NDArray[Any]] = {}
+        self._joint, self._codes = ({kind: np.empty(0, kind) for kind in self._kinds} for _ in range(2))
         self._indices = np.empty(0, dtype=np.intp)
+
+    @property
+    def _kinds(self) -> tuple[np.dtype[Any], np.dtype[Any]]:
+        return self._small, self._large
 
     def begin(self, labels: NDArray[Any]) -> None:
         """Begin a batch, with the class code of each record."""
-        self._labels = labels.astype(self._kind, copy=False)
+        self._given, self._labels = labels, {}
         if len(self._indices) < len(labels):
-            self._joint, self._indices = np.empty(len(labels), self._kind), np.empty(len(labels), np.intp)
+            self._indices = np.empty(len(labels), np.intp)
+            self._joint = {kind: np.empty(len(labels), kind) for kind in self._kinds}
+            self._codes = {kind: np.empty(min(len(labels), CHUNK), kind) for kind in self._kinds}
 
     def is_small(self, size: int) -> bool:
         """Whether two columns of so many cells can be counted at once."""
@@ -59,7 +70,7 @@ class JointCounter:
             return
         for start in range(0, len(places), CHUNK):
             part = places[start : start + CHUNK]
-            codes = self._codes[: len(part)]
+            codes = self._codes[self._kind][: len(part)]
             np.copyto(codes, part, casting="unsafe")
             joint[start : start + CHUNK] += codes
 
@@ -68,7 +79,7 @@ class JointCounter:
         joint = self._next(_Column(counts, counts.shape[1], None))
         for start in range(0, len(numbers), CHUNK):
             part = numbers[start : start + CHUNK]
-            codes = self._codes[: len(part)]
+            codes = self._codes[self._kind][: len(part)]
             cells.write_codes(part, column, codes, self._positions[: len(part)])
             joint[start : start + CHUNK] += codes
 
@@ -76,17 +87,25 @@ class JointCounter:
         """The places of the records among the columns that are counted together, with room for another column."""
         if self._columns and self._classes * math.prod(each.size for each in self._columns) * column.size > JOINT:
             self.end()
-        joint = self._joint[: len(self._labels)]
-        np.multiply(joint if self._columns else self._labels, self._kind.type(column.size), out=joint)
+        if not self._columns:
+            self._kind = self._small if self._classes * column.size <= JOINT else self._large
+        joint = self._joint[self._kind][: len(self._given)]
+        np.multiply(joint if self._columns else self._label(), self._kind.type(column.size), out=joint)
         self._columns.append(column)
         return joint
+
+    def _label(self) -> NDArray[Any]:
+        """The class codes of the batch, as integers of the kind that is used now."""
+        if self._kind not in self._labels:
+            self._labels[self._kind] = self._given.astype(self._kind, copy=False)
+        return self._labels[self._kind]
 
     def end(self) -> None:
         """Count what was not counted yet."""
         if not self._columns:
             return
-        indices, sizes = self._indices[: len(self._labels)], [each.size for each in self._columns]
-        np.copyto(indices, self._joint[: len(self._labels)])
+        indices, sizes = self._indices[: len(self._given)], [each.size for each in self._columns]
+        np.copyto(indices, self._joint[self._kind][: len(self._given)])
         table = np.bincount(indices, minlength=self._classes * math.prod(sizes)).reshape(self._classes, *sizes)
         for place, each in enumerate(self._columns, 1):
             own = table.sum(axis=tuple(axis for axis in range(1, table.ndim) if axis != place))
