@@ -8,10 +8,16 @@ those of a call that has nothing to do with data, sent just before. Refusals hav
 released is left out: it is noisy, and paid for.
 
 All tables are in one service, which of a pair was registered first is drawn by lot, and their names are equally long:
-what tells two answers apart is then the table. With `--apart` each table has a service of its own, which differ in
-speed by chance; the classifier never meets the services that it is tested on, but with few pairs chance moves the AUC
-far from 1/2 to either side. A slot has to be long enough for the machine: a job that overruns it fails, which is a bit
-that the documentation names, so the number of jobs that failed is printed beside the AUC.
+what tells two answers apart is then the table. With `--apart` each table has a service of its own; which of a pair is
+started first is drawn by lot.
+
+Answers about one table are not independent draws: services differ in speed by chance, and the length of what is told
+about the last job stays until the next one. So chance moves the AUC by more than the number of requests suggests, and
+an AUC below 1/2 is chance as well: what was learned from some pairs is the other way round on another. Hence beside
+each AUC: its standard error over the pairs that were held out, and the share of all ways to exchange the two labels
+within pairs whose AUC is as far from 1/2 as the true one (an exact test, since a lot gave the labels; with n pairs it
+is at least 1 / 2^(n-1)). A slot has to be long enough for the machine: a job that overruns it fails, which is a bit
+that the documentation names, so the number of jobs that failed is printed too.
 
 `python benchmarks/service_silence.py --requests 10000` prints the AUC of each kind of call and of all. The bar is 0.52.
 """
@@ -20,6 +26,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import random
 import tempfile
 import time
@@ -107,8 +114,6 @@ def call(target: Target, kind: str) -> tuple[httpx.Response, Features]:
             return timed(client, "POST", "/jobs", json=target.asked(COUNT), headers=key)
 
 
-JOBLESS = 0.985
-"""The share of rounds that ask for no job, which takes a slot for each table."""
 KINDS = ("jobs", "accounts", "releases", "schema", "dummy", "versions", "quote", "refused")
 
 
@@ -124,13 +129,17 @@ def job(target: Target) -> Features:
     return {**features, "took": took, "released": float(facts["state"] == "released"), "described": len(str(facts))}
 
 
-def attack(pairs: list[list[Target]], requests: int, minutes: float, seed: int) -> Seen:
-    """Ask for all tables in random order, a job now and then, until there are enough answers or the time is over."""
+def attack(pairs: list[list[Target]], requests: int, rounds: int, minutes: float, seed: int) -> Seen:
+    """Ask for all tables in random order, in some rounds for jobs, until there is enough or no time."""
     seen, draw, end = Seen(), random.Random(seed), time.monotonic() + 60 * minutes
-    while len(seen) < requests and time.monotonic() < end:
+    all_rounds = -(-requests // (2 * len(pairs)))
+    with_jobs = {*draw.sample(range(all_rounds), min(rounds, all_rounds))}
+    for number in range(all_rounds):
+        if time.monotonic() > end:
+            break
         order = [(pair, table) for pair in range(len(pairs)) for table in (0, 1)]
         draw.shuffle(order)
-        kind = draw.choice(KINDS) if draw.random() < JOBLESS else "job"
+        kind = "job" if number in with_jobs else draw.choice(KINDS)
         for pair, table in order:
             target = pairs[pair][table]
             if kind == "job":
@@ -161,8 +170,9 @@ def together(folder: Path, pairs: int, slot: float, seed: int) -> Iterator[list[
 
 
 @contextlib.contextmanager
-def apart(folder: Path, pairs: int, slot: float) -> Iterator[list[list[Target]]]:
-    """Pairs of services with one table each."""
+def apart(folder: Path, pairs: int, slot: float, seed: int) -> Iterator[list[list[Target]]]:
+    """Pairs of services with one table each; a lot says which of a pair is started first."""
+    draw = random.Random(seed + 1)
     with contextlib.ExitStack() as stack:
 
         def target(pair: int, table: int) -> Target:
@@ -170,22 +180,45 @@ def apart(folder: Path, pairs: int, slot: float) -> Iterator[list[list[Target]]]
             made: Service = stack.enter_context(service(place, lines() + [CANARY] * table, slot=slot))
             return Target(stack.enter_context(made.client(made.analysts[0])), "patients")
 
-        yield [[target(pair, table) for table in (0, 1)] for pair in range(pairs)]
+        started = [{table: target(pair, table) for table in draw.sample((0, 1), 2)} for pair in range(pairs)]
+        yield [[each[0], each[1]] for each in started]
 
 
-def score(rows: list[tuple[Features, int, int]], kinds: list[int] | None = None) -> float:
-    """The AUC on each pair of a classifier that was trained on the others, averaged."""
+class Score(NamedTuple):
+    """How well an attacker does: AUC, its standard error over pairs, and the share of exchanged labels as far off."""
+
+    auc: float
+    error: float
+    chance: float
+
+    def __str__(self) -> str:
+        return f"{self.auc:.3f} | {self.error:.3f} | {self.chance:.2f}"
+
+
+def score(rows: list[tuple[Features, int, int]], kinds: list[int] | None = None) -> Score:
+    """The AUC on each pair of a classifier that was trained on the others, and what chance does to it."""
     names = sorted({name for features, _, _ in rows for name in features})
     table = np.array([[features.get(name, np.nan) for name in names] for features, _, _ in rows])
     if kinds is not None:
         table = np.column_stack([table, kinds])
     truth, pair = np.array([row[1] for row in rows]), np.array([row[2] for row in rows])
+    true, *others = (
+        aucs(table, truth ^ np.isin(pair, np.flatnonzero([0, *exchanged])), pair)
+        for exchanged in itertools.product((0, 1), repeat=len(np.unique(pair)) - 1)
+    )
+    off = [abs(np.mean(each) - 0.5) for each in (true, *others)]
+    chance = np.mean([each >= off[0] - 1e-12 for each in off])
+    return Score(float(np.mean(true)), float(np.std(true, ddof=1) / len(true) ** 0.5), float(chance))
+
+
+def aucs(table: np.ndarray, truth: np.ndarray, pair: np.ndarray) -> list[float]:
+    """The AUC on each pair of a classifier that was trained on the others."""
     found = []
     for held in np.unique(pair):
         model = HistGradientBoostingClassifier(max_depth=3, max_iter=60, random_state=0)
         model.fit(table[pair != held], truth[pair != held])
         found.append(roc_auc_score(truth[pair == held], model.predict_proba(table[pair == held])[:, 1]))
-    return float(np.mean(found))
+    return found
 
 
 def main() -> None:
@@ -194,6 +227,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--minutes", type=float, default=60, help="stop after this time, with what there is")
     parser.add_argument("--pairs", type=int, default=4)
+    parser.add_argument("--jobs", type=int, default=12, help="rounds that ask for a job of each table")
     parser.add_argument("--slot", type=float, default=4.0)
     parser.add_argument("--apart", action="store_true", help="a service for each table")
     parser.add_argument("--seed", type=int, default=0)
@@ -201,18 +235,19 @@ def main() -> None:
     if given.pairs < 2:
         parser.error("need at least 2 pairs: one is held out")
     with tempfile.TemporaryDirectory() as name:
-        folder, where = Path(name), (given.pairs, given.slot)
-        with apart(folder, *where) if given.apart else together(folder, *where, given.seed) as pairs:
-            seen = attack(pairs, given.requests, given.minutes, given.seed)
-    print(f"{len(seen)} requests, {given.pairs} pairs of neighbouring tables")
+        where = Path(name), given.pairs, given.slot, given.seed
+        with apart(*where) if given.apart else together(*where) as pairs:
+            seen = attack(pairs, given.requests, given.jobs, given.minutes, given.seed)
+    design = "a service for each table" if given.apart else "one service"
+    print(f"{len(seen)} requests, {given.pairs} pairs of neighbouring tables, {design}, slots of {given.slot:g} s")
     failed = [sum(not row["released"] for row, table, _ in seen.rows["job"] if table == each) for each in (0, 1)]
     print(f"jobs that failed: {failed[0]} without the record, {failed[1]} with it, of {len(seen.rows['job'])}\n")
-    print("| call | requests | AUC |\n|---|---|---|")
+    print("| call | requests | AUC | standard error | as far off by chance |\n|---|---:|---:|---:|---:|")
     for kind, rows in sorted(seen.rows.items()):
-        print(f"| {kind} | {len(rows)} | {score(rows):.3f} |")
+        print(f"| {kind} | {len(rows)} | {score(rows)} |")
     rows = [row for kind in sorted(seen.rows) for row in seen.rows[kind]]
     kinds = [number for number, kind in enumerate(sorted(seen.rows)) for _ in seen.rows[kind]]
-    print(f"| all | {len(rows)} | {score(rows, kinds):.3f} |")
+    print(f"| **all** | {len(rows)} | {score(rows, kinds)} |")
     same = all(len(bodies) == 1 for bodies in seen.refusals.values())
     print(f"\nRefusals are equal byte for byte: {'yes' if same else 'NO'}")
 

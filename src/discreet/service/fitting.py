@@ -76,7 +76,7 @@ def check_fit(
     elif isinstance(request, ScoreRequest):
         check_same_columns(released_model(connection, request.release, person), schema)
     else:
-        planned_counts(request, schema)
+        check_counts(request, schema)
 
 
 def questions_of(request: CountRequest) -> list[Any]:
@@ -89,21 +89,29 @@ def questions_of(request: CountRequest) -> list[Any]:
         raise RequestError(f"queries: {str(error)[:300]}") from None
 
 
-def planned_counts(request: CountRequest, schema: Schema) -> list[tuple[float, int, int]]:
-    """For each query the scale of its noise, what one record adds in all, and its number of cells; all public."""
-    from discreet.doors.questions import expected, priced
+def check_counts(request: CountRequest, schema: Schema) -> list[Any]:
+    """The questions of a request, or none if it is a choice; RequestError unless they can be answered and priced."""
+    from discreet.doors.questions import priced
 
-    epsilon = epsilon_of(request)
     if request.choose is not None:
         check_choice(request, schema)
         return []
     asked = questions_of(request)
     try:
-        priced(schema, asked, epsilon, request.shares)
-        told = expected(schema, asked, epsilon, request.shares)
-        return [(*each, math.prod(query.shape(schema))) for each, query in zip(told, asked, strict=True)]
+        priced(schema, asked, epsilon_of(request), request.shares)
     except DiscreetError as error:
         raise RequestError(f"queries: {str(error)[:300]}") from None
+    return asked
+
+
+def planned_counts(request: CountRequest, schema: Schema) -> list[tuple[float, int, int]]:
+    """For each query the scale of its noise, what one record adds in all, and its number of cells; all public."""
+    from discreet.doors.questions import expected
+
+    if not (asked := check_counts(request, schema)):
+        return []
+    told = expected(schema, asked, epsilon_of(request), request.shares)
+    return [(*each, math.prod(query.shape(schema))) for each, query in zip(told, asked, strict=True)]
 
 
 def candidates_of(request: CountRequest, schema: Schema) -> list[Any]:

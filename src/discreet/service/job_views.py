@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, and_, case, func, or_, select
 
 from discreet.service.clock import now
 from discreet.service.errors import NotFoundError
-from discreet.service.jobs import seen_state
+from discreet.service.jobs import Prepared, seen_state
 from discreet.service.people import Person
 from discreet.service.tables import PAID_KINDS, datasets, grants, jobs, people, projects, releases, versions
 
@@ -97,6 +97,16 @@ def get_job(connection: Connection, job_id: str, person: Person) -> Job:
     if row is None:
         raise NotFoundError("there is no such job")
     return _job(row, now())
+
+
+def entered(prepared: Prepared, person: Person) -> Job:
+    """A job that was just entered for this person, as `get_job` finds it until somebody changes it."""
+    row, grant = prepared.values, prepared.grant
+    assert grant is not None, "what was entered has a grant"
+    same = ("id", "kind", "state", "request", "epsilon", "nano", "created_at", "expires_at", "decided_at", "note")
+    facts: dict[str, Any] = {name: row[name] for name in same}
+    facts |= dict.fromkeys(("decided_by", "started_at", "visible_at", "release"))
+    return Job(person=person.name, project=grant.project, dataset=grant.dataset, version=prepared.version, **facts)
 
 
 def _seen(at: datetime) -> Any:

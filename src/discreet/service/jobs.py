@@ -21,18 +21,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from discreet.privacy.accounts import Books
 from discreet.schema import Adjacency
 from discreet.service import log
 from discreet.service.admission import admit
-from discreet.service.catalogue import (
-    Version,
-    dataset_by_id,
-    version_by_id,
-)
+from discreet.service.catalogue import Version, dataset_by_id, version_by_id
 from discreet.service.clock import now
 from discreet.service.errors import KeyReusedError, NotFoundError, RequestError, StateError
 from discreet.service.grants import Grant, grant_by_id
@@ -45,6 +41,18 @@ from discreet.storage.envelope import content_hash
 BOOKS = Books()
 MOST_WAITING = 1000
 """The most requests of one person that wait at a time: a page of requests cannot be flooded."""
+BY_RULE = "approved by the rule of the grant"
+_STORED = select(jobs.c.id, jobs.c.request_hash).where(
+    jobs.c.person_id == bindparam("by"), jobs.c.idempotency_key == bindparam("key")
+)
+_WAITING = (
+    select(func.count()).select_from(jobs).where(jobs.c.person_id == bindparam("by"), jobs.c.state == "requested")
+)
+_ENTER = {
+    name: make(jobs).on_conflict_do_nothing(index_elements=["person_id", "idempotency_key"]).returning(jobs.c.id)
+    for name, make in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
+"""Built once: building a statement takes longer than running it. The last enters nothing if the key is there."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +79,13 @@ class Made:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A request that fits: the row to enter and the grant that pays, or the job that has the same key."""
+    """A request that fits: the row to enter, the version asked and the grant that pays; or the job of the same key."""
 
     values: dict[str, Any]
     grant: Grant | None
     stored: str | None
     adjacency: Adjacency | None = None
+    version: int = 0
 
 
 def seen_state(row: Any, at: datetime) -> str:
@@ -127,34 +136,39 @@ def prepare(
     if stored is not None:
         return Prepared({}, None, _same(stored, asked))
     admitted = admit(connection, person, dataset, request, project, version)
-    _check_waiting(connection, person)
     grant, at = admitted.grant, now()
     money = {"epsilon": str(admitted.epsilon), "nano": admitted.nano}
     ids = {"id": str(uuid.uuid4()), "person_id": person.id, "grant_id": grant.id, "version_id": admitted.version.id}
     facts = {"kind": request.kind, "request": plain(request), "request_hash": asked, "idempotency_key": key}
     times = {"created_at": at, "expires_at": at + timedelta(days=request_days)}
-    return Prepared({**ids, **facts, **money, **times}, grant, None, admitted.schema.adjacency)
+    if admitted.nano <= grant.approve_up_to_nano:
+        decided: dict[str, Any] = {"state": "reserved", "decided_at": at, "note": BY_RULE}
+    else:
+        _check_waiting(connection, person)
+        decided = {"state": "requested", "decided_at": None, "note": ""}
+    row = {**ids, **facts, **money, **times, **decided}
+    return Prepared(row, grant, None, admitted.schema.adjacency, admitted.version.number)
 
 
 def enter(connection: Connection, prepared: Prepared) -> tuple[str, bool]:
-    """Enter a request that was prepared; BudgetError if the rule approves it and an account is short."""
+    """Enter a request that was prepared; BudgetError if the rule approves it and an account is short.
+
+    What is approved by the rule enters as reserved. Its price is reserved last, since others of the population wait
+    from then on until the transaction ends.
+    """
     values, grant = prepared.values, prepared.grant
     if prepared.stored is not None or grant is None:
         return str(prepared.stored), False
-    try:
-        with connection.begin_nested():
-            connection.execute(insert(jobs).values(state="requested", note="", **values))
-    except IntegrityError:  # the same key, at the same time
-        stored = _stored(connection, values["person_id"], values["idempotency_key"])
-        if stored is None:
-            raise
-        return _same(stored, values["request_hash"]), False
-    asked = {"kind": values["kind"], "epsilon": values["epsilon"]}
-    log.write(connection, values["person_id"], "job.requested", values["id"], asked)
-    if values["nano"] <= grant.approve_up_to_nano:
-        reserved = values["id"], values["kind"], values["epsilon"], prepared.adjacency
-        _reserve(connection, *reserved, grant, None, "approved by the rule of the grant")
-    return values["id"], True
+    job, asker, epsilon = values["id"], values["person_id"], values["epsilon"]
+    if connection.execute(_ENTER[connection.dialect.name], values).first() is None:  # the same key, at the same time
+        return _same(_stored(connection, asker, values["idempotency_key"]), values["request_hash"]), False
+    lines = [log.line(asker, "job.requested", job, {"kind": values["kind"], "epsilon": epsilon})]
+    if values["state"] == "reserved":
+        log.write_all(connection, [*lines, log.line(None, "job.approved", job, {"epsilon": epsilon})])
+        BOOKS.reserve(connection, grant.accounts, epsilon, prepared.adjacency, _paid_for(values["kind"], job), job)
+    else:
+        log.write_all(connection, lines)
+    return job, True
 
 
 def submit_internal(connection: Connection, kind: str, version: Version, person: Person) -> str:
@@ -172,8 +186,7 @@ def submit_internal(connection: Connection, kind: str, version: Version, person:
 
 
 def _stored(connection: Connection, person_id: int, key: str) -> Any:
-    wanted = select(jobs.c.id, jobs.c.request_hash).where(jobs.c.person_id == person_id, jobs.c.idempotency_key == key)
-    return connection.execute(wanted).first()
+    return connection.execute(_STORED, {"by": person_id, "key": key}).first()
 
 
 def _same(stored: Any, asked: str) -> str:
@@ -183,8 +196,7 @@ def _same(stored: Any, asked: str) -> str:
 
 
 def _check_waiting(connection: Connection, person: Person) -> None:
-    wanted = select(func.count()).select_from(jobs).where(jobs.c.person_id == person.id, jobs.c.state == "requested")
-    if connection.execute(wanted).scalar_one() >= MOST_WAITING:
+    if connection.execute(_WAITING, {"by": person.id}).scalar_one() >= MOST_WAITING:
         raise StateError(f"you have {MOST_WAITING} requests that wait for a decision; cancel some")
 
 
@@ -196,20 +208,9 @@ def _locked(connection: Connection, job_id: str) -> Any:
     return row
 
 
-def _reserve(
-    connection: Connection,
-    job_id: str,
-    kind: str,
-    epsilon: str,
-    adjacency: Adjacency | None,
-    grant: Grant,
-    by: Person | None,
-    note: str,
-) -> None:
-    BOOKS.reserve(connection, grant.accounts, epsilon, adjacency, f"{kind} {job_id}", job_id)
-    decided = {"decided_by": None if by is None else by.id, "decided_at": now(), "note": note[:400]}
-    connection.execute(update(jobs).where(jobs.c.id == job_id).values(state="reserved", **decided))
-    log.write(connection, None if by is None else by.id, "job.approved", job_id, {"epsilon": epsilon})
+def _paid_for(kind: str, job_id: str) -> str:
+    """What entries of the accounts call a job."""
+    return f"{kind} {job_id}"
 
 
 def approve(connection: Connection, job_id: str, by: Person, note: str = "") -> None:
@@ -223,7 +224,10 @@ def approve(connection: Connection, job_id: str, by: Person, note: str = "") -> 
     if row.expires_at <= now():
         raise StateError("this request has expired")
     adjacency = version_by_id(connection, row.version_id).public_schema.adjacency
-    _reserve(connection, row.id, row.kind, row.epsilon, adjacency, grant, by, note)
+    decided = {"decided_by": by.id, "decided_at": now(), "note": note[:400]}
+    connection.execute(update(jobs).where(jobs.c.id == job_id).values(state="reserved", **decided))
+    log.write(connection, by.id, "job.approved", job_id, {"epsilon": row.epsilon})
+    BOOKS.reserve(connection, grant.accounts, row.epsilon, adjacency, _paid_for(row.kind, row.id), row.id)
 
 
 def refuse(connection: Connection, job_id: str, by: Person, note: str = "") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,6 +13,7 @@ from discreet.service.clock import now
 from discreet.service.tables import log, people
 
 MOST = 1000
+_ADD = insert(log)
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,25 @@ def write(
     owner_only: bool = False,
 ) -> None:
     """Add a line. `action` is a fixed word such as "job.approved"; `detail` holds names and amounts, never values."""
+    connection.execute(_ADD, line(person_id, action, subject, detail, owner_only=owner_only))
+
+
+def write_all(connection: Connection, lines: Sequence[dict[str, Any]]) -> None:
+    """Add several lines, made by `line`, in one message to the database."""
+    connection.execute(_ADD, lines)
+
+
+def line(
+    person_id: int | None,
+    action: str,
+    subject: str,
+    detail: Mapping[str, Any] | None = None,
+    *,
+    owner_only: bool = False,
+) -> dict[str, Any]:
+    """The columns of a line (see `write`), as of now."""
     values = {"person_id": person_id, "action": action, "subject": subject[:200], "detail": dict(detail or {})}
-    connection.execute(insert(log).values(at=now(), owner_only=owner_only, **values))
+    return {"at": now(), "owner_only": owner_only, **values}
 
 
 def read(

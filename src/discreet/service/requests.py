@@ -160,6 +160,8 @@ _ADAPTER: TypeAdapter[TrainRequest | ScoreRequest | CountRequest] = TypeAdapter(
 
 def read_request(content: Any) -> TrainRequest | ScoreRequest | CountRequest:
     """A request from plain data; RequestError says which entry is wrong, and repeats no long text."""
+    if isinstance(content, TrainRequest | ScoreRequest | CountRequest):  # read before: it cannot be changed
+        return content
     try:
         return _ADAPTER.validate_python(content)
     except ValidationError as error:

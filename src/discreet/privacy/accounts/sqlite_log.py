@@ -11,7 +11,9 @@ Proof      `remember` notes which file the log is when a connection opens it; `c
            and while it is open its number is given to no other file. Nothing of this package opens the file itself,
            but to make it (`make`), when nobody can have a connection.
 Limits     after a log was lost, this process cannot use the file any more: all its connections share what they know
-           of the lost log. It says so, and has to be started again.
+           of the lost log. It says so, and has to be started again. If its locks were dropped, and another process is
+           closing the last connection at the very moment of a commit, the log may be removed just after the check:
+           so nothing in a process that uses accounts may open the file but SQLite (backups use its own copying).
 Test       tests/privacy/accounts/test_sqlite_log.py
 """
 

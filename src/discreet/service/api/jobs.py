@@ -103,6 +103,11 @@ def _shown(job: Job) -> JobShown:
     return JobShown(**facts, price=shown(as_fraction(job.nano)))
 
 
+def _answer(job: JobShown, status: int) -> Response:
+    """A job as JSON; written here, since the framework would check it once more in another thread."""
+    return Response(job.model_dump_json(), status, media_type="application/json")
+
+
 @router.post("/quotes", responses=problems())
 def quote(sent: Annotated[JobWanted, Sent()], caller: Analyst, here: Here) -> QuoteShown:
     """What a request would cost, what would remain, and what to expect of it: from public facts alone, for nothing."""
@@ -122,6 +127,7 @@ def quote(sent: Annotated[JobWanted, Sent()], caller: Analyst, here: Here) -> Qu
 @router.post(
     "/jobs",
     status_code=201,
+    response_model=JobShown,
     responses={
         **problems(
             Problems.KEY_NEEDED,
@@ -137,16 +143,15 @@ def ask(
     sent: Annotated[JobWanted, Sent()],
     caller: Analyst,
     here: Here,
-    response: Response,
     idempotency_key: Annotated[Key, Header(description="A new one for a new request, such as a UUID.")],
-) -> JobShown:
+) -> Response:
     """Ask for a model, a score or counts. The same key gives the same job, and costs nothing again."""
     with here.reading() as connection:
         prepared = jobs.prepare(
             connection,
             caller.person,
             sent.dataset,
-            plain(sent.request),
+            sent.request,
             idempotency_key,
             project=sent.project,
             version=sent.version,
@@ -154,10 +159,10 @@ def ask(
         )
     with here.writing() as connection:
         job, is_new = jobs.enter(connection, prepared)
+    if is_new:
+        return _answer(_shown(job_views.entered(prepared, caller.person)), 201)
     with here.reading() as connection:
-        found = job_views.get_job(connection, job, caller.person)
-    response.status_code = 201 if is_new else 200
-    return _shown(found)
+        return _answer(_shown(job_views.get_job(connection, job, caller.person)), 200)
 
 
 @router.get("/jobs", responses=problems())

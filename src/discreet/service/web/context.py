@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,20 +39,16 @@ class Context:
         """The name of the session's cookie. With the prefix __Host- no other host can set it, which needs https."""
         return "__Host-discreet" if self.https else "discreet_session"
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> AbstractContextManager[Connection]:
         """A connection for reading."""
-        with reading(self.engine) as connection:
-            yield connection
+        return reading(self.engine)
 
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> AbstractContextManager[Connection]:
         """A connection for one transaction that writes."""
-        with writing(self.engine) as connection:
-            yield connection
+        return writing(self.engine)
 
 
-def context(request: Request) -> Context:
-    """The context of the application that answers this request."""
+async def context(request: Request) -> Context:
+    """The context of the application that answers this request; async, since it needs no thread of its own."""
     found: Context = request.app.state.context
     return found
