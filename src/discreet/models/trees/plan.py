@@ -2,14 +2,14 @@
 
 The rule looks at the signal, ε n (under replace-one ε n / 2), and at the signal per class, twice the signal over K. Its
 constants were chosen on public data sets; benchmarks/trees.py shows the accuracy with them. Privacy does not depend on
-the rule. A tree that names K classes has at least log2 K levels, and each of them needs a signal of its own.
+the rule.
 
+    signal per class below 6             a random tree, at most three questions deep; asks for the class of each leaf
     signal of 120 or more, and           a greedy tree, seven questions deeper for every 256 times the signal, from
-    20 log2 K or more per class          log2 K to 12; by the Gini index if the signal per class is 1000 K or more
-    else, 6 or more per class, and       a stump: one column in up to four parts, chosen together with their classes
-    half of the classes have a part
-    else                                 a random tree with about as many leaves as a quarter of K times the signal per
-                                         class; asks for the class of each leaf
+    30 or more per class (more than      log2 K to 12; by the Gini index if the signal per class is 1000 K or more
+    8 classes: 20 log2 K or more)
+    in between                           a stump: one column in up to four parts, chosen together with their classes;
+                                         with more than 8 classes (four parts name too few) a deeper random tree
 """
 
 from __future__ import annotations
@@ -34,13 +34,15 @@ LARGE_EPSILON = 1e6
 ENOUGH = 120.0
 """Least signal for a greedy tree (accuracy: benchmarks/trees.py)."""
 WEAK, FAIR, STRONG = 6.0, 30.0, 2000.0
-"""Signals per class at which the rule changes: to stumps, to counts in the leaves of random trees, to the Gini index
-and several trees (accuracy: benchmarks/trees.py)."""
-EACH_LEVEL = 20.0
-"""Signal per class that a greedy tree needs for each of the log2 K levels without which it cannot name all classes
+"""Signals per class at which the rule changes: to stumps, to greedy trees, to the Gini index and several trees
 (accuracy: benchmarks/trees.py)."""
-RANDOM_DEPTH = 8
-"""Depth of the deepest random tree by default."""
+FEW_CLASSES = 8
+"""Most classes for a stump, whose few parts can name only few classes (accuracy: benchmarks/trees.py)."""
+EACH_LEVEL = 20.0
+"""With more classes, signal per class that a greedy tree needs for each of the log2 K levels without which it cannot
+name all of them; a random tree pays for none (accuracy: benchmarks/trees.py)."""
+RANDOM_DEPTH = 6
+"""Depth of the deepest random tree by default; if its leaves are counted, one more."""
 COARSE_BINS = 16
 """Parts of a numeric column between which random trees draw their thresholds, as do greedy ones of very wide tables."""
 MOST_FINE = 1000
@@ -86,12 +88,12 @@ def needs_records(structure: str, max_depth: int | None, score: str) -> bool:
     return structure in ("auto", "random")
 
 
-def rule(strength: float, classes: int, columns: int) -> str:
-    """The structure that "auto" chooses for a signal. A stump should be able to name half of the classes."""
-    own = of_a_class(strength, classes)
-    if strength >= ENOUGH and own >= EACH_LEVEL * math.log2(classes):
+def rule(strength: float, classes: int) -> str:
+    """The structure that "auto" chooses for a signal."""
+    own, few = of_a_class(strength, classes), classes <= FEW_CLASSES
+    if strength >= ENOUGH and own >= (FAIR if few else EACH_LEVEL * math.log2(classes)):
         return "greedy"
-    return "stump" if own >= WEAK and 2 * parts_of_stumps(columns, classes) >= classes else "random"
+    return "stump" if own >= WEAK and few else "random"
 
 
 def plan(
@@ -114,7 +116,7 @@ def plan(
     names, classes = schema.names if columns is None else columns, len(schema.classes)
     bins = usual_bins(schema, names) if thresholds == "auto" else int(thresholds) + 1
     if structure == "auto":
-        structure = rule(strength, classes, len(names))
+        structure = rule(strength, classes)
         if structure == "stump" and (weighted or classes**2 * len(names) > MOST_LABELLED):  # or too many stumps
             structure = "random"
     if structure == "published":
@@ -183,20 +185,17 @@ def best_score(strength: float, classes: int) -> str:
 
 
 def random_depth(strength: float, classes: int) -> int:
-    """About a leaf for every four units of the signal per class and each class: with fewer records in a leaf noise
-    chooses its class, and with fewer leaves some classes have none (accuracy: benchmarks/trees.py)."""
-    own = max(of_a_class(strength, classes), 1.0)
-    return max(1, min(RANDOM_DEPTH, round(math.log2(own)) + _levels(classes) - 2))
+    """With a weak signal its logarithm, at most three, and one less for two classes, whose largest can be found without
+    a question; otherwise enough leaves for all classes, and twice as many where they are counted."""
+    own = of_a_class(strength, classes)
+    if own < WEAK:
+        return max(1, min(3, round(math.log2(max(own, 1.0))) - (classes == 2)))
+    return max(3, min(RANDOM_DEPTH, _levels(classes) + 2)) + (own >= FAIR)
 
 
 def _levels(classes: int) -> int:
     """The least number of levels with a leaf for each class."""
     return math.ceil(math.log2(classes))
-
-
-def parts_of_stumps(columns: int, classes: int) -> int:
-    """Into how many parts stumps cut a column."""
-    return max((each for each in (2, 3, 4) if columns * classes**each <= MOST_STUMPS), default=2)
 
 
 def stumps(schema: Schema, columns: Sequence[str]) -> tuple[Tree, ...]:
@@ -205,7 +204,7 @@ def stumps(schema: Schema, columns: Sequence[str]) -> tuple[Tree, ...]:
     classes = len(schema.classes)
     if classes**2 * len(columns) > MOST_LABELLED:
         raise ParameterError(f"{classes} classes are too many for structure='stump'; use 'greedy' or 'random'")
-    parts = parts_of_stumps(len(columns), classes)
+    parts = max((each for each in (2, 3, 4) if len(columns) * classes**each <= MOST_STUMPS), default=2)
     return Tree((None,)), *(tree for name in columns for tree in _stumps_of(schema[name], parts))
 
 
