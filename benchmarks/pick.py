@@ -2,7 +2,8 @@
 
 Decides whether the rule of models/auto/pick.py stays. `python benchmarks/pick.py --data DIR KEEL` made results/pick.md
 from the cells that come with the package (advise_cells.py); DIR and KEEL, the folder that keel.py writes, are needed
-only to see how far apart classes are. Without --data those rows are left out.
+only to see how far apart classes are, and how much of their ranges columns fill. Without --data those rows are left
+out.
 
 A cell is a table at an ε from .01 to 3. Regret is what the best of tree, naive Bayes and linear model has more than the
 model that the rule picks. Cells of weak signals are means of few draws, and the best of three such means is partly the
@@ -37,6 +38,7 @@ TREE, BAYES, LINEAR = range(3)
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 PARTS = ("others", "first", "second", "made")
 CONSTANTS = tuple(float(each) for each in np.geomspace(0.25, 300, 24))
+CONSTANTS_OF_SPREAD = tuple(float(each) for each in np.geomspace(0.01, 300, 48))
 POWERS = tuple(product((0.0, 1.0, 1.5, 2.0), (0.0, 0.5, 1.0, 1.5)))
 """Of the number of classes, and of the number of columns and one."""
 PAID = 0.05
@@ -165,25 +167,60 @@ def rules(cells: Cells) -> Iterator[tuple[str, Values]]:
             yield f"contest of {name} at equal shares of ε, from n ε = {least:,.0f} on, judged without error", contest
 
 
+def _table(name: str, directories: list[str]) -> advise_cells.Table:
+    """A data set of one of the directories, or a made-up table."""
+    homes = [each for each in directories if (Path(each) / f"{name}.csv").exists()]
+    return advise_cells.table(name, homes[0] if homes else None)
+
+
+def _scaled(column: Numeric, values: Any) -> Values:
+    """Numbers as parts of the range of their column."""
+    return (np.asarray(values, float) - float(column.lower)) / float(column.upper - column.lower)
+
+
 def apart(name: str, directories: list[str]) -> float:
     """How far the classes are apart in the column that tells most: the mean distance of a class from the mean of all.
 
     Of a numeric column in parts of its range; of a categorical one half the sum over its categories. One record more
     changes the sum over records by at most 2: its own distance is at most 1, and all others' mean moves by as much.
     """
-    homes = [each for each in directories if (Path(each) / f"{name}.csv").exists()]
-    table = advise_cells.table(name, homes[0] if homes else None)
+    table = _table(name, directories)
     own = np.eye(len(table.schema.classes))[np.asarray(table.y)]
     found = []
     for place, column in enumerate(table.schema.columns):
         values = table.X[column.name] if isinstance(table.X, dict) else table.X[:, place]
         if isinstance(column, Numeric):
-            scaled = (np.asarray(values, float) - float(column.lower)) / float(column.upper - column.lower)
-            inputs = np.nan_to_num(np.clip(scaled, 0, 1), nan=0.5)[:, None]
+            inputs = np.nan_to_num(np.clip(_scaled(column, values), 0, 1), nan=0.5)[:, None]
         else:
             inputs = (np.asarray(values)[:, None] == np.unique(np.asarray(values))[None, :]) / 2
         found.append(np.abs(own.T @ (inputs - inputs.mean(axis=0))).sum() / len(own))
     return float(max(found))
+
+
+def spread(name: str, directories: list[str]) -> float:
+    """How much of their ranges the columns fill, on average: four times the variance of a number in parts of its range,
+    and the probability that two records differ in a category. Weights of columns that fill little must be large."""
+    table, found = _table(name, directories), []
+    for place, column in enumerate(table.schema.columns):
+        values = table.X[column.name] if isinstance(table.X, dict) else table.X[:, place]
+        if isinstance(column, Numeric):
+            found.append(4 * float(np.nanvar(np.clip(_scaled(column, values), 0, 1))))
+        else:
+            found.append(1 - float((np.unique(values, return_counts=True)[1] ** 2).sum()) / len(values) ** 2)
+    return float(np.mean(found))
+
+
+def filled(cells: Cells, spreads: Values) -> Iterator[tuple[str, Values]]:
+    """Rules that know how much of their ranges the columns fill, each tuned on one part; what it costs is left out."""
+    for part, powers in product(("others", "first", "second"), ((2.0, 1.0), (1.5, 1.0), (2.0, 0.5))):
+        amounts, chosen = cells.per_weight(*powers) * spreads, cells.parts == part
+        picks = [
+            np.where((amounts >= constant) & (cells.columns > FEW_COLUMNS), LINEAR, TREE)
+            for constant in CONSTANTS_OF_SPREAD
+        ]
+        best = min(picks, key=lambda each: cells.regret(cells.of(each))[chosen].mean())
+        rule = f"n ε times spread by K^{powers[0]:g} (d + 1)^{powers[1]:g}"
+        yield f"tuned on {part}: {rule}, without noise, which is not private", cells.of(best)
 
 
 def seen(cells: Cells, distances: Values) -> Iterator[tuple[str, Values]]:
@@ -261,6 +298,8 @@ def main() -> None:
     if options.data:
         distances = {name: apart(name, options.data) for name in dict.fromkeys(cells.names)}
         found += seen(cells, np.array([distances[name] for name in cells.names]))
+        spreads = {name: spread(name, options.data) for name in dict.fromkeys(cells.names)}
+        found += filled(cells, np.array([spreads[name] for name in cells.names]))
     text = report(cells, found)
     options.report.write_text(text, encoding="utf-8")
     print(text)

@@ -245,11 +245,16 @@ def test_pruning_merges_what_noise_alone_tells():
     ("epsilon", "records", "classes", "expected", "depth"),
     [
         (0.01, 150, 3, Fixed, 1),
-        (0.01, 435, 2, Fixed, 2),
+        (0.01, 435, 2, Fixed, 1),
         (0.01, 699, 2, BestLabelled, None),
         (0.1, 150, 3, BestLabelled, None),
         (1, 150, 3, Greedy, 2),
         (0.01, 5620, 10, Fixed, 6),
+        (0.03, 5620, 10, Fixed, 7),
+        (0.1, 5620, 10, Greedy, 4),
+        (0.01, 11664, 5, BestLabelled, None),
+        (0.1, 2310, 7, Greedy, 3),
+        (0.03, 2310, 7, BestLabelled, None),
         (0.1, 48842, 2, Greedy, 6),
         (1, 48842, 2, Greedy, 9),
         (1, 10**9, 2, Greedy, 12),
@@ -261,7 +266,7 @@ def test_the_rule_is_public_and_stable(epsilon, records, classes, expected, dept
     plan = DecisionTree(public, epsilon=epsilon)._plan(public, share, records, as_rng(0))
     assert isinstance(plan, expected)
     if isinstance(plan, Fixed):
-        assert plan.labels
+        assert plan.labels == (2 * epsilon * records / classes < tree_plan.FAIR)
         assert plan.tree.depth == depth
     if isinstance(plan, Greedy):
         assert len(plan.levels) == depth

@@ -1,12 +1,13 @@
 """How a tree is planned from public facts alone: ε, the number of records n, the number of classes K, the columns.
 
 The rule looks at the signal, ε n (under replace-one ε n / 2), and at the signal per class, twice the signal over K. Its
-constants were chosen on public data
-sets; benchmarks/trees.py shows the accuracy with them. Privacy does not depend on the rule.
+constants were chosen on public data sets; benchmarks/trees.py shows the accuracy with them. Privacy does not depend on
+the rule.
 
     signal per class below 6             a random tree, at most three questions deep; asks for the class of each leaf
-    signal of 120 or more, and           a greedy tree, seven questions deeper for every 256 times the signal, at
-    30 or more per class                 most 12; by the Gini index if the signal per class is 1000 K or more
+    signal of 120 or more, and           a greedy tree, seven questions deeper for every 256 times the signal, from
+    30 or more per class (more than      log2 K to 12; by the Gini index if the signal per class is 1000 K or more
+    8 classes: 20 log2 K or more)
     in between                           a stump: one column in up to four parts, chosen together with their classes;
                                          with more than 8 classes (four parts name too few) a deeper random tree
 """
@@ -37,8 +38,11 @@ WEAK, FAIR, STRONG = 6.0, 30.0, 2000.0
 (accuracy: benchmarks/trees.py)."""
 FEW_CLASSES = 8
 """Most classes for a stump, whose few parts can name only few classes (accuracy: benchmarks/trees.py)."""
+EACH_LEVEL = 20.0
+"""With more classes, signal per class that a greedy tree needs for each of the log2 K levels without which it cannot
+name all of them; a random tree pays for none (accuracy: benchmarks/trees.py)."""
 RANDOM_DEPTH = 6
-"""Depth of the deepest random tree by default."""
+"""Depth of the deepest random tree by default; if its leaves are counted, one more."""
 COARSE_BINS = 16
 """Parts of a numeric column between which random trees draw their thresholds, as do greedy ones of very wide tables."""
 MOST_FINE = 1000
@@ -86,9 +90,10 @@ def needs_records(structure: str, max_depth: int | None, score: str) -> bool:
 
 def rule(strength: float, classes: int) -> str:
     """The structure that "auto" chooses for a signal."""
-    if strength >= ENOUGH and of_a_class(strength, classes) >= FAIR:
+    own, few = of_a_class(strength, classes), classes <= FEW_CLASSES
+    if strength >= ENOUGH and own >= (FAIR if few else EACH_LEVEL * math.log2(classes)):
         return "greedy"
-    return "stump" if of_a_class(strength, classes) >= WEAK and classes <= FEW_CLASSES else "random"
+    return "stump" if own >= WEAK and few else "random"
 
 
 def plan(
@@ -165,12 +170,12 @@ def published(schema: Schema, epsilon: Epsilon, max_depth: int | None) -> Publis
 
 
 def greedy_depth(strength: float, questions: int, classes: int) -> int:
-    """Seven levels for every 256 times the signal, less `SHALLOWER` (accuracy: benchmarks/trees.py); fewer on wide
-    tables, and with many classes. No path can ask more questions than there are."""
+    """Seven levels for every 256 times the signal, less `SHALLOWER`, but enough leaves for all classes (accuracy:
+    benchmarks/trees.py); fewer on wide tables, and with many classes. No path can ask more questions than there are."""
     compared = questions * max(1.0, classes / USUAL_CLASSES)
     affordable = math.floor(math.log2(1 + MOST_CHOICES / max(compared, 1.0)))
     supported = math.floor(DEEPER * math.log2(max(strength, 1.0)) - SHALLOWER)
-    return max(1, min(MOST_DEPTH, affordable, questions, supported))
+    return max(1, min(MOST_DEPTH, affordable, questions, max(supported, _levels(classes))))
 
 
 def best_score(strength: float, classes: int) -> str:
@@ -180,10 +185,17 @@ def best_score(strength: float, classes: int) -> str:
 
 
 def random_depth(strength: float, classes: int) -> int:
-    """With a weak signal its logarithm, at most three; otherwise enough leaves for all classes."""
-    if of_a_class(strength, classes) < WEAK:
-        return max(1, min(3, round(math.log2(max(of_a_class(strength, classes), 1.0)))))
-    return max(3, min(RANDOM_DEPTH, math.ceil(math.log2(classes)) + 2))
+    """With a weak signal its logarithm, at most three, and one less for two classes, whose largest can be found without
+    a question; otherwise enough leaves for all classes, and twice as many where they are counted."""
+    own = of_a_class(strength, classes)
+    if own < WEAK:
+        return max(1, min(3, round(math.log2(max(own, 1.0))) - (classes == 2)))
+    return max(3, min(RANDOM_DEPTH, _levels(classes) + 2)) + (own >= FAIR)
+
+
+def _levels(classes: int) -> int:
+    """The least number of levels with a leaf for each class."""
+    return math.ceil(math.log2(classes))
 
 
 def stumps(schema: Schema, columns: Sequence[str]) -> tuple[Tree, ...]:
