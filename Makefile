@@ -23,7 +23,7 @@ LONG := tests/test_site.py tests/research tests/audit tests/cli/test_audit.py te
 	tests/suites/test_memory.py tests/advice/test_left_out.py
 
 AUDITS := tests/audit/test_audit.py tests/audit/test_ourselves.py tests/audit/test_replay_stage.py tests/audit/test_canaries_stage.py \
-	tests/audit/test_ledger_stage.py
+	tests/audit/test_ledger_stage.py tests/audit/test_mutants.py
 
 SITE := docs/_build/html
 
@@ -45,7 +45,7 @@ test-long: $(READY)
 	$(BIN)/python -m pytest -n 2 $(LONG) $(addprefix --ignore ,$(AUDITS))
 
 test-audit: $(READY)
-	$(BIN)/python -m pytest $(AUDITS)
+	$(BIN)/python -m pytest -n 2 $(AUDITS)
 
 test-fast: $(READY)
 	$(BIN)/python -m pytest -n 2 -m "not slow"

@@ -1,8 +1,9 @@
 """Audit the collection of known lies, and write docs/audited.md from what was found.
 
 Every recipe in `lies/` is attacked by the command `discreet audit`, with no pair of neighbours and no event picked by
-hand. Others' libraries run in the environments of `environments.py`. Mutants of ours are attacked by the same audit
-from Python, in this process, with a number of runs in place of a time, and up to the first finding.
+hand. Others' libraries run in the environments of `environments.py`. Published algorithms as we reproduce them, and
+mutants of ours, are attacked by the same audit from Python, in this process, with a number of runs in place of a time,
+and up to the first finding.
 
     PYTHONPATH=src:tests python benchmarks/audits.py --minutes 1                 all, then writes the page
     PYTHONPATH=src:tests python benchmarks/audits.py --only diffprivlib          some; results of the others are kept
@@ -15,6 +16,7 @@ Results are kept in results/audits.json, one entry per recipe.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import subprocess
@@ -28,6 +30,7 @@ from typing import Any
 import environments
 
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE / "lies"))
 RESULTS = HERE / "results" / "audits.json"
 PAGE = HERE.parent / "docs" / "audited.md"
 
@@ -66,8 +69,7 @@ def run(name: str, recipe: dict[str, Any], minutes: float, processes: int) -> di
         command = [sys.executable, "-m", "discreet.cli", "audit", str(path), "--minutes", str(minutes), "--json"]
         command += ["--processes", str(processes)]
         command += ["--within"]  # libraries document that they refuse NaN
-        if recipe["about"]["environment"] != "ours":
-            command += ["--python", str(environments.create(recipe["about"]["environment"]))]
+        command += ["--python", str(environments.create(recipe["about"]["environment"]))]
         found = os.pathsep.join([str(HERE / "lies"), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
         began = time.monotonic()
         done = subprocess.run(
@@ -81,21 +83,25 @@ def run(name: str, recipe: dict[str, Any], minutes: float, processes: int) -> di
     return {**report, "date": today(), "whole seconds": round(time.monotonic() - began, 1), "minutes": minutes}
 
 
-def run_mutant(recipe: dict[str, Any], runs: int) -> dict[str, Any]:
-    """Audit a mutant here, up to the first finding; times are those of the processor. Ours must refuse no record."""
+def run_here(name: str, recipe: dict[str, Any], runs: int) -> dict[str, Any]:
+    """Audit what is ours in this process, up to the first finding; times are those of the processor. Our models must
+    refuse no record, so that a refusal of a mutant counts."""
     from discreet import Schema
     from discreet.audit import audit
-    from support.mutants import Mutant
 
     schema = Schema.from_dict(recipe["schema"]).replace(adjacency=recipe["adjacency"])
+    module, _, kind = recipe["target"].partition(":")
+    made = getattr(importlib.import_module(module), kind)
+    mutant = name.startswith("mutant")
     began = time.process_time()
     report = audit(
-        lambda: Mutant(schema, **recipe["parameters"]),
+        lambda: made(schema, **recipe["parameters"]),
         recipe["claim"],
         adjacency=recipe["adjacency"],
         schema=schema,
-        form="records",
-        strict=True,
+        form=recipe.get("form"),
+        strict=mutant,
+        within=not mutant,
         first=True,
         most_runs=runs,
         minutes=600,
@@ -120,7 +126,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--only", default="", help="audit the recipes whose names begin with this")
     parser.add_argument("--minutes", type=float, default=1.0, help="time for each audit")
-    parser.add_argument("--runs", type=int, default=30_000, help="the most runs for each mutant")
+    parser.add_argument("--runs", type=int, default=30_000, help="the most runs for each paper and mutant")
     parser.add_argument("--missed", action="store_true", help="only those that no kept result refutes")
     parser.add_argument("--processes", type=int, default=2, help="processes that run a target at once")
     parser.add_argument("--write", action="store_true", help="write the page from kept results, and audit nothing")
@@ -131,8 +137,8 @@ def main() -> None:
             continue
         if options.missed and kept().get(name, {}).get("refuted"):
             continue
-        if name.startswith("mutant"):
-            result = run_mutant(recipe, options.runs)
+        if recipe["about"]["environment"] == "ours":
+            result = run_here(name, recipe, options.runs)
         else:
             result = run(name, recipe, options.minutes, options.processes)
         print(name, result.get("verdict", result.get("error")), flush=True)

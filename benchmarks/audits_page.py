@@ -10,9 +10,8 @@ HEAD = """\
 
 Every line is one run of `discreet audit` on a recipe: the target, its parameters, the exact claim and the adjacency. No
 pair of neighbours and no event was picked by hand. A bound holds with confidence 0.999 for all that one audit found.
-*Nothing found* is never *private*: it says what an attack of that length did not find. Times are those of a busy
-machine: other work ran on its two cores. That a target refuses a table (an empty one, say) is no finding here; mutants
-of ours are audited with `--strict`, as our models must refuse no record.
+*Nothing found* is never *private*: it says what an attack of that length did not find. Times are those of a machine
+with two cores; other work may have run on it. That a target refuses a table (an empty one, say) is no finding here.
 
 The libraries below are good software whose authors document their assumptions; where an assumption is documented, it is
 listed as a limit, and the recipe keeps to it. A finding says that the stated ε does not hold as stated, for the version
@@ -36,7 +35,8 @@ WORDS = {
     "Mutants of ours": (
         "Changes that break our own guarantee, with our own checks of prices and limits switched off: the audit has to "
         "notice from outside. `tests/support/mutants.py` makes them; the replay of the tests, which sees what enters "
-        "the noise, catches all of them.\n\n"
+        "the noise, catches all of them. They are audited with `--strict`, as our models must refuse no record, up to "
+        "the first finding; seconds are those of the processor.\n\n"
     ),
 }
 
@@ -89,26 +89,27 @@ def _paragraph(name: str, about: dict[str, Any], result: dict[str, Any]) -> str:
 
 
 def _mutants(names: list[str], recipes: dict[str, dict[str, Any]], results: dict[str, Any]) -> str:
-    """A line per mutant, with the time until the stage ended that caught it."""
-    lines = ["| change | model | neighbours | found | by | seconds to detection |", "|---|---|---|---|---|---|"]
+    """A line per mutant, with the time until it was caught."""
+    lines = [
+        "| change | model | claim | neighbours | found | by | runs | seconds to detection | date |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
     caught = 0
     for name in names:
         recipe, result = recipes[name], results[name]
         caught += bool(result.get("refuted"))
         given = recipe["parameters"]
         stage, seconds = _detection(result)
-        row = (recipe["about"]["lie"], given["model"], recipe["adjacency"], _found(result), stage, seconds)
-        lines.append(f"| {' | '.join(row)} |")
+        row = (recipe["about"]["lie"], given["model"], _claim(recipe), recipe["adjacency"], _found(result), stage)
+        lines.append(f"| {' | '.join(row)} | {result['runs']} | {seconds} | {result['date']} |")
     return "\n".join(lines) + f"\n\nCaught: {caught} of {len(names)}.\n"
 
 
 def _detection(result: dict[str, Any]) -> tuple[str, str]:
-    """The first stage that found something, and the seconds until it ended."""
-    spent = 0.0
+    """The first stage that found something, and the seconds of the processor until it ended."""
     for stage in result.get("stages", []):
-        spent += stage["seconds"]
         if stage["findings"]:
-            return stage["name"], f"{spent:.0f}"
+            return stage["name"], f"{result['processor seconds']:.0f}"
     return "–", "–"
 
 
@@ -132,4 +133,4 @@ def _floored(epsilon: float | str) -> str:
 
 
 def _seconds(result: dict[str, Any]) -> str:
-    return f"{result['seconds']:.0f}" if "seconds" in result else "–"
+    return f"{result.get('processor seconds', result['seconds']):.0f}"

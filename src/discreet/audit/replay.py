@@ -40,8 +40,8 @@ FEWEST = 600
 """Fresh runs per table that a test makes at least, if there is time: fewer give bounds that are needlessly low."""
 LARGEST_SIZE = 100
 """Numbers of records that are tried if a parameter of the target is that number."""
-RANDOM = 80
-"""Number of random pairs that are replayed besides those of the list: a replay takes three runs."""
+RANDOM, REPLAYED = 80, 3
+"""Number of random pairs that are replayed besides those of the list, and the runs that a replay takes."""
 LOOKING, CHOOSING, TESTING = 0.12, 0.35, 0.4
 """Shares of the time that is left for replaying pairs, for choosing among the suspicious, and for each test."""
 
@@ -127,7 +127,9 @@ def _asked(session: Session, pair: Pair) -> dict[str, Any] | None:
     """What the target's process saw; None if it ended."""
     try:
         session.ask({"op": "extend", "path": str(Path(inside.__file__))})
+        began = time.monotonic()
         _, end = session.ask({"op": "replay", "tables": [pair.first.to_dict(), pair.second.to_dict()]})
+        session.count(REPLAYED, time.monotonic() - began)
     except (workers.Ended, ParameterError):
         return None
     return dict(end["found"]) if "found" in end else None

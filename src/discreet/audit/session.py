@@ -248,6 +248,11 @@ class Session:
             self._workers[0] = None
             raise
 
+    def count(self, runs: int, seconds: float) -> None:
+        """Count runs that a stage made by a request of its own."""
+        self.done += runs
+        self._speed += seconds
+
     @property
     def versions(self) -> dict[str, str]:
         """Versions of the target, Python and numpy, as its process states them."""

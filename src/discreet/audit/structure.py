@@ -61,7 +61,7 @@ class Structure:
         tried = [f"{len(session.screened)} of {len(pairs)} pairs, {_looks(session)} runs or more on each table"]
         findings: list[Finding] = []
         remarks: list[str] = []
-        if chosen:
+        if any(not _is(event, REFUSALS) for _, _, event, _ in chosen):
             session.renew()
         for _, pair, event, swapped in chosen:
             finding = _tested(session, pair, Choice(event, swapped, 0.0), session.risk / TESTED)
