@@ -1,7 +1,7 @@
 """Pages that are made, not written: the help of every command, the committed results, the changelog, the names.
 
 They are written to docs/_made before the build reads its sources, so they cannot fall behind the code. Links from
-pages to committed results lead to their pages here.
+pages to committed results lead to their pages here, and guides end with their transcripts.
 """
 
 from __future__ import annotations
@@ -141,7 +141,27 @@ def _point_to_made_pages(app: Any, docname: str, source: list[str]) -> None:
         source[0] = re.sub(r"\]\((?:\.\./)+CHANGELOG\.md", f"]({depth}_made/changelog.md", source[0])
 
 
+SEEN = """
+
+## What you will see
+
+The whole page, as a terminal shows it. The noise is drawn anew each time.
+
+```{{literalinclude}} transcripts/{name}.txt
+:language: text
+```
+"""
+
+
+def _show_transcript(app: Any, docname: str, source: list[str]) -> None:
+    """A guide that was followed as a stranger would (tests/support/transcripts.py) ends with its transcript."""
+    folder, _, name = docname.rpartition("/")
+    if folder == "guides" and (HERE / "guides" / "transcripts" / f"{name}.txt").exists():
+        source[0] += SEEN.format(name=name)
+
+
 def setup(app: Any) -> dict[str, Any]:
     app.connect("builder-inited", make, priority=1)
     app.connect("source-read", _point_to_made_pages)
+    app.connect("source-read", _show_transcript)
     return {"version": "1", "parallel_read_safe": True}

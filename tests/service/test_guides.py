@@ -12,7 +12,10 @@ GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("ask-the-service", ["1-differentially private", "has less than epsilon=0.1 left; use a smaller epsilon"]),
+        (
+            "ask-the-service",
+            ["1-differentially private", "has less than epsilon=0.1 left; use a smaller epsilon, or ask the owner"],
+        ),
         ("deploy", ["Become the owner", "every balance"]),
     ],
 )
