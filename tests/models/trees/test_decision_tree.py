@@ -245,7 +245,7 @@ def test_pruning_merges_what_noise_alone_tells():
     ("epsilon", "records", "classes", "expected", "depth"),
     [
         (0.01, 150, 3, Fixed, 1),
-        (0.01, 435, 2, Fixed, 1),
+        (0.01, 435, 2, Fixed, 2),
         (0.01, 699, 2, BestLabelled, None),
         (0.1, 150, 3, BestLabelled, None),
         (1, 150, 3, Greedy, 2),

@@ -185,11 +185,11 @@ def best_score(strength: float, classes: int) -> str:
 
 
 def random_depth(strength: float, classes: int) -> int:
-    """With a weak signal its logarithm, at most three, and one less for two classes, whose largest can be found without
-    a question; otherwise enough leaves for all classes, and twice as many where they are counted."""
+    """With a weak signal its logarithm, at most three; otherwise enough leaves for all classes, and twice as many where
+    they are counted."""
     own = of_a_class(strength, classes)
     if own < WEAK:
-        return max(1, min(3, round(math.log2(max(own, 1.0))) - (classes == 2)))
+        return max(1, min(3, round(math.log2(max(own, 1.0)))))
     return max(3, min(RANDOM_DEPTH, _levels(classes) + 2)) + (own >= FAIR)
 
 
