@@ -95,7 +95,7 @@ def test_edges_of_cells_agree(database, postgres, lower, upper):
 
 
 def test_every_type_is_read_or_refused(database, postgres):
-    """Enums, domains, UUIDs and citext-like texts are words; bytes, JSON, arrays, ranges and so on are no values."""
+    """Enums, domains and UUIDs are words; bytes, JSON, arrays, ranges and so on are no values."""
     database.execute("CREATE TYPE mood AS ENUM ('a', 'sad')")
     database.execute("CREATE DOMAIN short AS varchar(3)")
     database.execute("CREATE DOMAIN shorter AS short")
@@ -140,6 +140,15 @@ def test_collations_do_not_merge_texts(database, postgres):
     for stream in (False, True):
         with PostgresSource(postgres, table="clinic.t", stream=stream) as source:
             assert_same(source, columns, schema, rows=stream)
+
+
+def test_citext_compares_byte_by_byte(database, postgres):
+    """Its own comparison takes 'a' and 'A' for one."""
+    database.execute("CREATE EXTENSION citext SCHEMA clinic")
+    texts = ["a", "A", "a", "ß", "SS", "é", "É", "1", None, ""]
+    columns = {"c": texts, "x": texts[::-1], "y": [texts[(3 * place) % len(texts)] for place in range(len(texts))]}
+    schema = Schema([Categorical("c", ["a", "ß", "É"]), Numeric("x", -1, 3)], "y", ["A", "é"])
+    both(database, postgres, dict.fromkeys(columns, "citext"), columns, schema)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2])

@@ -21,7 +21,7 @@ def test_columns_together_are_counted_as_each_alone(monkeypatch, wide, most):
     monkeypatch.setattr(joint, "JOINT", most)
     monkeypatch.setattr(joint, "CHUNK", 7)
     rng = np.random.default_rng(1)
-    sizes, counter = [2, 3, 1, 64, 5, 700, 64, 2], JointCounter(CLASSES, wide=wide)
+    sizes, counter = [2, 3, 1, 64, 5, 700, 20_000, 64, 2], JointCounter(CLASSES, wide=wide)
     found = [np.zeros((CLASSES, size), dtype=np.int64) for size in sizes]
     expected = [table.copy() for table in found]
     for rows in (50, 200, 0, 20):  # also fewer records than before
