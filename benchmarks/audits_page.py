@@ -9,7 +9,8 @@ HEAD = """\
 # What was audited, and what was found
 
 Every line is one run of `discreet audit` on a recipe (for what is ours, of the same audit from Python, up to the first
-finding): the target, its parameters, the exact claim and the adjacency. No pair of neighbours and no event was picked by hand. A bound holds with confidence 0.999 for all that one audit found.
+finding): the target, its parameters, the exact claim and the adjacency. No pair of neighbours and no event was picked
+by hand. A bound holds with confidence 0.999 for all that one audit found.
 *Nothing found* is never *private*: it says what an attack of that length did not find. Times are those of a machine
 with two cores; other work may have run on it. That a target refuses a table (an empty one, say) is no finding here.
 
