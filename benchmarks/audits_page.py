@@ -8,8 +8,9 @@ from typing import Any
 HEAD = """\
 # What was audited, and what was found
 
-Every line is one run of `discreet audit` on a recipe: the target, its parameters, the exact claim and the adjacency. No
-pair of neighbours and no event was picked by hand. A bound holds with confidence 0.999 for all that one audit found.
+Every line is one run of `discreet audit` on a recipe (for what is ours, of the same audit from Python, up to the first
+finding): the target, its parameters, the exact claim and the adjacency. No pair of neighbours and no event was picked
+by hand. A bound holds with confidence 0.999 for all that one audit found.
 *Nothing found* is never *private*: it says what an attack of that length did not find. Times are those of a machine
 with two cores; other work may have run on it. That a target refuses a table (an empty one, say) is no finding here.
 
@@ -102,7 +103,7 @@ def _mutants(names: list[str], recipes: dict[str, dict[str, Any]], results: dict
         stage, seconds = _detection(result)
         row = (recipe["about"]["lie"], given["model"], _claim(recipe), recipe["adjacency"], _found(result), stage)
         lines.append(f"| {' | '.join(row)} | {result['runs']} | {seconds} | {result['date']} |")
-    return "\n".join(lines) + f"\n\nCaught: {caught} of {len(names)}.\n"
+    return "\n".join(lines) + f"\n\nCaught: {caught} of {len(names)} that were tried.\n"
 
 
 def _detection(result: dict[str, Any]) -> tuple[str, str]:

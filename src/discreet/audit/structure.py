@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.audit.bounds import enough_runs, loss, losses
+from discreet.audit.bounds import enough_runs, loss, losses, runs_to_show
 from discreet.audit.choosing import Choice
 from discreet.audit.events import Single
 from discreet.audit.findings import Finding, StageResult
-from discreet.audit.fresh import promised
 from discreet.audit.neighbours import Pair
 from discreet.audit.runs import REFUSALS, Runs
 from discreet.audit.script import script
@@ -34,8 +33,9 @@ SHARE = 0.25
 """The part of the time that is left which this stage may take to look at pairs."""
 TESTED = 6
 """The most differences that are tested on fresh runs; the risk is divided among them."""
-UNCERTAIN = 0.08
-"""The share of the time that is left for each test of what only some runs on a table have."""
+UNCERTAIN, MARGIN = 0.25, 0.2
+"""The share of the time that is left for a test of what only some runs on a table have; it is made if its runs are
+likely to show a loss this far above the claim."""
 CERTAIN = 0.9
 """Difference between the shares of two tables' runs from which a feature is said to tell them apart."""
 DOCUMENTED = ("raises ", "exits: ")
@@ -197,9 +197,12 @@ def _tested(session: Session, pair: Pair, choice: Choice, risk: float) -> Findin
     assert isinstance(event, Single)
     runs, most = max(40, enough_runs(session.claim.epsilon + 0.5, risk, session.claim.delta)), session.affordable(0.5)
     known = session.screen(pair, 1)
+    rates = sorted((float(np.count_nonzero(event.holds(each))) + 0.5) / (len(each) + 1) for each in known)
     if abs(event.holds(known[0]).mean() - event.holds(known[1]).mean()) < CERTAIN:
-        runs = max(runs, promised(session, choice, known, risk))
         most = session.affordable(UNCERTAIN)
+        runs = runs_to_show(session.claim.epsilon + MARGIN, (rates[1], rates[0]), risk, session.claim.delta)
+        if runs > most:
+            return None  # so many runs cannot be afforded here
     first, second = session.run_pair(pair, min(runs, max(40, most)))
     counts = [(int(np.count_nonzero(event.holds(each))), len(each)) for each in (first, second)]
     if not all(total for _, total in counts):

@@ -296,7 +296,34 @@ def _watch_discreet(replace: Any) -> Any:
                 replace(kind, name, wrapped(kind, vars(kind)[name]))
 
 
-ADAPTERS = {"diffprivlib": _watch_diffprivlib, "opendp": _watch_opendp, "discreet": _watch_discreet}
+def _watch_papers(replace: Any) -> Any:
+    """Published algorithms as discreet reproduces them add noise in floating point, by a function that is made once."""
+
+    def made(original: Any) -> Any:
+        def noise(rng: Any) -> Any:
+            drawn = original(rng)
+
+            def noisy(exact: Any, scale: Any) -> Any:
+                each = np.asarray(scale, dtype=float)
+                entered = np.asarray(exact, dtype=float) / np.maximum(each, 1e-12)
+                law = (1.0, tuple(np.ravel(each).tolist()))
+                return TAPE[0].through("discreet.laplace", entered, law, lambda: drawn(exact, scale))
+
+            return noisy
+
+        return noise
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("discreet.research.papers.") and "laplace_noise" in vars(module):
+            replace(module, "laplace_noise", made(vars(module)["laplace_noise"]))
+
+
+ADAPTERS = {
+    "diffprivlib": _watch_diffprivlib,
+    "opendp": _watch_opendp,
+    "discreet": _watch_discreet,
+    "discreet.research.papers": _watch_papers,
+}
 
 
 def _plain(value: Any, depth: Any) -> Any:
