@@ -129,7 +129,7 @@ def _asked(session: Session, pair: Pair) -> dict[str, Any] | None:
         session.ask({"op": "extend", "path": str(Path(inside.__file__))})
         began = time.monotonic()
         _, end = session.ask({"op": "replay", "tables": [pair.first.to_dict(), pair.second.to_dict()]})
-        session.count(REPLAYED, time.monotonic() - began)
+        session.note_runs(REPLAYED, time.monotonic() - began)
     except (workers.Ended, ParameterError):
         return None
     return dict(end["found"]) if "found" in end else None

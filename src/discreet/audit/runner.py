@@ -33,8 +33,6 @@ MOST_NUMBERS = 2000
 MOST_OF_ONE, DEEPEST, LONGEST_TEXT, MOST_PRINTED = 256, 8, 120, 2000
 LARGEST_FILE = 1 << 26
 """A target that prints without end gets an error, and does not fill the disk."""
-
-
 ADDRESS = re.compile(r"\b(0x[0-9a-fA-F]{4,}|9[34]\d{12}|1[34]\d{13})\b")
 """Addresses of objects in texts, and ids where systems put objects: they tell nothing of the records."""
 
@@ -53,14 +51,10 @@ class Outputs:
         self.seen: set[int] = set()
         self.only = only
 
-    def _is_needed(self, path: str) -> bool:
-        """Whether a path leads to one of the numbers that are asked for, or lies below one; all if none is."""
-        return self.only is None or any(each.startswith(path) or path.startswith(each) for each in self.only)
-
     def add(self, value: Any, path: str, depth: int = 0) -> None:
         """Add everything that a value holds, in a stable order."""
-        if not self._is_needed(path):
-            return
+        if self.only is not None and not any(each.startswith(path) or path.startswith(each) for each in self.only):
+            return  # it leads to none of the numbers that are asked for, and lies below none
         if isinstance(value, (str, bytes)):
             self.features.append("{} = {}".format(path, short(value)))
         elif value is None or isinstance(value, bool):
@@ -279,19 +273,16 @@ def _revived(value: Any) -> Any:
     if isinstance(value, dict) and "call" in value and set(value) <= {"call", "with"}:
         called = Target.named(value["call"]).made
         return called(**{name: _revived(each) for name, each in value.get("with", {}).items()})
-    if isinstance(value, list):
-        return [_revived(each) for each in value]
-    return value
+    return [_revived(each) for each in value] if isinstance(value, list) else value
 
 
 def as_arguments(table: Any, form: str) -> tuple[Any, Any]:
     """X and y as the target is to get them: an array of floats, a pandas frame, an object array, or records."""
     names, rows, labels = table["names"], table["rows"], table["labels"]
-    y = np.array(labels, dtype=object)
     kinds = {type(each) for each in labels}
-    if labels and (kinds <= {int, bool} or kinds <= {str}):
-        y = np.array(labels)
-    elif not labels:
+    alike = kinds <= {int, bool} or kinds <= {str}
+    y = np.array(labels, dtype=None if alike else object)
+    if not labels:
         y = np.empty(0, dtype=table.get("label_kind") or object)
     if form == "records":
         records = [{name: row[place] for place, name in enumerate(names)} for row in rows]
@@ -324,21 +315,19 @@ class Runner:
         """Import the target; the answer says what it is, and its version."""
         self.target = Target.named(request["target"], request["parameters"], request["schema"], request["form"])
         self.target.check()
-        package = request["target"].partition(":")[0].partition(".")[0]
-        version = getattr(sys.modules.get(package), "__version__", None)
+        version = getattr(sys.modules.get(request["target"].partition(":")[0].partition(".")[0]), "__version__", None)
         return {"python": sys.version.split()[0], "numpy": np.__version__, "version": version and str(version)}
 
     def run(self, request: Any, send: Any) -> Any:
         """Run on tables in the given order; each run is answered by a frame of its own, so none is lost by a crash."""
         known, features = None, None
+        asked = request.get("probes"), request["wanted"], request.get("only")
         with _caught_output() as printed:
             for place in request["order"]:
                 parent = os.getpid()
                 if request.get("seeds"):
                     np.random.seed(request["seeds"].pop(0))  # noqa: NPY002 - targets of others use it
-                outputs = self.target.run(
-                    request["tables"][place], request.get("probes"), request["wanted"], request.get("only")
-                )
+                outputs = self.target.run(request["tables"][place], *asked)
                 if os.getpid() != parent:
                     os._exit(0)
                 outputs.features.extend(printed())
@@ -383,14 +372,6 @@ def _write(stream: Any, header: Any, numbers: bytes) -> None:
     stream.flush()
 
 
-def _limit(megabytes: int) -> None:
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
-    if megabytes:
-        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
-
-
 def main(requests: int, answers: int, megabytes: int) -> None:
     """Answer requests until the pipe is closed."""
     caught = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - open as long as the process
@@ -399,7 +380,11 @@ def main(requests: int, answers: int, megabytes: int) -> None:
         os.dup2(caught.fileno(), place)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     with contextlib.suppress(ImportError, ValueError, OSError):
-        _limit(megabytes)
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
+        if megabytes:
+            resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
     runner = Runner()
     with os.fdopen(requests, "rb") as source, os.fdopen(answers, "wb") as sink:
         while True:

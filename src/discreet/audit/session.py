@@ -248,7 +248,7 @@ class Session:
             self._workers[0] = None
             raise
 
-    def count(self, runs: int, seconds: float) -> None:
+    def note_runs(self, runs: int, seconds: float) -> None:
         """Count runs that a stage made by a request of its own."""
         self.done += runs
         self._speed += seconds
