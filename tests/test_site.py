@@ -121,7 +121,7 @@ def test_a_rival_is_audited_as_the_page_says() -> None:
     with stranger(None, False) as (folder, environment):
         shown = follow(DOCS / "guides" / "audit-a-claim.md", folder, environment, done=DONE)
         assert (folder / "report").exists()
-    assert any(output.endswith("status 1") for _, output in shown), shown
+    assert any(output.rstrip().endswith("status 1") for _, output in shown), shown
 
 
 TRANSCRIPTS = sorted(path.stem for path in (DOCS / "guides" / "transcripts").glob("*.txt"))
