@@ -10,9 +10,9 @@ from support.mutants import CASES, Mutant
 KINDS = {
     "exact_labels naive-bayes": "structure",
     "attribute_with_exact_count one-rule": "structure",
-    "error_on_stray decision-tree": "structure",
+    "error_on_stray one-rule": "structure",
     "epsilon_from_data naive-bayes": "structure",
-    "weak_noise naive-bayes": "replay",
+    "weak_noise naive-bayes": "structure",
     "exact_choice feature-selector": "replay",
 }
 """By change and model: the stage that catches it."""
