@@ -38,3 +38,12 @@ def engine(address):
 def four(engine):
     """The accounts of a population, a data set, a project and a grant, with limit 10."""
     return clinic(engine)
+
+
+@pytest.fixture
+def file_address(tmp_path):
+    """The address of a file of SQLite with a population of limit 10, which nobody has open."""
+    made = new_address("sqlite", tmp_path, None)
+    with opened(made) as engine:
+        clinic(engine)
+    return made

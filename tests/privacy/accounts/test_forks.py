@@ -11,18 +11,8 @@ from discreet.errors import FileError
 from discreet.privacy.accounts import database, engine_for, forking, reading, writing
 from discreet.privacy.accounts.forking import Gate
 from discreet.privacy.receipt import Charge
-from support.account_databases import clinic, new_address, opened
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-
-
-@pytest.fixture
-def address(tmp_path):
-    """The address of a database with a population of limit 10, which nobody has open."""
-    made = new_address("sqlite", tmp_path, None)
-    with opened(made) as engine:
-        clinic(engine)
-    return made
 
 
 def pay(ledger, epsilon=1):
@@ -47,8 +37,8 @@ def code_of(child):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def test_a_child_keeps_what_it_charges_when_its_parent_closes_the_file(address):
-    ledger, (closed, closing), (paid, paying) = Ledger(url=f"{address}#clinic/visits"), os.pipe(), os.pipe()
+def test_a_child_keeps_what_it_charges_when_its_parent_closes_the_file(file_address):
+    ledger, (closed, closing), (paid, paying) = Ledger(url=f"{file_address}#clinic/visits"), os.pipe(), os.pipe()
     pay(ledger)
 
     def charge():
@@ -62,11 +52,11 @@ def test_a_child_keeps_what_it_charges_when_its_parent_closes_the_file(address):
     ledger._store._engine.dispose()
     os.write(closing, b".")
     assert code_of(child) == 0
-    assert Ledger(url=f"{address}#clinic/visits").spent == 4
+    assert Ledger(url=f"{file_address}#clinic/visits").spent == 4
 
 
-def test_a_fork_waits_for_a_transaction_of_another_thread(address):
-    engine, inside, leave = engine_for(address), threading.Event(), threading.Event()
+def test_a_fork_waits_for_a_transaction_of_another_thread(file_address):
+    engine, inside, leave = engine_for(file_address), threading.Event(), threading.Event()
 
     def write():
         with writing(engine) as connection:
@@ -91,8 +81,8 @@ def test_a_fork_waits_for_a_transaction_of_another_thread(address):
     engine.dispose()
 
 
-def test_a_child_of_a_transaction_refuses_to_use_a_file(address):
-    engine = engine_for(address)
+def test_a_child_of_a_transaction_refuses_to_use_a_file(file_address):
+    engine = engine_for(file_address)
 
     def use():
         assert not database._GATE.is_safe

@@ -13,7 +13,6 @@ from discreet import Ledger
 from discreet.errors import FileError
 from discreet.privacy.accounts import engine_for, reading, sqlite_log, writing
 from discreet.privacy.receipt import Charge
-from support.account_databases import clinic, new_address, opened
 
 PAYING = """
 import sys
@@ -26,23 +25,14 @@ print(ledger.spent)
 """
 
 
-@pytest.fixture
-def address(tmp_path):
-    """The address of a database with a population of limit 10, which nobody has open."""
-    made = new_address("sqlite", tmp_path, None)
-    with opened(made) as engine:
-        clinic(engine)
-    return made
-
-
 @pytest.fixture(autouse=True)
 def nothing_lost(monkeypatch):
     """What a test loses is not lost to the next."""
     monkeypatch.setattr(sqlite_log, "_LOST", set())
 
 
-def file_of(address: str) -> Path:
-    return Path(address.removeprefix("sqlite:///"))
+def file_of(file_address: str) -> Path:
+    return Path(file_address.removeprefix("sqlite:///"))
 
 
 def pay(ledger: Ledger, epsilon: int = 1) -> None:
@@ -55,9 +45,9 @@ def spent_after_another_paid(url: str) -> int:
     return int(done.stdout)
 
 
-def test_two_ledgers_and_another_program_lose_nothing(address):
+def test_two_ledgers_and_another_program_lose_nothing(file_address):
     """A second ledger on a file must not drop the locks of the first: the other program would remove its log."""
-    url = f"{address}#clinic/visits"
+    url = f"{file_address}#clinic/visits"
     ledger = Ledger(url=url)
     pay(ledger)
     second = Ledger(url=url)
@@ -68,12 +58,12 @@ def test_two_ledgers_and_another_program_lose_nothing(address):
     assert spent_after_another_paid(url) == 6
 
 
-def test_a_lost_log_is_noticed_and_nothing_is_charged(address):
+def test_a_lost_log_is_noticed_and_nothing_is_charged(file_address):
     """Something else in this program read the file, as a copy would, and with it went the locks."""
-    url = f"{address}#clinic/visits"
+    url = f"{file_address}#clinic/visits"
     ledger = Ledger(url=url)
     pay(ledger)
-    file_of(address).read_bytes()
+    file_of(file_address).read_bytes()
     assert spent_after_another_paid(url) == 2
     for _ in range(2):
         with pytest.raises(FileError, match="start the program again"):
@@ -84,8 +74,8 @@ def test_a_lost_log_is_noticed_and_nothing_is_charged(address):
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_log_lost_in_the_middle_is_an_error_after_the_commit(address, replaced):
-    engine, log = engine_for(address), Path(f"{file_of(address)}-wal")
+def test_a_log_lost_in_the_middle_is_an_error_after_the_commit(file_address, replaced):
+    engine, log = engine_for(file_address), Path(f"{file_of(file_address)}-wal")
 
     def lose():
         with writing(engine) as connection:
@@ -122,9 +112,9 @@ def test_a_file_is_made_for_its_owner_alone_and_never_opened_again(tmp_path, mon
         sqlite_log.make(tmp_path / "nowhere" / "accounts.db")
 
 
-def test_a_file_without_a_log_is_used_without_one(address):
+def test_a_file_without_a_log_is_used_without_one(file_address):
     """Some file systems cannot have a log that processes share."""
-    engine = engine_for(address)
+    engine = engine_for(file_address)
     with reading(engine) as connection:
         connection.info[sqlite_log._LOG] = None
         sqlite_log.check(connection)
