@@ -173,7 +173,7 @@ def test_the_matrix_and_the_figures_of_each_class(here):
     assert 0.7 < yes["precision"]["lower"] < RIGHT / (RIGHT + WRONG) < yes["precision"]["upper"] < 0.8
     assert 0.4 < found["balanced_accuracy"]["value"] < 0.6
     shown = run()
-    assert "balanced accuracy 0.5" in shown.stdout
+    assert re.search(r"balanced accuracy 0\.(49|50)", shown.stdout)
     assert "trained on, all figures are too good" in shown.stdout
     assert "rarest class, no, is hardly found" in shown.stderr
     assert "--class-weight balanced" in shown.stderr

@@ -97,6 +97,16 @@ def test_a_mean_covers_too(truths, records, scale, cells, widest):
     assert np.mean(widths) < widest
 
 
+@pytest.mark.parametrize("count", [-1, -3, -30, -3000])
+def test_a_negative_count_stands_for_none(count):
+    variance = 2.0
+    found = fraction(Noisy(count, variance), Noisy(2411, variance), 0.95)
+    assert found == fraction(Noisy(0, variance), Noisy(2411, variance), 0.95)
+    assert 0 == found.lower < found.upper < 0.01
+    other = fraction(Noisy(2411, variance), Noisy(count, variance), 0.95)
+    assert 0.99 < other.lower < other.upper == 1
+
+
 def test_a_mean_of_one_is_itself():
     for sure in (True, False):
         assert mean([Estimate(0.5, 0.25, 0.75)], sure=sure) == Estimate(0.5, 0.25, 0.75)

@@ -6,6 +6,10 @@ where v and u are the variances of a and b, plus n p (1 - p) from sampling n rec
 its size is at most `quantile` of these deviations: Fieller's interval for a ratio, and without noise Wilson's for a
 proportion. No division by a noisy count takes place, so it is right for few records too: then it is wide.
 
+A negative count stands for 0. That only adds to the interval: with a < 0 <= b, every p in [0, 1] has
+|(1 - p) 0 - p b| <= |(1 - p) a - p b|, and n is no smaller; the same with both sides changed. So it covers as often, and
+a count that the noise made very negative, at which no p would be near enough, says "about 0" and not "anything".
+
 The quantile is the larger one of a normal and of a Laplace law with the same variance. The exact law, a sum of
 discrete Laplace and binomial parts, lies between the two: a single noisy count has Laplace tails, sums of many counts
 and sampling have normal ones.
@@ -64,8 +68,8 @@ def quantile(confidence: float) -> float:
 
 def fraction(part: Noisy, rest: Noisy, confidence: float) -> Estimate:
     """The part's fraction of both, with its interval (above); negative counts stand for 0."""
-    counts = max(part.count, 0), max(rest.count, 0)
-    value = counts[0] / max(1, sum(counts))
+    part, rest = Noisy(max(part.count, 0), part.variance), Noisy(max(rest.count, 0), rest.variance)
+    value = part.count / max(1, part.count + rest.count)
     lower, upper = _bounds(part, rest, quantile(confidence))
     return Estimate(value, min(lower, value), max(upper, value))
 
