@@ -43,6 +43,21 @@ def test_the_list_has_what_mechanisms_get_wrong():
     assert "unlisted label" in words
 
 
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+def test_one_record_decides_between_columns(adjacency):
+    """On one table the first column tells more classes than the second; on its neighbour it does not."""
+
+    def ahead(table):
+        told = [sum(values[place] == label for values, label in table.records) for place in (0, 1)]
+        return told[0] - told[1]
+
+    rivals = [each for each in pairs(DEFAULT, adjacency) if "columns that agree" in each.words]
+    assert len(rivals) == 2
+    for pair in rivals:
+        assert ahead(pair.first) == 1
+        assert ahead(pair.second) == (0 if adjacency is Adjacency.ADD_REMOVE else -1)
+
+
 def test_values_outside_the_schema_are_marked():
     for pair in pairs(MIXED, Adjacency.ADD_REMOVE):
         inside = all(

@@ -28,7 +28,9 @@ from discreet.privacy.steps import Step
 from discreet.queries.tables import Counts, MajorityScore, SoftCounts
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
+from support import reader_mutants
 from support.estimators import PRIVATE
+from support.reader_mutants import FromCsv
 
 Change = Callable[[pytest.MonkeyPatch], None]
 
@@ -114,6 +116,21 @@ def choice_for_free(monkeypatch: pytest.MonkeyPatch) -> None:
         return selection.Choice(found.candidates, found.wanted, found.epsilon, epsilon)
 
     monkeypatch.setattr(selection, "few", generous)
+
+
+def count_for_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of records is bought, and its charge forgotten: all of epsilon is spent once more."""
+    monkeypatch.setattr("discreet.models.record_count.split_by_weight", lambda epsilon, _: [epsilon, epsilon])
+
+
+def share_used_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The choice of a rule's column and its table share one epsilon, each all of it."""
+    monkeypatch.setattr("discreet.models.one_rule.split_by_weight", lambda epsilon, _: [epsilon, epsilon])
+
+
+def trees_as_if_dealt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees that all see every record, each at all of epsilon, as if every record were in one of them."""
+    monkeypatch.setattr("discreet.models.trees.random_forest.split_evenly", lambda epsilon, parts: [epsilon] * parts)
 
 
 def one_sided_sensitivity(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,8 +244,16 @@ def error_on_stray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Cells, "codes", refusing)
 
 
-MODELS = {**PRIVATE, "feature-selector": FeatureSelector}
+CHANGES: dict[str, Change] = {name: getattr(reader_mutants, name) for name in reader_mutants.WORDS}
+"""Changes of other modules; those of this one are found by their names."""
+MODELS = {**PRIVATE, "feature-selector": FeatureSelector, "naive-bayes csv": FromCsv}
 """What mutants are made of."""
+
+
+def change_named(name: str) -> Change:
+    """The change of this name."""
+    found: Change = CHANGES[name] if name in CHANGES else globals()[name]
+    return found
 
 
 class Mutant:
@@ -252,7 +277,7 @@ class Mutant:
         """Fit; the price of steps is not checked and the budget has no limit, so that the attack is on its own."""
         with pytest.MonkeyPatch.context() as monkeypatch:
             monkeypatch.setattr(Step, "check", lambda *_: None)
-            globals()[self.change](monkeypatch)
+            change_named(self.change)(monkeypatch)
             options = {"epsilon": self.epsilon, "random_state": secrets.randbits(32), **(self.options or {})}
             made = MODELS[self.model](self.schema, **options)  # noise of the same law, and quicker
             self.fitted_ = made.fit(X, y, ledger=Ledger.unlimited())
@@ -288,7 +313,7 @@ class Case:
     @property
     def words(self) -> str:
         """What the change does."""
-        text = getattr(globals()[self.change], "__doc__", None)
+        text = getattr(change_named(self.change), "__doc__", None)
         return WORDS.get(self.change) or str(text).strip().split("\n")[0].rstrip(".")
 
 
@@ -302,6 +327,7 @@ WORDS = {
     "bins_from_data": "the number of bins follows the number of records",
     "selector_bins_from_data": "the number of bins follows the number of records",
     "scores_in_the_clear": "an attribute holds the exact number of records",
+    **reader_mutants.WORDS,
 }
 """Of changes that are made by a function."""
 
@@ -333,7 +359,14 @@ CASES = [
     Case("rounds_for_one", "feature-selector", schema=CATEGORIES, options={"k": 2}),
     Case("scores_in_the_clear", "feature-selector", options={"k": 1}),
     Case("selector_bins_from_data", "feature-selector", options={"k": 1}),
+    Case("count_for_free", "svm", schema=CATEGORIES.replace(records=None)),
+    Case("share_used_twice", "one-rule", schema=CATEGORIES),
+    Case("trees_as_if_dealt", "random-forest", schema=CATEGORIES, options={"n_trees": 3, "structure": "random"}),
+    *(
+        Case(change, "naive-bayes csv", schema=CATEGORIES, options={"select": None}, epsilon=1.0)
+        for change in reader_mutants.WORDS
+    ),
     *(Case(change, model, epsilon=1.0) for change in IN_ALL for model in FAMILIES),
     *(Case("weak_noise", model, schema=CATEGORIES) for model in PRIVATE),
 ]
-"""All mutants of whole fits. Those of single doors, prices and readers are in the tests of these."""
+"""All mutants of whole fits. Those of single doors and prices are in the tests of these."""

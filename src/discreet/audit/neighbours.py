@@ -38,7 +38,8 @@ def pairs(schema: Schema, adjacency: Adjacency) -> list[Pair]:
     for all of them."""
     alone = _alone_added(schema) if adjacency is Adjacency.ADD_REMOVE else _alone_replaced(schema)
     listed = [list(_of_base(words, base, schema, adjacency)) for words, base in bases(schema)]
-    mixed = [pair for turn in zip_longest(*listed, list(_outside(schema, adjacency))) for pair in turn if pair]
+    others = (list(_rivals(schema, adjacency)), list(_outside(schema, adjacency)))
+    mixed = [pair for turn in zip_longest(*listed, *others) for pair in turn if pair]
     return list({(repr(pair.first), repr(pair.second)): pair for pair in reversed([*alone, *mixed])}.values())[::-1]
 
 
@@ -69,13 +70,29 @@ def _of_base(words: str, base: Table, schema: Schema, adjacency: Adjacency) -> I
         yield Pair(base, base.without(0), f"{words} ({len(base)}); the first record removed")
 
 
+def _rivals(schema: Schema, adjacency: Adjacency, sizes: Iterable[int] = (6, 12)) -> Iterator[Pair]:
+    """Every column tells the class of all records but one, in which the first column speaks against the others: what
+    chooses columns or splits by their exact scores then follows that record."""
+    low, high, classes = corner(schema, 0.0), corner(schema, 1.0), schema.classes
+    for size in sizes if len(schema.columns) > 1 else ():
+        ends = [(low, classes[0]) if place % 2 == 0 else (high, classes[-1]) for place in range(size)]
+        agreeing = empty(schema).holding(ends)
+        first = agreeing.holding([*ends, ((low[0], *high[1:]), classes[0])])
+        other = agreeing.holding([*ends, ((high[0], *low[1:]), classes[0])])
+        words = f"columns that agree ({size}); a record in which the first column tells the class and others do not"
+        if adjacency is Adjacency.ADD_REMOVE:
+            yield Pair(first, agreeing, words)
+        else:
+            yield Pair(first, other, f"{words}, or the other way round")
+
+
 def _outside(schema: Schema, adjacency: Adjacency) -> Iterator[Pair]:
     """One table, and what it becomes by a record with a value outside the schema."""
     _, base = list(bases(schema))[1]
     middle, label = corner(schema, 0.5), schema.classes[0]
     odd = [(words, (values, label)) for words, values in _odd_values(schema, middle)]
     for words, record in [*odd, ("a record with an unlisted label", (middle, _other_label(schema)))]:
-        pair = _changed(base, len(base), record, adjacency)
+        pair = _changed(base, 0, record, adjacency)  # first: a reader may stumble over it, and lose what follows
         if pair is not None:
             yield Pair(*pair, f"spread records ({len(base)}); {words}", within=False)
 
@@ -111,7 +128,7 @@ def _odd_values(schema: Schema, middle: tuple[Value, ...]) -> Iterator[tuple[str
         if place is None:
             continue
         column = schema.columns[place]
-        odd: list[tuple[str, Value]] = [("missing", None), ("an unlisted value", UNLISTED)]
+        odd: list[tuple[str, Value]] = [("missing", None), ("an unlisted value", UNLISTED), ("a lone quote", '"')]
         if isinstance(column, Numeric):
             beyond = float(column.upper) + 1000 * (float(column.upper) - float(column.lower))
             odd = [("NaN", math.nan), ("+infinity", math.inf), ("-infinity", -math.inf)]

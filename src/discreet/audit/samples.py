@@ -28,6 +28,9 @@ FIRST, FEWEST = 60, 24
 """Runs per table of each pair in the first round, and the fewest if time is short: then fewer pairs are tried."""
 MOST_KEPT = 4
 """The number of pairs whose events are tested on fresh runs; the risk is divided among them."""
+EARLY, PROMISING = 4, 1.15
+"""Where the first finding is enough: the number of events that are tested while pairs are still searched, and how many
+times the claim the cautious estimate of such an event is."""
 SEARCHING = 0.5
 """Share of the time that is left which chooses pairs and events; the rest is for the fresh runs that give the bound."""
 REFUSED = 0.5
@@ -50,17 +53,17 @@ class Samples:
     def run(self, session: Session) -> StageResult:
         """Search for pairs and events, then bound the loss of the best."""
         began = time.monotonic()
-        ranked, tried = self._search(session)
-        findings: list[Finding] = []
+        ranked, tried, early = self._search(session)
+        findings = [early] if early is not None else []
         known: set[tuple[str, ...]] = set()
-        bound = 0.0
+        bound = max((each.epsilon for each in findings), default=0.0)
         if ranked:
             session.renew()
         for place, (pair, choice) in enumerate(ranked):
             session.progress(self.name, place, len(ranked))
             if _about(choice) in known:
                 continue  # the same numbers have refuted the claim already
-            risk = session.risk / MOST_KEPT
+            risk = _risk(session)
             runs = min(MOST_RUNS, session.affordable(0.5 if place + 1 < len(ranked) else 1.0))
             if choice.estimate > session.claim.epsilon and pair in session.screened:
                 runs = min(runs, 4 * promised(session, choice, session.screened[pair], risk))
@@ -70,16 +73,20 @@ class Samples:
                 findings.append(finding)
                 session.findings.append(finding)
                 known.add(_about(choice))
+                if session.first:
+                    break
         tried.append(f"{len(ranked)} events tested on fresh runs")
         return StageResult(self.name, time.monotonic() - began, tried, findings, bound=bound)
 
-    def _search(self, session: Session) -> tuple[list[tuple[Pair, Choice]], list[str]]:
-        """The pairs that promise most, each with its event; and what was tried, in words."""
+    def _search(self, session: Session) -> tuple[list[tuple[Pair, Choice]], list[str], Finding | None]:
+        """The pairs that promise most, each with its event; what was tried, in words; and what was found on the way,
+        if the first finding is enough."""
         stop = session.left() * (1 - SEARCHING)
         pairs = _candidates(session)
         runs = max(FEWEST, min(FIRST, session.affordable(SEARCHING / 2) // max(1, len(pairs))))
         known: dict[Pair, Choice] = {}
         tried: list[str] = []
+        tests = EARLY if session.first else 0
         while pairs and session.left() > stop:
             looked = 0
             for done, pair in enumerate(pairs):
@@ -96,8 +103,29 @@ class Samples:
             pairs = ranked[: max(MOST_KEPT, len(ranked) // 2)]
             known = {pair: known[pair] for pair in pairs}
             session.keep(pairs)
+            if tests and pairs and known[pairs[0]].estimate > PROMISING * session.claim.epsilon:
+                tests -= 1
+                finding = _early(session, pairs[0], known[pairs[0]])
+                if finding is not None:
+                    return [], [*tried, "one event tested on the way"], finding
             runs *= 2
-        return [_shrunk(session, *each) for each in _spread(list(known.items()))], tried
+        return [_shrunk(session, *each) for each in _spread(list(known.items()))], tried, None
+
+
+def _risk(session: Session) -> float:
+    """The probability of a false alarm that one test may use."""
+    return session.risk / (MOST_KEPT + (EARLY if session.first else 0))
+
+
+def _early(session: Session, pair: Pair, choice: Choice) -> Finding | None:
+    """What as many fresh runs show as are likely to refute the claim, if it is refuted."""
+    session.renew()
+    wanted = 2 * promised(session, choice, session.screened[pair], _risk(session))
+    finding = _tested(session, pair, choice, min(wanted, session.affordable(1 - SEARCHING)), _risk(session))
+    if finding is None or finding.epsilon <= session.claim.epsilon:
+        return None
+    session.findings.append(finding)
+    return finding
 
 
 def _candidates(session: Session) -> list[Pair]:

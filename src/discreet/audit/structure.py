@@ -131,22 +131,22 @@ def _sometimes(first: Runs, second: Runs) -> tuple[float, str]:
 
 def _differences(pair: Pair, first: Runs, second: Runs) -> list[Difference]:
     """The event that best tells the runs of a pair apart, with a cautious estimate of the loss; none if none does."""
-    found = []
     if not len(first) or not len(second):
         return []
     features = list(dict.fromkeys((*first.features, *second.features)))
     if first.refused or second.refused:  # then all else is missing too, and says nothing new
         features = [each for each in features if each.startswith(REFUSALS)]
-    events = [Single(f"“{each}”", "=", 1.0) for each in features]
-    for event in [*events, *_fixed(first, second)]:
-        counts = [int(np.count_nonzero(event.holds(runs))) for runs in (first, second)]
-        swapped = counts[1] * len(first) > counts[0] * len(second)
-        more, less = (second, first) if swapped else (first, second)
-        caution = CAUTION if min(len(more), len(less)) >= LOOKED else LESS
-        estimate = losses(max(counts), len(more), min(counts), len(less), caution)
-        if estimate > CLEAR:
-            found.append((float(estimate), pair, event, swapped))
-    return sorted(found, key=lambda each: -each[0])[:1]
+    events = [*(Single(f"“{each}”", "=", 1.0) for each in features), *_fixed(first, second)]
+    if not events:
+        return []
+    counts = np.array([[np.count_nonzero(event.holds(runs)) for runs in (first, second)] for event in events])
+    swapped = counts[:, 1] * len(first) > counts[:, 0] * len(second)
+    counts[swapped] = counts[swapped][:, ::-1]
+    sizes = np.where(swapped[:, None], [[len(second), len(first)]], [[len(first), len(second)]])
+    caution = CAUTION if min(len(first), len(second)) >= LOOKED else LESS
+    estimates = losses(counts[:, 0], sizes[:, 0], counts[:, 1], sizes[:, 1], caution)
+    best = int(np.argmax(estimates))
+    return [(float(estimates[best]), pair, events[best], bool(swapped[best]))] if estimates[best] > CLEAR else []
 
 
 def _fixed(first: Runs, second: Runs) -> list[Single]:
