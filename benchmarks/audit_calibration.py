@@ -33,6 +33,18 @@ CONFIDENCES, RUNS, CONTROLLED = (0.9, 0.99), 1500, 5
 SURE = 0.999
 """Of what is said about the rate of alarms."""
 
+
+def code() -> str:
+    """A hash of the auditor's source, so that a reader can tell which code was tried."""
+    whole = hashlib.sha256()
+    for path in sorted(Path(discreet.audit.__file__).parent.rglob("*.py")):
+        whole.update(path.read_bytes())
+    return whole.hexdigest()[:12]
+
+
+CODE = code()
+"""Of the source as it was when this process began."""
+
 Mechanism = Callable[[Any, Any], Any]
 
 
@@ -134,7 +146,7 @@ def _write_alarms(
             half = f"{sum(caught[key] for key in keys)} of {sum(controls[key] for key in keys)}"
             most = max((largest[key] for key in keys), default=0.0)
             facts = [wrong, allowed(of, confidence), at_most(wrong, of), f"{most:.3f}", half]
-            rows.append([code(), name, of, confidence, RUNS, *facts])
+            rows.append([CODE, name, of, confidence, RUNS, *facts])
     heads = ["code", "mechanism", "audits", "confidence", "runs per audit", "alarms", "alarms allowed"]
     heads += [f"rate of alarms at most (confidence {SURE})", "largest bound / loss", "caught at half the claim"]
     _write("audit_calibration.csv", heads, rows)
@@ -149,7 +161,7 @@ def tight(runs: int) -> None:
             report = _audited(name, epsilon, epsilon, 0, 0.999, runs)
             seconds = time.process_time() - began
             share = report.bound / epsilon
-            rows.append([code(), name, epsilon, 0.999, report.runs, f"{report.bound:.3f}", f"{share:.3f}"])
+            rows.append([CODE, name, epsilon, 0.999, report.runs, f"{report.bound:.3f}", f"{share:.3f}"])
             rows[-1] += [str(report.refuted), f"{seconds:.0f}"]
             print(*rows[-1][1:], flush=True)
     heads = ["code", "mechanism", "loss", "confidence", "runs", "bound", "bound / loss", "refuted", "seconds"]
@@ -161,14 +173,6 @@ def _write(name: str, heads: list[str], rows: Iterable[list[Any]]) -> None:
         writer = csv.writer(file)
         writer.writerow(heads)
         writer.writerows(rows)
-
-
-def code() -> str:
-    """A hash of the auditor's source, so that a reader can tell which code was tried."""
-    whole = hashlib.sha256()
-    for path in sorted(Path(discreet.audit.__file__).parent.rglob("*.py")):
-        whole.update(path.read_bytes())
-    return whole.hexdigest()[:12]
 
 
 def allowed(audits: int, confidence: float) -> int:

@@ -29,7 +29,7 @@ class FromCsv:
 
     def fit(self, X: Any, y: Any = None, *, ledger: Any = None) -> FromCsv:
         """Write the records, read them."""
-        names = [*self.schema.names, self.schema.target]
+        names = [self.schema.target, *self.schema.names]  # a label before a lone quote is read
         lines = [",".join("" if each[name] is None else str(each[name]) for name in names) for each in X]
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "table.csv"
@@ -50,7 +50,8 @@ def _reading(change: Callable[[list[bytes]], list[bytes]]) -> Change:
 
         def changed(file: Any) -> Iterator[bytes]:
             for block in original(file):
-                yield b"".join(change(block.splitlines(keepends=True)))
+                if lines := change(block.splitlines(keepends=True)):
+                    yield b"".join(lines)
 
         monkeypatch.setattr(csv_opening, "whole_lines", changed)
 

@@ -24,6 +24,9 @@ Sides = tuple[Matrix, Matrix]
 CAUTIOUS = 5
 """Estimates are lowered by log10(runs / this) standard errors, so that an event seen a few times by luck does not win:
 by 1 for 50 runs, where more would leave nothing to rank pairs by, and by 3 for 5,000, which are close to a bound."""
+SURE = 3.0
+"""Standard errors by which an estimate is lowered that still holds for the best of some hundred events: one above the
+claim is worth a test."""
 THRESHOLDS, COMMON = 24, 8
 """Candidates per number: quantiles as thresholds, and the most frequent values."""
 COLUMNS = 150
@@ -44,16 +47,18 @@ SIMPLE = 0.9
 
 @dataclass(frozen=True)
 class Choice:
-    """An event, whether it is the second table's, and a cautious estimate of the loss that it shows."""
+    """An event, whether it is the second table's, and two estimates of the loss that it shows: a cautious one, to rank
+    by, and one that chance alone is unlikely to reach."""
 
     event: Event
     swapped: bool
     estimate: float
+    sure: float = -10.0
 
 
-def estimates(more: Matrix, runs: int, less: Matrix, other: int, delta: float) -> Matrix:
+def estimates(more: Matrix, runs: int, less: Matrix, other: int, delta: float, errors: float | None = None) -> Matrix:
     """Cautious estimates of the loss: Wilson's bounds, which are quick to compute. They are no proof of anything."""
-    errors = max(0.5, math.log10(min(runs, other) / CAUTIOUS))
+    errors = max(0.5, math.log10(min(runs, other) / CAUTIOUS)) if errors is None else errors
     low = _wilson(more, runs, -errors) - delta
     high = np.maximum(_wilson(less, other, errors), 1e-12)
     return np.where(low > 0, np.log(np.maximum(low, 1e-12) / high), -10.0)
@@ -199,7 +204,8 @@ def _best_score(own: Sequence[str], names: Sequence[str], proposing: Sides, rank
             at = int(np.argmax(own_estimates))
             if best is None or own_estimates[at] > best.estimate:
                 event = dataclasses.replace(score, value=float(cuts[at]) - ROUNDING)
-                best = Choice(event, swapped, float(own_estimates[at]))
+                sure = estimates(more[at], len(sides[swapped]), less[at], len(sides[not swapped]), delta, SURE)
+                best = Choice(event, swapped, float(own_estimates[at]), float(sure))
     assert best is not None
     return best
 
@@ -241,4 +247,7 @@ def _best(events: Sequence[Event], names: Sequence[str], one: Matrix, other: Mat
     plain = estimates(counts[0], len(one), counts[1], len(other), delta)
     swapped = estimates(counts[1], len(other), counts[0], len(one), delta)
     at = int(np.argmax(np.maximum(plain, swapped)))
-    return Choice(events[at], bool(swapped[at] > plain[at]), float(max(plain[at], swapped[at])))
+    turned = bool(swapped[at] > plain[at])
+    (more, runs), (less, rest) = ((counts[side][at], len(held[side])) for side in ((1, 0) if turned else (0, 1)))
+    sure = float(estimates(more, runs, less, rest, delta, SURE))
+    return Choice(events[at], turned, float(max(plain[at], swapped[at])), sure)

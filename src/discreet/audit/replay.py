@@ -32,8 +32,6 @@ TESTED = 4
 ROUNDS = ((12, 40, 100), (4, 100, 400), (2, 300, 1500), (1, 600, 6000))
 """Suspicious pairs that are run, how often each table at least, and at most: the better pairs are run more often. Each
 round may take its part of the time for choosing."""
-PROMISING = 1.15
-"""A pair whose cautious estimate is this many times the claim is tested at once, and not run more often before."""
 REFUSED = 0.5
 """Pairs on which a larger share of the runs raises are left to the stage *structure*."""
 FEWEST = 600
@@ -192,8 +190,9 @@ def _chosen(session: Session, above: list[Suspicion]) -> Iterator[tuple[Suspicio
                 looked.append((each, choice))
         again = {each for each, _ in looked}
         found = sorted([*looked, *(old for old in found if old[0] not in again)], key=lambda each: -each[1].estimate)
-        if found and found[0][1].estimate > PROMISING * session.claim.epsilon:
-            yield found[0]  # if fresh runs do not confirm it, the next round chooses by more
+        surest = max(found, key=lambda each: each[1].sure, default=None)
+        if surest is not None and surest[1].sure > session.claim.epsilon:
+            yield surest  # not run more often before; if fresh runs do not confirm it, the next round chooses by more
         left = [each for each, _ in found]
     yield from found
 

@@ -28,9 +28,8 @@ FIRST, FEWEST = 60, 24
 """Runs per table of each pair in the first round, and the fewest if time is short: then fewer pairs are tried."""
 MOST_KEPT = 4
 """The number of pairs whose events are tested on fresh runs; the risk is divided among them."""
-EARLY, PROMISING = 4, 1.15
-"""Where the first finding is enough: the number of events that are tested while pairs are still searched, and how many
-times the claim the cautious estimate of such an event is."""
+EARLY = 4
+"""Where the first finding is enough: the number of events that are tested while pairs are still searched."""
 SEARCHING = 0.5
 """Share of the time that is left which chooses pairs and events; the rest is for the fresh runs that give the bound."""
 REFUSED = 0.5
@@ -103,9 +102,10 @@ class Samples:
             pairs = ranked[: max(MOST_KEPT, len(ranked) // 2)]
             known = {pair: known[pair] for pair in pairs}
             session.keep(pairs)
-            if tests and pairs and known[pairs[0]].estimate > PROMISING * session.claim.epsilon:
+            surest = max(pairs, key=lambda pair: known[pair].sure, default=None)
+            if tests and surest is not None and known[surest].sure > session.claim.epsilon:
                 tests -= 1
-                finding = _early(session, pairs[0], known[pairs[0]])
+                finding = _early(session, surest, known[surest])
                 if finding is not None:
                     return [], [*tried, "one event tested on the way"], finding
             runs *= 2
