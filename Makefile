@@ -1,6 +1,6 @@
 # make demo   trains, explains and plots on built-in data      make check  style, types, imports
-# make test   the tests of the library and the commands         make bench  benchmarks (needs DISCREET_DATA)
-# make test-long   tests that take minutes: papers, comparison, reproduction, audits, pictures, pages of the site, memory of large tables
+# make test   the tests that take seconds each                  make bench  benchmarks (needs DISCREET_DATA)
+# make test-long   tests that take minutes: losses found by many fits, papers, comparison, reproduction, audits, pictures, pages of the site, memory of large tables
 # make test-audit   audits of targets in processes of their own, by chance and with much time: what they find depends on the draws
 # make coverage   lines and branches of the fast tests: what no test runs
 # make test-flower   federated training carried by Flower, in an environment of its own
@@ -20,14 +20,14 @@ SERVICE := .venv-service
 SERVING := .venv-serving
 DOCS := .venv-docs
 LONG := tests/test_site.py tests/research tests/audit tests/cli/test_audit.py tests/cli/test_interruptions.py tests/suites/test_pictures.py \
-	tests/suites/test_memory.py tests/advice/test_left_out.py
+	tests/suites/test_memory.py tests/suites/test_random_lines.py tests/advice/test_left_out.py
 
 AUDITS := tests/audit/test_audit.py tests/audit/test_ourselves.py tests/audit/test_replay_stage.py tests/audit/test_canaries_stage.py \
 	tests/audit/test_ledger_stage.py tests/audit/test_mutants.py
 
 SITE := docs/_build/html
 
-.PHONY: demo docs test test-long test-audit test-fast coverage test-flower test-engines test-service service-demo check bench transcripts release-check clean
+.PHONY: demo docs test test-long test-audit coverage test-flower test-engines test-service service-demo check bench transcripts release-check clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -39,16 +39,14 @@ demo: $(READY)
 	$(BIN)/discreet demo --force
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 $(addprefix --ignore ,$(LONG))
+	$(BIN)/python -m pytest -n 2 -m "not slow" $(addprefix --ignore ,$(LONG))
 
 test-long: $(READY)
+	$(BIN)/python -m pytest -n 2 -m slow $(addprefix --ignore ,$(LONG))
 	$(BIN)/python -m pytest -n 2 $(LONG) $(addprefix --ignore ,$(AUDITS))
 
 test-audit: $(READY)
 	$(BIN)/python -m pytest -n 2 $(AUDITS)
-
-test-fast: $(READY)
-	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 coverage: $(READY)
 	$(BIN)/coverage erase

@@ -596,7 +596,7 @@ def process(*arguments, **options):
     source = str(Path(inputs.__file__).parents[2])
     command = [sys.executable, "-W", "error", "-m", "discreet.cli", *arguments]
     environment = {**os.environ, "PYTHONPATH": source, "COLUMNS": "100"}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False, **options)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False, **options)
 
 
 def test_a_real_process(here):

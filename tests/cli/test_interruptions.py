@@ -78,7 +78,7 @@ def test_an_interruption_while_records_are_read_keeps_and_names_the_charge(made,
             )
             time.sleep(0.3)  # it was charged: now it reads
             process.send_signal(signal.SIGINT)
-            out, told = process.communicate(timeout=60)
+            out, told = process.communicate(timeout=300)
         finally:
             process.kill()
     assert process.returncode == 130, told

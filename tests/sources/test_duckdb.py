@@ -188,6 +188,7 @@ def test_text_that_is_not_utf8_behind_a_view_neither_fails_nor_breaks_the_databa
     assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])
 @pytest.mark.parametrize("column", ["c", "y"])
 def test_one_text_of_150_megabytes_is_read(tmp_path, kind, column):

@@ -106,6 +106,7 @@ def typed_table(rows=None):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numbers", [True, False], ids=["as numbers", "as categories"])
 @pytest.mark.parametrize(
     "target",

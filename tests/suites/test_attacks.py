@@ -289,6 +289,7 @@ def _exact_labels(monkeypatch: pytest.MonkeyPatch) -> None:
 MUTANTS = [_weak_noise, _attribute_with_exact_count, _epsilon_from_data, _error_on_stray, _exact_labels]
 
 
+@pytest.mark.slow
 @every_estimator
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__.strip("_"))
 def test_replay_catches_mutant(name: str, mutant: Any, monkeypatch: pytest.MonkeyPatch) -> None:

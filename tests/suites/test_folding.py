@@ -88,6 +88,7 @@ def folding(monkeypatch, **bounds):
         monkeypatch.setattr(tree_counts if name == "BLOCK" else tree_folds, name, value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", CLASSES)
 @pytest.mark.parametrize("name", PRIVATE)
 def test_folded_fits_equal_those_in_memory(name, classes, monkeypatch, tmp_path):

@@ -177,6 +177,7 @@ def holds_the_others(made, column, place):
     return all(type(has) is str and has == had for has, had in others if type(had) is str)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["c", "n", "y"])
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_a_hostile_value_concerns_its_own_record_alone(kind, column, capfd):
@@ -357,6 +358,7 @@ def charges(entry, X, y):
 SOME = ("writable memoryview", "all methods, RuntimeError", "class", "text like a", "huge int", "series", "long digits")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", RUNS)
 def test_the_charges_are_those_of_a_table_without_the_record(entry, capfd):
     expected = charges(entry, *OBJECTS["dicts"](with_record(3)))

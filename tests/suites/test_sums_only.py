@@ -51,6 +51,7 @@ def gap(one, other):
     return max(np.abs(first.values - second.values).max() for (_, first), (_, second) in pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("records", [ROWS, None], ids=["declared", "bought"])
 @pytest.mark.parametrize("classes", CLASSES)
 @pytest.mark.parametrize("name", ALONE)

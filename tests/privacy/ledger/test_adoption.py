@@ -229,6 +229,6 @@ def test_two_that_adopt_at_once_make_one_ledger(path):
         )
         for adjacency in ("add-remove", "replace-one", "add-remove", "replace-one")
     ]  # fmt: skip
-    said = sorted(process.communicate(timeout=60)[0].strip() for process in processes)
+    said = sorted(process.communicate(timeout=300)[0].strip() for process in processes)
     assert said.count("refused") == 3
     assert Ledger.open(path).adjacency in said
