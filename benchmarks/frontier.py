@@ -50,7 +50,9 @@ OURS = ("naive-bayes", "decision-tree", "svm", "one-rule")
 SETTINGS = ("declared", "undeclared", "replace-one")
 """The number of records in the schema; not in the schema; in the schema, under replace-one."""
 WEAK, DRAWS = 120.0, 200
-"""Cells with a signal below `WEAK` get this many draws: noise decides there."""
+"""Cells with a signal below `WEAK` get at least this many draws: noise decides there."""
+SURE, MOST_DRAWS = 0.003, 4000
+"""The standard error at which a cell gets no further draws, and the most draws."""
 BOX = 15.0
 """Seconds of processor time after which a cell gets no further draws, if it has five: a busy machine measures slowly,
 not worse."""
@@ -104,22 +106,26 @@ def drawn(cell: Cell, directory: str, draws: int | None) -> tuple[Cell, Result]:
     schema = schema.replace(records=None if cell.setting == "undeclared" else train_rows)
     if cell.setting == "replace-one":
         schema = schema.replace(adjacency="replace-one")
-    wanted = draws or (DRAWS if cell.epsilon * len(y) < WEAK else _usual(len(y)))
+    least = draws or (DRAWS if cell.epsilon * len(y) < WEAK else _usual(len(y)))
     family, found, start = configured(cell.model, MODELS), [], time.process_time()
-    for draw in range(wanted):
+    for draw in range(draws or MOST_DRAWS):
         train, test = planned[draw % len(planned)]
         model = family(schema, epsilon=cell.epsilon, random_state=zlib.crc32(repr((cell, draw)).encode()))
         model.fit({name: values[train] for name, values in X.items()}, y[train])
         predicted = np.asarray(model.predict({name: values[test] for name, values in X.items()}))
         found.append(float((predicted == y[test]).mean()))
-        if time.process_time() - start > BOX and draw >= 4:
+        is_sure = draw + 1 >= least and _error(found) <= SURE
+        if is_sure or (time.process_time() - start > BOX and draw >= 4):
             break
-    error = float(np.std(found) / np.sqrt(len(found)))
-    return cell, Result(len(found), fmean(found), error, (time.process_time() - start) / len(found))
+    return cell, Result(len(found), fmean(found), _error(found), (time.process_time() - start) / len(found))
+
+
+def _error(found: Sequence[float]) -> float:
+    return float(np.std(found) / np.sqrt(len(found)))
 
 
 def _usual(rows: int) -> int:
-    """Draws for cells with a strong signal: all folds of small data sets, few of large ones."""
+    """Least draws for cells with a strong signal: all folds of small data sets, few of large ones."""
     return 50 if rows < 1000 else 20 if rows < 20_000 else 10
 
 
@@ -158,10 +164,16 @@ class Rivals(NamedTuple):
     ceilings: dict[str, float]
 
 
-def rivals_of(path: Path) -> Rivals:
-    """Read the rivals' file."""
+def rivals_of(path: Path, drawn: Path | None) -> Rivals:
+    """Read the rivals' file; cells with many draws, if there are any, are taken instead of those there."""
     best: dict[tuple[str, float], tuple[float, str]] = {}
     ceilings: dict[str, float] = defaultdict(float)
+    better: dict[tuple[str, str, float], float] = {}
+    if drawn is not None:
+        with drawn.open(newline="", encoding="utf-8") as file:
+            better = {
+                (name, model, float(epsilon)): float(mean) for name, model, epsilon, _, mean, _ in csv.reader(file)
+            }
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             accuracy = float(row["acc_mean"])
@@ -169,6 +181,7 @@ def rivals_of(path: Path) -> Rivals:
                 ceilings[row["dataset"]] = max(ceilings[row["dataset"]], accuracy)
             else:
                 key = row["dataset"], float(row["epsilon"])
+                accuracy = better.get((row["dataset"], row["model"], key[1]), accuracy)
                 best[key] = max(best.get(key, (0.0, "")), (accuracy, row["model"]))
     return Rivals(best, dict(ceilings))
 
@@ -326,6 +339,7 @@ def main() -> None:
     parser = folds.arguments(__doc__)
     parser.set_defaults(out=RESULTS / "frontier.csv", epsilons=list(EPSILONS))
     parser.add_argument("--rivals", type=Path, required=True, help="CSV file of the rivals' accuracies")
+    parser.add_argument("--drawn", type=Path, help="cells of rivals with many draws (rival_cells.py), taken instead")
     parser.add_argument("--models", nargs="+", default=[AUTO, *OURS])
     parser.add_argument("--settings", nargs="+", default=list(SETTINGS), choices=SETTINGS)
     parser.add_argument("--draws", type=int, help="draws of each cell, instead of the rule")
@@ -348,7 +362,7 @@ def main() -> None:
         results[cell] = result
         write(options.out, results)
         print(f"{number}/{len(missing)} {' '.join(map(str, cell))}: {result.mean:.4f} ± {result.error:.4f}", flush=True)
-    text = report(results, rivals_of(options.rivals))
+    text = report(results, rivals_of(options.rivals, options.drawn))
     options.report.write_text(text, encoding="utf-8")
     print(text)
 

@@ -2,7 +2,7 @@
 
 Decides nothing by a bar: it shows where `auto` is behind on tables beside the fifteen. `python benchmarks/others.py`
 made results/others.md from the cells that come with the package (advise_cells.py) and results/rivals_keel.csv
-(rival_keel.py). The rule of `auto` was tuned on our own models' figures of these tables, without a rival in sight.
+(rival_cells.py). The rule of `auto` was tuned on our own models' figures of these tables, without a rival in sight.
 
 A cell is a table at an ε. Ahead means a larger mean than the best of all rivals. All means have errors, and the best of
 several is partly the luckiest: where the signal n ε is weak, that alone makes `auto` seem behind in many cells.

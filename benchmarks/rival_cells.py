@@ -1,9 +1,10 @@
-"""Accuracy of one library of rivals on the data sets of keel.py, for benchmarks/others.py.
+"""Accuracy of one library of rivals in cells of many draws, for benchmarks/others.py and benchmarks/frontier.py.
 
-It runs in the environment of that library (`environments.py`), with the models of rival_diffprivlib.py or rival_ebm.py:
+It runs in the environment of that library (`environments.py`), with the models of rival_diffprivlib.py or rival_ebm.py,
+on the data sets of a folder: the one that keel.py writes, or DISCREET_DATA:
 
-    python benchmarks/rival_keel.py diffprivlib KEEL OUT.csv
-    python benchmarks/rival_keel.py ebm KEEL OUT.csv --most 1000
+    python benchmarks/rival_cells.py diffprivlib KEEL results/rivals_keel.csv
+    python benchmarks/rival_cells.py diffprivlib DATA results/rivals_weak.csv --weak --draws 1000 --seconds 30
 
 A cell is the mean over draws, each with its own noise and one of twenty folds, as in advise_cells.py; it gets no
 further draw after --seconds, so that slow models have few. OUT.csv is appended to: what it holds is not run again.
@@ -32,6 +33,8 @@ MISSING = ("", "<null>")
 """How KEEL spells missing values, beside `?`."""
 WEAK, FAIR = 100.0, 3000.0
 """A signal n ε per class below the first has a cell of 60 draws, and a signal below the second one of 20; else 6."""
+NOISY = 120.0
+"""Signals below it are those that --weak keeps, as in frontier.py."""
 
 
 def tables(library: str, directory: Path, most: int) -> list[tuple[str, folds.Table]]:
@@ -49,19 +52,21 @@ def tables(library: str, directory: Path, most: int) -> list[tuple[str, folds.Ta
     return found
 
 
-def cell(name: str, model: str, build: folds.Build, table: folds.Table, X: Any, epsilon: float, seconds: float) -> Any:
+def cell(
+    name: str, model: str, build: folds.Build, table: folds.Table, X: Any, epsilon: float, options: argparse.Namespace
+) -> Any:
     """Number of draws, mean and standard error of one cell."""
     splits = folds.folds(table.y, 0) + folds.folds(table.y, 1)
     order = np.random.default_rng(zlib.crc32(name.encode())).permutation(len(splits))
     signal = epsilon * len(table.y)
-    wanted = 60 if signal / len(table.classes) < WEAK else 20 if signal < FAIR else 6
+    wanted = options.draws or (60 if signal / len(table.classes) < WEAK else 20 if signal < FAIR else 6)
     found, start = [], time.process_time()
     for draw in range(wanted):
         train, test = splits[order[draw % len(order)]]
         classifier = build(table, epsilon, zlib.crc32(repr((name, model, epsilon, draw)).encode()))
         classifier.fit(X[train], table.y[train])
         found.append(float(np.mean(np.asarray(classifier.predict(X[test])) == table.y[test])))
-        if time.process_time() - start > seconds:
+        if time.process_time() - start > options.seconds:
             break
     return len(found), float(np.mean(found)), float(np.std(found) / np.sqrt(len(found)))
 
@@ -70,10 +75,12 @@ def main() -> None:
     """Append the cells that are missing."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("library", choices=("diffprivlib", "ebm"))
-    parser.add_argument("directory", type=Path, help="the folder that keel.py writes")
+    parser.add_argument("directory", type=Path, help="the folder with schemas.json")
     parser.add_argument("out", type=Path)
     parser.add_argument("--most", type=int, default=20_000, help="most records of a data set")
     parser.add_argument("--seconds", type=float, default=1.5, help="of processor time per cell")
+    parser.add_argument("--draws", type=int, help="of each cell, instead of the rule")
+    parser.add_argument("--weak", action="store_true", help="only cells with a signal n ε below 120")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rival = importlib.import_module(f"rival_{options.library}")
@@ -87,9 +94,10 @@ def main() -> None:
         )
         for model, build in rival.MODELS.items():
             for epsilon in EPSILONS:
-                if (name, model, f"{epsilon:g}") in done:
+                is_left_out = options.weak and epsilon * len(table.y) >= NOISY
+                if is_left_out or (name, model, f"{epsilon:g}") in done:
                     continue
-                draws, mean, error = cell(name, model, build, table, encoded, epsilon, options.seconds)
+                draws, mean, error = cell(name, model, build, table, encoded, epsilon, options)
                 with options.out.open("a", newline="", encoding="utf-8") as file:
                     csv.writer(file, lineterminator="\n").writerow(
                         [name, model, f"{epsilon:g}", draws, f"{mean:.5f}", f"{error:.5f}"]
