@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from discreet.errors import FileError, ParameterError
-from discreet.privacy.accounts import accounts_metadata, engine_for, migrate, reading, writing
-from discreet.privacy.accounts.database import Turns, shown
+from discreet.privacy.accounts import accounts_metadata, engine_for, liveness, migrate, reading, writing
+from discreet.privacy.accounts.database import Turns, reading_apart, shown
 from support.account_databases import BOOKS, standing
 
 
@@ -147,3 +147,39 @@ def test_a_forked_process_has_connections_of_its_own(engine, four):
     with writing(engine) as connection:
         BOOKS.charge(connection, four, 1, "add-remove", "a model", "parent")
     assert standing(engine, four[0])[2] == 2
+
+
+def test_a_connection_that_the_server_ended_is_replaced(postgres):
+    engine, others = engine_for(postgres), engine_for(postgres)
+    with reading(engine) as connection:
+        ended = connection.execute(text("SELECT pg_backend_pid()")).scalar()
+    with others.connect() as other:
+        other.execute(text("SELECT pg_terminate_backend(:ended, 5000)"), {"ended": ended})
+    with writing(engine) as connection:
+        assert connection.execute(text("SELECT pg_backend_pid()")).scalar() != ended
+    engine.dispose()
+    others.dispose()
+
+
+def test_a_connection_is_asked_after_a_pause_alone(postgres, monkeypatch):
+    engine, asked = engine_for(postgres), []
+    monkeypatch.setattr(liveness, "_something_waits", asked.append)
+    for pause in (20, 20, 0):
+        monkeypatch.setattr(liveness, "PAUSE", pause)
+        with reading_apart(engine) as connection:
+            first = connection.execute(text("SELECT pg_backend_pid()")).scalar()
+    assert len(asked) == 1  # not of a new connection; after the pause the server is asked at once
+    with reading_apart(engine) as connection:
+        assert connection.execute(text("SELECT pg_backend_pid()")).scalar() == first
+    engine.dispose()
+
+
+def test_statements_that_stand_apart_see_what_was_committed_before_each(engine, four):
+    with reading_apart(engine) as connection:
+        before = BOOKS.standing(connection, four[0])
+        with writing(engine) as other:
+            BOOKS.charge(other, four, 1, "add-remove", "a model", "r1")
+        after = BOOKS.standing(connection, four[0])
+    assert (before.spent, after.spent) == (0, 0 if engine.dialect.name == "sqlite" else 1)
+    with reading(engine) as connection:  # the next one has a transaction again
+        assert engine.dialect.name == "sqlite" or not connection.connection.driver_connection.autocommit

@@ -6,8 +6,12 @@ import threading
 import time
 import uuid
 
+import pytest
+from sqlalchemy import text
+
 from discreet.errors import BudgetError
 from discreet.privacy.accounts import engine_for, reading, writing
+from discreet.privacy.accounts.books import MADE
 from discreet.privacy.accounts.verification import verify
 from support.account_databases import BOOKS, standing
 
@@ -78,3 +82,65 @@ def test_killed_processes_leave_whole_accounts(engine, four, address):
     with reading(engine) as connection:
         verification = verify(connection)
     assert verification.whole, verification.problems
+
+
+def test_one_reservation_made_by_two_at_once_is_made_once(engine, four):
+    """The second waits for the first, which it could not see when it began, and is refused."""
+    if engine.dialect.name == "sqlite":
+        pytest.skip("a writer to SQLite begins when no other writes")
+    said = []
+
+    def second():
+        try:
+            with writing(engine) as connection:
+                BOOKS.reserve(connection, four, 1, "add-remove", "a model", "same")
+        except BudgetError as error:
+            said.append(str(error))
+
+    other = threading.Thread(target=second)
+    with writing(engine) as connection:
+        BOOKS.reserve(connection, four, 1, "add-remove", "a model", "same")
+        other.start()
+        wait_for_a_lock(engine)
+    other.join()
+    assert said == [MADE]
+    assert all(standing(engine, each) == (10, 1, 0, 9) for each in four)
+
+
+def test_who_waited_sees_what_was_moved_meanwhile(engine, four):
+    """A transaction that began before another moved the last units finds them moved, and the chain goes on."""
+    if engine.dialect.name == "sqlite":
+        pytest.skip("a writer to SQLite begins when no other writes")
+    said = []
+
+    def second(epsilon):
+        try:
+            with writing(engine) as connection:
+                connection.execute(text("SELECT 1"))
+                BOOKS.reserve(connection, four, epsilon, "add-remove", "a model", f"r{epsilon}")
+        except BudgetError as error:
+            said.append(str(error))
+
+    others = [threading.Thread(target=second, args=(each,)) for each in (1, 2)]
+    with writing(engine) as connection:
+        BOOKS.reserve(connection, four, 8, "add-remove", "a model", "first")
+        for each in others:
+            each.start()
+        wait_for_a_lock(engine, len(others))
+    for each in others:
+        each.join()
+    assert len(said) == 1
+    assert standing(engine, four[0])[1] in (9, 10)
+    with reading(engine) as connection:
+        assert verify(connection).whole
+
+
+def wait_for_a_lock(engine, number=1):
+    """Wait until so many other connections wait for a lock."""
+    waiting = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = :base")
+    end = time.monotonic() + 20
+    with engine.connect() as connection:
+        while connection.execute(waiting, {"base": engine.url.database}).scalar() < number:
+            assert time.monotonic() < end
+            connection.rollback()
+            time.sleep(0.01)

@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import Any
 
 from sqlalchemy import Connection, Row, select, update
+from sqlalchemy.exc import IntegrityError
 
 from discreet.errors import BudgetError, ParameterError
 from discreet.privacy.accounts import chain
@@ -32,6 +33,9 @@ from discreet.schema import Adjacency
 
 LONGEST_NAME, LONGEST_ID, LONGEST_TIME = 1000, 64, 40
 """The most characters of a name, of a reservation's own name, and of a time."""
+MADE = "this reservation exists already; it can be made only once"
+_NOT_UNIQUE = "23505"
+"""What PostgreSQL calls a key that exists."""
 
 
 @dataclass(frozen=True)
@@ -196,23 +200,29 @@ class Books:
         if not wanted or len(wanted) != len(ids):
             raise ParameterError("need at least one account, and each only once")
         population = wanted[0]  # numbers grow: a population has a smaller one than all its accounts
-        end = chain.lock(connection, population)
-        if end is None:
+        asked = {"population": population, "ids": wanted, "reservation": reservation_id}
+        rows = connection.execute(LOCK_ACCOUNTS, asked).all()
+        if not rows:
             raise ParameterError("a release is paid by its population as well; name its account too")
-        rows = connection.execute(LOCK_ACCOUNTS, {"ids": wanted, "reservation": reservation_id}).all()
-        if len(rows) != len(wanted) or any(row.population_id != population for row in rows):
+        if len(rows) != len(wanted):
             raise ParameterError("all accounts of a release belong to one population; check their numbers")
         price = counted(exact, paid, Adjacency(rows[0].adjacency))
         if rows[0].is_made:
-            raise BudgetError("this reservation exists already; it can be made only once")
+            raise BudgetError(MADE)
         _check_room(rows, price)
         facts = {"name": name, "epsilon": str(exact), "adjacency": paid and paid.value, "nano": price}
         reserves, listed = kind == "reserve", _json(wanted)
         own = {"id": reservation_id, "population_id": population, "account_ids": listed, "created_at": at}
         own["state"] = "reserved" if reserves else "spent"
         more = {"more_reserved": price if reserves else 0, "more_spent": 0 if reserves else price}
+        end = chain.Chain(population, rows[0].chain_count, rows[0].chain_head)
         entry = end.continued(kind=kind, reservation_id=reservation_id, **facts, accounts=listed, at=at)
-        TAKE.run(connection, {**named("reservation_", {**own, **facts}), "ids": wanted, **more, **entry})
+        try:
+            TAKE.run(connection, {**named("reservation_", {**own, **facts}), "ids": wanted, **more, **entry})
+        except IntegrityError as error:
+            if getattr(error.orig, "sqlstate", None) == _NOT_UNIQUE:  # made by whom we waited for
+                raise BudgetError(MADE) from None
+            raise
 
     def _settle(self, connection: Connection, reservation_id: str, kind: str) -> str:
         asked = {"reservation": reservation_id}

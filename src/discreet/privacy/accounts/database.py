@@ -31,7 +31,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import Pool
 
 from discreet.errors import FileError, MissingExtra, ParameterError
-from discreet.privacy.accounts import sqlite_log
+from discreet.privacy.accounts import liveness, sqlite_log
 from discreet.privacy.accounts.forking import Gate
 from discreet.storage.addresses import POSTGRES, Address
 
@@ -108,12 +108,12 @@ def engine_for(url: str) -> Engine:
                 pool_size=8,
                 max_overflow=16,
                 pool_timeout=PATIENCE,
-                pool_pre_ping=True,
                 connect_args={"connect_timeout": 10},
             )
         except ImportError:
             raise MissingExtra("postgres") from None
         event.listen(engine, "connect", _prepare_postgres)
+        liveness.watch(engine)
     _TURNS[engine] = _turns(engine)
     return engine
 
@@ -153,6 +153,20 @@ def reading(engine: Engine) -> Iterator[Connection]:
         with connection.begin():
             sqlite_log.check(connection)
             yield connection
+
+
+@contextlib.contextmanager
+def reading_apart(engine: Engine) -> Iterator[Connection]:
+    """A connection for reading by statements that need not see the same state: on PostgreSQL without a transaction.
+
+    Each statement sees one state by itself. It saves two messages to the server and back.
+    """
+    if engine.dialect.name != "postgresql":
+        with reading(engine) as connection:
+            yield connection
+        return
+    with _GATE, _plainly(engine), _connected(engine) as plain:
+        yield plain.execution_options(isolation_level="AUTOCOMMIT")
 
 
 def _connected(engine: Engine) -> Connection:

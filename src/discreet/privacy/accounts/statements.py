@@ -28,12 +28,22 @@ LOCK_CHAIN_OF = (
 )
 """The chain of the population that a reservation belongs to, which never changes."""
 LOCK_ACCOUNTS = (
-    select(accounts, exists().where(reservations.c.id == bindparam("reservation")).label("is_made"))
-    .where(accounts.c.id.in_(bindparam("ids", expanding=True)))
+    select(
+        accounts,
+        chains.c["count"].label("chain_count"),
+        chains.c.head.label("chain_head"),
+        exists().where(reservations.c.id == bindparam("reservation")).label("is_made"),
+    )
+    .join(chains, chains.c.population_id == accounts.c.population_id)
+    .where(chains.c.population_id == bindparam("population"), accounts.c.id.in_(bindparam("ids", expanding=True)))
     .order_by(accounts.c.id)
-    .with_for_update(of=accounts)
+    .with_for_update(of=[chains, accounts])
 )
-"""All accounts, and whether there is a reservation of this name."""
+"""The chain of a population, its accounts with these numbers, and whether there is a reservation of this name.
+
+One message to the server and back. It waits for the chain first, and then reads each row as it was committed last;
+`is_made` may be older by then, and then the key of the reservations refuses the second of this name.
+"""
 MOVE_AMOUNTS = (
     update(accounts)
     .where(accounts.c.id.in_(bindparam("ids", expanding=True)))
