@@ -37,6 +37,13 @@ def test_the_same_key_gives_the_stored_job_whatever_became_of_it(asked):
     assert asked.ask(COUNT, "key", asked.bob) != job  # keys are each person's own
 
 
+def test_a_job_has_its_lines_in_their_order_and_once(asked):
+    made = [asked.ask(COUNT, "key"), asked.ask({**COUNT, "epsilon": "2"}, "other")]
+    assert [asked.ask(COUNT, "key"), asked.ask({**COUNT, "epsilon": "2"}, "other")] == made
+    told = [[line.action for line in asked.read(log.read, for_owner=True, subject=job)] for job in made]
+    assert told == [["job.approved", "job.requested"], ["job.requested"]]  # newest first
+
+
 def test_one_key_at_the_same_time_is_one_job(asked):
     found, gate = [], threading.Barrier(8)
 

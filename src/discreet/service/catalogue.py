@@ -157,6 +157,30 @@ def _read(schema_hash: str, text: str) -> Schema:
     return Schema.from_dict(json.loads(text))
 
 
+KNOWN_VERSION = [each.label(f"version_{each.name}") for each in versions.c if each.name not in ("schema", "draft")]
+"""The columns that `known_version` reads: all but the large ones."""
+_SCHEMAS: dict[str, Schema] = {}
+MOST_SCHEMAS = 256
+
+
+def known_version(connection: Connection, row: Any) -> Version:
+    """The ready version in a row with the columns KNOWN_VERSION; NotFoundError if the row has none.
+
+    Its schema is read once: schemas with the same hash have the same content, and that of a ready version stays.
+    """
+    if row.version_id is None:
+        raise NotFoundError("there is no such version, or it is not ready")
+    schema = _SCHEMAS.get(row.version_schema_hash)
+    if schema is None:
+        schema = version_by_id(connection, row.version_id).public_schema
+        if len(_SCHEMAS) >= MOST_SCHEMAS:
+            _SCHEMAS.clear()
+        _SCHEMAS[row.version_schema_hash] = schema
+    facts = row.version_id, row.version_dataset_id, row.version_number, row.version_state, row.version_source_name
+    columns = row.version_target, tuple(row.version_ignore), schema, row.version_schema_hash
+    return Version(*facts, *columns, row.version_records_declared, row.version_created_at)
+
+
 def draft_of(connection: Connection, version_id: int) -> dict[str, Any] | None:
     """The draft of a schema, as plain data, until it is confirmed; for owners only: it was read from the data."""
     row = connection.execute(select(versions.c.draft).where(versions.c.id == version_id)).first()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -73,9 +74,8 @@ _GRANTS = (
         & (project_accounts.c.population_account == datasets.c.population_account),
     )
 )
-_HELD = _GRANTS.where(
-    grants.c.person_id == bindparam("by"), grants.c.dataset_id == bindparam("of"), grants.c.revoked_at.is_(None)
-)
+HELD = _GRANTS.where(grants.c.person_id == bindparam("by"), grants.c.revoked_at.is_(None))
+"""The grants of a person, for any data set, that were not revoked."""
 _BY_ID = _GRANTS.where(grants.c.id == bindparam("wanted"))
 """Built once: every request asks them, and building a statement takes longer than running it."""
 
@@ -123,10 +123,9 @@ def all_grants(connection: Connection) -> list[Grant]:
     return [_grant(row) for row in connection.execute(_GRANTS.order_by(grants.c.id.desc()))]
 
 
-def active_grant(connection: Connection, person_id: int, dataset_id: int, project: str | None = None) -> Grant:
-    """The grant that a request of this person is charged to; NotAllowedError if there is none, or several."""
+def the_active(rows: Iterable[Any], project: str | None = None) -> Grant:
+    """The grant, of these rows of HELD, that a request is charged to; NotAllowedError if there is none, or several."""
     at = now()
-    rows = connection.execute(_HELD, {"by": person_id, "of": dataset_id})
     held = [grant for row in rows if (grant := _grant(row)).is_active(at)]
     if project is not None:
         held = [each for each in held if each.project == project]

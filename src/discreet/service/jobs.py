@@ -22,16 +22,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from discreet.privacy.accounts import Books
 from discreet.schema import Adjacency
 from discreet.service import log
-from discreet.service.admission import admit
+from discreet.service.admission import Facts
 from discreet.service.catalogue import Version, dataset_by_id, version_by_id
 from discreet.service.clock import now
 from discreet.service.errors import KeyReusedError, NotFoundError, RequestError, StateError
 from discreet.service.grants import Grant, grant_by_id
+from discreet.service.new_jobs import add_job
 from discreet.service.people import Person, person_by_id, require_owner
 from discreet.service.requests import plain, read_request, request_hash
 from discreet.service.slots import slot
@@ -48,11 +48,6 @@ _STORED = select(jobs.c.id, jobs.c.request_hash).where(
 _WAITING = (
     select(func.count()).select_from(jobs).where(jobs.c.person_id == bindparam("by"), jobs.c.state == "requested")
 )
-_ENTER = {
-    name: make(jobs).on_conflict_do_nothing(index_elements=["person_id", "idempotency_key"]).returning(jobs.c.id)
-    for name, make in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
-}
-"""Built once: building a statement takes longer than running it. The last enters nothing if the key is there."""
 
 
 @dataclass(frozen=True)
@@ -132,21 +127,21 @@ def prepare(
         raise RequestError("Idempotency-Key: need 1 to 120 printable ASCII characters")
     request = read_request(content)
     asked = request_hash(request, dataset, project, version)
-    stored = _stored(connection, person.id, key)
-    if stored is not None:
-        return Prepared({}, None, _same(stored, asked))
-    admitted = admit(connection, person, dataset, request, project, version)
+    facts = Facts.about(connection, person, dataset, version, key)
+    if facts.stored is not None:
+        return Prepared({}, None, _same(*facts.stored, asked))
+    admitted = facts.admit(connection, person, request, project)
     grant, at = admitted.grant, now()
     money = {"epsilon": str(admitted.epsilon), "nano": admitted.nano}
     ids = {"id": str(uuid.uuid4()), "person_id": person.id, "grant_id": grant.id, "version_id": admitted.version.id}
-    facts = {"kind": request.kind, "request": plain(request), "request_hash": asked, "idempotency_key": key}
+    what = {"kind": request.kind, "request": plain(request), "request_hash": asked, "idempotency_key": key}
     times = {"created_at": at, "expires_at": at + timedelta(days=request_days)}
     if admitted.nano <= grant.approve_up_to_nano:
         decided: dict[str, Any] = {"state": "reserved", "decided_at": at, "note": BY_RULE}
     else:
         _check_waiting(connection, person)
         decided = {"state": "requested", "decided_at": None, "note": ""}
-    row = {**ids, **facts, **money, **times, **decided}
+    row = {**ids, **what, **money, **times, **decided}
     return Prepared(row, grant, None, admitted.schema.adjacency, admitted.version.number)
 
 
@@ -160,14 +155,14 @@ def enter(connection: Connection, prepared: Prepared) -> tuple[str, bool]:
     if prepared.stored is not None or grant is None:
         return str(prepared.stored), False
     job, asker, epsilon = values["id"], values["person_id"], values["epsilon"]
-    if connection.execute(_ENTER[connection.dialect.name], values).first() is None:  # the same key, at the same time
-        return _same(_stored(connection, asker, values["idempotency_key"]), values["request_hash"]), False
     lines = [log.line(asker, "job.requested", job, {"kind": values["kind"], "epsilon": epsilon})]
     if values["state"] == "reserved":
-        log.write_all(connection, [*lines, log.line(None, "job.approved", job, {"epsilon": epsilon})])
+        lines.append(log.line(None, "job.approved", job, {"epsilon": epsilon}))
+    if not add_job(connection, values, lines):  # the same key, at the same time
+        stored = connection.execute(_STORED, {"by": asker, "key": values["idempotency_key"]}).one()
+        return _same(*stored, values["request_hash"]), False
+    if values["state"] == "reserved":
         BOOKS.reserve(connection, grant.accounts, epsilon, prepared.adjacency, _paid_for(values["kind"], job), job)
-    else:
-        log.write_all(connection, lines)
     return job, True
 
 
@@ -185,14 +180,11 @@ def submit_internal(connection: Connection, kind: str, version: Version, person:
     return job
 
 
-def _stored(connection: Connection, person_id: int, key: str) -> Any:
-    return connection.execute(_STORED, {"by": person_id, "key": key}).first()
-
-
-def _same(stored: Any, asked: str) -> str:
-    if stored.request_hash != asked:
+def _same(job: str, known: str, asked: str) -> str:
+    """The job of the same key, if it was for the same request."""
+    if known != asked:
         raise KeyReusedError("this Idempotency-Key was used for another request; take a new key")
-    return str(stored.id)
+    return job
 
 
 def _check_waiting(connection: Connection, person: Person) -> None:

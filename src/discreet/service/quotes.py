@@ -15,7 +15,7 @@ from discreet.evaluation.accuracy import expected_margin, plan
 from discreet.privacy.accounts import Books, as_fraction
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.schema import Schema
-from discreet.service.admission import admit
+from discreet.service.admission import Facts
 from discreet.service.catalogue import Version
 from discreet.service.fitting import planned_counts
 from discreet.service.grants import Grant
@@ -62,7 +62,7 @@ def quote(
 ) -> Quote:
     """The quote for a request; refused for the same reasons as the request itself would be, but for money."""
     request = read_request(content)
-    admitted = admit(connection, person, dataset, request, project, version)
+    admitted = Facts.about(connection, person, dataset, version).admit(connection, person, request, project)
     grant, price, schema = admitted.grant, admitted.nano, admitted.schema
     return Quote(
         epsilon=str(admitted.epsilon),

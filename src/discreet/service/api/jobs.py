@@ -146,7 +146,7 @@ def ask(
     idempotency_key: Annotated[Key, Header(description="A new one for a new request, such as a UUID.")],
 ) -> Response:
     """Ask for a model, a score or counts. The same key gives the same job, and costs nothing again."""
-    with here.reading() as connection:
+    with here.reading_apart() as connection:
         prepared = jobs.prepare(
             connection,
             caller.person,

@@ -81,7 +81,7 @@ def find_caller(here: Context, request: Request) -> Caller | None:
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     cookie = request.cookies.get(here.cookie)
     stale = None
-    with here.reading() as connection:
+    with here.reading_apart() as connection:
         if kind:
             found = recognise_token(connection, secret.strip()) if kind.lower() == "bearer" else None
             caller, stale = found or (None, None)

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 from starlette.requests import Request
 
-from discreet.privacy.accounts.database import reading, writing
+from discreet.privacy.accounts.database import reading, reading_apart, writing
 from discreet.service.predicting import Models
 from discreet.service.security.oidc import SignIn
 from discreet.service.settings import Settings
@@ -42,6 +42,10 @@ class Context:
     def reading(self) -> AbstractContextManager[Connection]:
         """A connection for reading."""
         return reading(self.engine)
+
+    def reading_apart(self) -> AbstractContextManager[Connection]:
+        """A connection for reading by statements that need not see the same state."""
+        return reading_apart(self.engine)
 
     def writing(self) -> AbstractContextManager[Connection]:
         """A connection for one transaction that writes."""
