@@ -118,3 +118,12 @@ def test_a_job_has_no_more_memory_than_it_may_take(job):
     assert "content" in json.loads(started(json.dumps({**job, "memory": 2}).encode()))
     told = started(json.dumps({**job, "memory": 0.0001}).encode())
     assert not told or list(json.loads(told)) == ["failed"]  # an engine may end the process, which the worker notices
+
+
+def test_the_process_of_a_job_has_no_packages_of_databases_of_the_service():
+    loads = (
+        "import importlib, sys; from discreet.service import child; [*map(importlib.import_module, child.PREPARED)]; "
+    )
+    shows = "print([each for each in ('sqlalchemy', 'alembic', 'fastapi', 'uvicorn') if each in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", loads + shows], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

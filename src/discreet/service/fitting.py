@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import DiscreetError
 from discreet.schema import Schema
 from discreet.service.errors import RequestError
-from discreet.service.people import Person
-from discreet.service.releases import released_model
 from discreet.service.requests import CountRequest, ScoreRequest, TrainRequest, epsilon_of, plain
 from discreet.service.slots import growing
+
+if TYPE_CHECKING:  # the process of a job has no database, and starts sooner without its packages
+    from sqlalchemy import Connection
+
+    from discreet.service.people import Person
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "auto": ("class_weight",),
@@ -74,6 +75,8 @@ def check_fit(
     if isinstance(request, TrainRequest):
         estimator_for(request, schema)
     elif isinstance(request, ScoreRequest):
+        from discreet.service.releases import released_model
+
         check_same_columns(released_model(connection, request.release, person), schema)
     else:
         check_counts(request, schema)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,11 +11,10 @@ from sqlalchemy import Connection, func, insert, select, update
 from discreet.service import log
 from discreet.service.clock import now
 from discreet.service.errors import NameTakenError, NotAllowedError, NotFoundError, RequestError
+from discreet.service.names import NAME
 from discreet.service.tables import people
 
 ROLES = ("owner", "analyst", "auditor")
-NAME = re.compile(r"[a-z0-9](?:[a-z0-9._@-]{0,118}[a-z0-9])?")
-"""Names of people, data sets, populations and projects: small letters, digits, dots, dashes; no slash."""
 
 
 @dataclass(frozen=True)

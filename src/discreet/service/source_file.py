@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.errors import FileError, ParameterError
-from discreet.service.people import NAME
+from discreet.service.names import NAME
 from discreet.service.settings import private_folder
 from discreet.sources import Source
 from discreet.sources.database import open_address
