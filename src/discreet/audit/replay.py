@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 
 TESTED = 4
 """The most events that are tested on fresh runs; the risk is divided among them."""
-ROUNDS = ((12, 40, 100), (4, 100, 400), (2, 300, 1500), (1, 600, 6000))
-"""Suspicious pairs that are run, how often each table at least, and at most: the better pairs are run more often. Each
-round may take its part of the time for choosing."""
+ROUNDS = ((12, 6, 40, 100), (4, 2, 100, 400), (2, 1, 300, 1500), (1, 1, 600, 6000))
+"""Suspicious pairs that are run, as many at least if runs are slow, and how often each table at least, and at most: the
+better pairs are run more often. Each round may take its part of the time for choosing."""
 REFUSED = 0.5
 """Pairs on which a larger share of the runs raises are left to the stage *structure*."""
 FEWEST = 600
@@ -94,10 +95,7 @@ class Replay:
     def _replayed(self, session: Session) -> tuple[list[Suspicion], int, int, set[str]]:
         found: list[Suspicion] = []
         replayed, calls, unknown = 0, 0, set[str]()
-        stop, pairs = session.left() * (1 - LOOKING), session.pairs()
-        if session.adjacency is Adjacency.ADD_REMOVE:
-            pairs = [*pairs, *in_turn(session.schema, _sizes(session))]
-        pairs += [random_pair(session.schema, session.adjacency, session.rng) for _ in range(RANDOM)]
+        stop, pairs = session.left() * (1 - LOOKING), _candidates(session)
         for pair in pairs:
             if session.left() <= stop:
                 break
@@ -115,10 +113,18 @@ class Replay:
         return found, replayed, calls, unknown
 
 
+def _candidates(session: Session) -> list[Pair]:
+    """Pairs of the list, those with classes in turn, and random ones, one after the other: there may not be time for
+    all of them."""
+    dealt = list(in_turn(session.schema, _sizes(session))) if session.adjacency is Adjacency.ADD_REMOVE else []
+    drawn = [random_pair(session.schema, session.adjacency, session.rng) for _ in range(RANDOM)]
+    return [pair for turn in zip_longest(session.pairs(), dealt, drawn) for pair in turn if pair is not None]
+
+
 def _sizes(session: Session) -> list[int]:
-    """Numbers of records at which dealing them out may show: small ones, and whole parameters of the target."""
+    """Numbers of records at which dealing them out may show: whole parameters of the target, and small ones."""
     given = [each for each in session.target.parameters.values() if isinstance(each, int) and 1 < each <= LARGEST_SIZE]
-    return sorted({*range(2, 13), *(max(2, size + more) for size in given for more in (-1, 0, 1))})
+    return list(dict.fromkeys([*(max(2, size + more) for size in given for more in (0, 1, -1)), *range(2, 13)]))
 
 
 def _asked(session: Session, pair: Pair) -> dict[str, Any] | None:
@@ -175,26 +181,30 @@ def _chosen(session: Session, above: list[Suspicion]) -> Iterator[tuple[Suspicio
     stop, budget = session.left() * (1 - CHOOSING), session.affordable(CHOOSING)
     left = _mixed(above)
     found: list[tuple[Suspicion, Choice]] = []
-    for most, fewest, largest in ROUNDS:
-        runs = min(largest, max(fewest, budget // len(ROUNDS) // most))
+    tested: list[Choice] = []
+    for most, least, fewest, largest in ROUNDS:
+        tried = min(most, max(least, budget // len(ROUNDS) // fewest))
+        runs = min(largest, max(fewest, budget // len(ROUNDS) // tried))
         looked: list[tuple[Suspicion, Choice]] = []
-        for each in left[:most]:
+        for each in left[:tried]:
             if session.left() <= stop and (found or looked):
                 break
-            session.progress(f"{Replay.name}, {runs} runs", len(looked), most)
+            session.progress(f"{Replay.name}, {runs} runs", len(looked), tried)
             sides = session.screen(each.pair, runs)
             told = bool(session.findings) and differs(*sides)  # the stage *structure* has shown such a difference
             refused = max(side.refused for side in sides) >= REFUSED
             choice = None if told or refused else choose(*sides, session.claim.delta)
             if choice is not None:
                 looked.append((each, choice))
-        again = {each for each, _ in looked}
-        found = sorted([*looked, *(old for old in found if old[0] not in again)], key=lambda each: -each[1].estimate)
+        again = {each for each, _ in looked}  # they come first: fewer runs promise too much
+        looked.sort(key=lambda each: -each[1].estimate)
+        found = [*looked, *(old for old in found if old[0] not in again)]
         surest = max(found, key=lambda each: each[1].sure, default=None)
-        if surest is not None and surest[1].sure > session.claim.epsilon:
+        if surest is not None and surest[1].sure > session.claim.epsilon and surest[1] not in tested:
+            tested.append(surest[1])
             yield surest  # not run more often before; if fresh runs do not confirm it, the next round chooses by more
         left = [each for each, _ in found]
-    yield from found
+    yield from (each for each in sorted(found, key=lambda each: -each[1].sure) if each[1] not in tested)
 
 
 def _confirmed(session: Session, suspicion: Suspicion, choice: Choice) -> Finding | None:
