@@ -7,8 +7,8 @@ its size is at most `quantile` of these deviations: Fieller's interval for a rat
 proportion. No division by a noisy count takes place, so it is right for few records too: then it is wide.
 
 A negative count stands for 0. That only adds to the interval: with a < 0 <= b, every p in [0, 1] has
-|(1 - p) 0 - p b| <= |(1 - p) a - p b|, and n is no smaller; the same with both sides changed. So it covers as often, and
-a count that the noise made very negative, at which no p would be near enough, says "about 0" and not "anything".
+|(1 - p) 0 - p b| <= |(1 - p) a - p b|, and n is no smaller; the same with both sides changed. So it covers as often,
+and a count that the noise made very negative, at which no p would be near enough, says "about 0" and not "anything".
 
 The quantile is the larger one of a normal and of a Laplace law with the same variance. The exact law, a sum of
 discrete Laplace and binomial parts, lies between the two: a single noisy count has Laplace tails, sums of many counts
