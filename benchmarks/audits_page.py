@@ -19,7 +19,7 @@ listed as a limit, and the recipe keeps to it. A finding says that the stated ε
 and the parameters given, and how to see it oneself.
 
 Made by `PYTHONPATH=src:tests python benchmarks/audits.py`; the reports are in `benchmarks/results/audits.json`.
-To repeat one: `discreet audit benchmarks/lies/NAME.json --minutes 1 --python ENVIRONMENT/bin/python`, with
+To repeat one: `discreet audit benchmarks/lies/NAME.json --minutes 1.5 --python ENVIRONMENT/bin/python`, with
 `PYTHONPATH=benchmarks/lies`; `python benchmarks/environments.py` makes the environments.
 """
 PARTS = {
@@ -36,8 +36,11 @@ WORDS = {
     "Mutants of ours": (
         "Changes that break our own guarantee, with our own checks of prices and limits switched off: the audit has to "
         "notice from outside. `tests/support/mutants.py` makes them; the replay of the tests, which sees what enters "
-        "the noise, catches all of them. They are audited with `--strict`, as our models must refuse no record, up to "
-        "the first finding; seconds are those of the processor.\n\n"
+        "the noise, catches all of them but those of files, of a count for free, of a share "
+        "used twice and of trees as if dealt, on which it was not tried. They are audited with `--strict`, as our models must refuse no record, up to "
+        "the first finding; seconds are those of the processor. An audit of the mutant that reads the last record of a "
+        "file twice, with 12,000 runs and at a claim of ε = 1 (the claim is 2 now), found nothing, though the replay "
+        "pointed at a loss of 3: small shares in many tables need more runs.\n\n"
     ),
 }
 
@@ -51,9 +54,14 @@ def page(recipes: dict[str, dict[str, Any]], results: dict[str, Any]) -> str:
         table = _mutants if title.startswith("Mutants") else _lies
         parts.append(f"## {title}\n\n{WORDS[title]}{table(done, recipes, results)}")
         if len(done) < len(names):
-            left = ", ".join(sorted(set(names) - set(done)))
-            parts.append(f"No result is kept of these, so nothing is said about them here: {left}.\n")
+            left = ", ".join(_left(name, recipes[name]) for name in sorted(set(names) - set(done)))
+            parts.append(f"No result is kept of these, so nothing is said here about what an audit finds: {left}.\n")
     return "\n".join(parts)
+
+
+def _left(name: str, recipe: dict[str, Any]) -> str:
+    """What was not audited; of what is not ours to change, with what is known of it."""
+    return name if name.startswith("mutant") else f"{name} (known: {recipe['about']['lie']})"
 
 
 def _lies(names: list[str], recipes: dict[str, dict[str, Any]], results: dict[str, Any]) -> str:
@@ -76,6 +84,8 @@ def _paragraph(name: str, about: dict[str, Any], result: dict[str, Any]) -> str:
         f"- Documented limits: {about['limits']}.",
     ]
     lines.append(f"- What is known: {about['lie']}.")
+    if about.get("note"):
+        lines.append(f"- Note: {about['note']}.")
     shown: dict[str, dict[str, Any]] = {}
     for finding in result.get("findings", []):
         shown.setdefault(finding["stage"], finding)
@@ -103,7 +113,7 @@ def _mutants(names: list[str], recipes: dict[str, dict[str, Any]], results: dict
         stage, seconds = _detection(result)
         row = (recipe["about"]["lie"], given["model"], _claim(recipe), recipe["adjacency"], _found(result), stage)
         lines.append(f"| {' | '.join(row)} | {result['runs']} | {seconds} | {result['date']} |")
-    return "\n".join(lines) + f"\n\nCaught: {caught} of {len(names)} that were tried.\n"
+    return "\n".join(lines) + f"\n\nCaught: {caught} of {len(names)} whose results are kept.\n"
 
 
 def _detection(result: dict[str, Any]) -> tuple[str, str]:
