@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -594,7 +595,8 @@ def test_names_cannot_steer_the_terminal(here):
 
 def process(*arguments, **options):
     source = str(Path(inputs.__file__).parents[2])
-    command = [sys.executable, "-W", "error", "-m", "discreet.cli", *arguments]
+    old_typer = "ignore:'click.utils.get_:DeprecationWarning"  # typer up to 0.25 beside click 8.5
+    command = [sys.executable, "-W", "error", "-W", old_typer, "-m", "discreet.cli", *arguments]
     environment = {**os.environ, "PYTHONPATH": source, "COLUMNS": "100"}
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False, **options)
 
@@ -608,7 +610,8 @@ def test_a_real_process(here):
     assert done.stderr.startswith("error: epsilon='nan'")
     assert done.stderr.count("\n") == 1
     done = process("--bogus")
-    assert (done.returncode, done.stderr) == (2, "error: No such option: --bogus; see `discreet --help`\n")
+    assert done.returncode == 2
+    assert re.fullmatch(r"error: No such option:? '?--bogus'?; see `discreet --help`\n", done.stderr)
 
 
 def test_demo_in_a_real_process(tmp_path):

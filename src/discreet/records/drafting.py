@@ -6,6 +6,7 @@ schema's `from_data` lists every entry that was read off the data; while it list
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,7 +79,7 @@ def _draft_column(name: str, values: NDArray[Any]) -> Column:
     if values.dtype.kind in "iuf" or (_all_numbers(values, numbers) and enough):
         lower, upper = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
         if not lower < upper:
-            upper = lower + 1.0 if lower + 1.0 > lower else float(np.nextafter(lower, np.inf))
+            upper = lower + 1.0 if lower + 1.0 > lower else math.nextafter(lower, math.inf)
         return Numeric(name, lower, upper)
     categories = labels_in(values)
     if len(categories) > MANY:

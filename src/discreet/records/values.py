@@ -115,7 +115,8 @@ def as_series(values: Any) -> nw.Series[Any] | None:
     """A column of any library as a narwhals series, also an index or array of pandas or pyarrow; None for the rest."""
     library = type(values).__module__.partition(".")[0]
     if library == "pandas" and hasattr(values, "dtype") and not hasattr(values, "iloc"):
-        values = nw.dependencies.get_pandas().Series(values)  # an index or an array of pandas
+        # an index or an array of pandas; its type is given, as pandas 2 would guess that of objects from their values
+        values = nw.dependencies.get_pandas().Series(values, dtype=values.dtype)
     elif library == "pyarrow" and hasattr(values, "to_pylist") and not hasattr(values, "chunks"):
         values = nw.dependencies.get_pyarrow().chunked_array([values])
     series = nw.from_native(values, series_only=True, pass_through=True)
@@ -126,7 +127,7 @@ def series_values(series: nw.Series[Any]) -> Values:
     """The column of a data frame; UntestedVersion if its library has a version that reads values in unknown ways."""
     library = series.implementation.to_native_namespace()
     check_version(library.__name__, library.__version__)
-    kind = None if _holds_objects(series) else series.dtype
+    kind = None if _holds_objects(series) else _kind(series)
     numeric = kind is not None and (kind.is_numeric() or kind == nw.Boolean)
     return Values(len(series), kind is not None and kind.is_temporal(), functools.partial(_read, series), bool(numeric))
 
@@ -134,11 +135,12 @@ def series_values(series: nw.Series[Any]) -> Values:
 def _read(series: nw.Series[Any]) -> Array:
     if _holds_objects(series):
         return np.asarray(series.to_native().to_numpy())
-    if series.dtype in OPAQUE:
+    kind = _kind(series)
+    if kind in OPAQUE:
         there = np.full(len(series), UNREADABLE, dtype=object)
         there[series.is_null().to_numpy()] = None
         return there
-    if series.implementation.is_polars() and series.dtype in (nw.String, nw.Categorical, nw.Enum):
+    if series.implementation.is_polars() and kind in (nw.String, nw.Categorical, nw.Enum):
         return _polars_texts(series.to_native())
     return _numbers_or_texts(series)
 
@@ -147,7 +149,7 @@ def _numbers_or_texts(series: nw.Series[Any]) -> Array:
     native = series.to_native()
     arrow = _arrow(native)
     try:
-        if arrow is not None and series.dtype in (nw.Categorical, nw.Unknown):
+        if arrow is not None and _kind(series) in (nw.Categorical, nw.Unknown):
             # to_numpy would give some entry for a null of a dictionary, and the stored form of an extension type
             return objects(arrow.to_pylist())
         array = series.to_numpy()
@@ -185,6 +187,12 @@ def _polars_texts(native: Any) -> Array:
         return np.asarray(raw.cast(polars.String).to_numpy())
     except Exception:
         return objects(None if value is None else _value(value.decode) for value in raw.to_list())
+
+
+def _kind(series: nw.Series[Any]) -> Any:
+    """The type that the library stores; of pandas' categories without narwhals, which would hash the categories."""
+    is_listed = series.implementation.is_pandas_like() and str(series.to_native().dtype) == "category"
+    return nw.Categorical() if is_listed else series.dtype
 
 
 def _holds_objects(series: nw.Series[Any]) -> bool:
