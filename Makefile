@@ -20,7 +20,7 @@ SERVICE := .venv-service
 SERVING := .venv-serving
 DOCS := .venv-docs
 LONG := tests/test_site.py tests/research tests/audit tests/cli/test_audit.py tests/cli/test_interruptions.py tests/suites/test_pictures.py \
-	tests/suites/test_memory.py tests/suites/test_random_lines.py tests/advice/test_left_out.py
+	tests/suites/test_memory.py tests/suites/test_attacks.py tests/suites/test_random_lines.py tests/advice/test_left_out.py
 
 AUDITS := tests/audit/test_audit.py tests/audit/test_ourselves.py tests/audit/test_replay_stage.py tests/audit/test_canaries_stage.py \
 	tests/audit/test_ledger_stage.py tests/audit/test_mutants.py
