@@ -20,7 +20,7 @@ import nox
 nox.options.default_venv_backend = "uv"
 nox.options.sessions = ["tests", "lowest", "extra", "wheel", "flower"]
 
-PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+PYTHONS = ["3.11", "3.12", "3.13"]
 EXTRAS = [
     "none",
     "parquet",
