@@ -398,3 +398,13 @@ def test_warnings_are_not_made_of_values():
                 caught.clear()
                 coded(*made)
                 assert not caught
+
+
+def test_the_type_of_categories_is_not_asked_of_narwhals(monkeypatch):
+    """The type of a column of pandas holds its categories, which are values; some versions of narwhals hash them."""
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({name: pandas.Categorical(["a", "b", "a"]) for name in COLUMNS})
+    asked = []
+    monkeypatch.setattr("narwhals.Series.dtype", property(lambda self: asked.append(self.name)))
+    MemorySource(X, None).check(SCHEMA)
+    assert not asked
