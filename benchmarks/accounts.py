@@ -25,6 +25,7 @@ import tempfile
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,6 +40,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 RESULTS = Path(__file__).parent / "results" / "accounts.md"
 BOOKS = Books()
 UNIT = "0.000001"
+FRESH = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 
 
 def prepare(url: str, limit: str) -> list[int]:
@@ -83,7 +85,7 @@ def killing(url: str, number: int, processes: int, kill: int, minutes: float, fo
     """Run the processes until so many reservations were asked for, or the time is over; start whoever was killed."""
     ids = prepare(url, f"{number * 6 // 10}e-6")
     counts, path = mmap.mmap(-1, 8 * processes), Path(folder) / "released"
-    told = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_TRUNC)
+    told, causes = (os.open(each, FRESH) for each in (path, Path(folder) / "causes"))
     running: dict[int, int] = {}
     killed, started = 0, time.monotonic()
     end = started + 60 * minutes
@@ -91,8 +93,10 @@ def killing(url: str, number: int, processes: int, kill: int, minutes: float, fo
     def start(place: int) -> None:
         child = os.fork()
         if child == 0:
-            with contextlib.suppress(BaseException):
+            try:
                 buy(url, ids, told, counts, place, kill)
+            except BaseException as error:
+                os.write(causes, f"{type(error).__name__}: {str(error).splitlines()[0][:200]}\n".encode())
             os._exit(1)
         running[child] = place
 
@@ -110,6 +114,8 @@ def killing(url: str, number: int, processes: int, kill: int, minutes: float, fo
     for child in running:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+    for cause, number_of in Counter((Path(folder) / "causes").read_text().splitlines()).most_common():
+        print(f"{number_of} failed: {cause}", flush=True)
     seconds = time.monotonic() - started
     asked = sum(struct.unpack(f"{processes}q", counts[:]))
     return {"asked": asked, "killed": killed + len(running), "failed": failed, "seconds": seconds, **judge(url, path)}

@@ -1,6 +1,6 @@
 """Many analysts at once, for a while: does a service answer all of them, and never with an error of its own?
 
-    python benchmarks/service_crowd.py --analysts 1000 --minutes 10 [--database postgresql://…]
+    python benchmarks/service_crowd.py --analysts 1000 --minutes 10 [--postgres | --database postgresql://…]
 
 Each analyst has a token and a connection of their own, pauses for `--pause` seconds on average between two requests,
 and looks at jobs and budgets, reads schemas, asks for quotes, and for counts that the rule of the grant approves. A
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import random
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from typing import Any
 import httpx
 import numpy as np
 
-from service_load import COUNT
+from service_load import COUNT, postgres
 from service_worlds import Service, lines, service
 
 KINDS = {"jobs": 30, "accounts": 15, "schema": 10, "datasets": 10, "quote": 20, "count": 15}
@@ -102,16 +103,18 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--pause", type=float, default=20, help="seconds between two requests of one analyst")
     parser.add_argument("--database", default=None, help="postgresql://… of an empty database; default: SQLite")
+    parser.add_argument("--postgres", action="store_true", help="start a server of PostgreSQL, and use it")
     given = parser.parse_args()
     crowd = Crowd()
-    with tempfile.TemporaryDirectory() as folder:
+    own = postgres() if given.postgres else contextlib.nullcontext(given.database)
+    with tempfile.TemporaryDirectory() as folder, own as address:
         place = Path(folder) / "crowd"
-        with service(place, lines(), database=given.database, analysts=given.analysts) as made:
+        with service(place, lines(), database=address, analysts=given.analysts) as made:
             begun = time.monotonic()
             asyncio.run(crowd.run(made, given.pause, 60 * given.minutes))
             passed = time.monotonic() - begun
     number = sum(map(len, crowd.times.values()))
-    kind = "PostgreSQL" if given.database else "SQLite"
+    kind = "PostgreSQL" if address else "SQLite"
     print(f"{kind}: {given.analysts} analysts for {passed:.0f} s, {number} requests, {number / passed:.0f} a second\n")
     print("\n".join(crowd.table()))
     print(f"\nAnswers with 5xx, or none: {crowd.broken()}")

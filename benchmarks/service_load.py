@@ -3,7 +3,8 @@
 Each client is an analyst with a token of their own, in a thread; `--clients 32` of them ask for a count that the rule
 of the grant approves, so that each answer is one reservation on four accounts, committed. Then they look at jobs and
 budgets. Prints requests per second, the 50th, 95th and 99th percentile of their times, how long a processor worked for
-each request in the web process, and how many processors did other work meanwhile, which slows all of it.
+each request in the web process, how many processors did other work meanwhile (a server of PostgreSQL, for one), and how
+many were stolen by other guests of the same machine; both slow all of it.
 `python benchmarks/service_load.py` uses SQLite, `--postgres` a server that is started here with fsync, `--database
 postgresql://…` a database that is empty. No worker runs meanwhile. The clients are a process of their own, and share
 the processors with the service.
@@ -65,12 +66,13 @@ def budget(caller: Caller) -> int:
     return caller.send("GET", "/accounts")
 
 
-def busy(web: int) -> tuple[float, float, float]:
-    """Seconds that the processors worked: in all, in the web process, and in this process and its finished children."""
+def busy(web: int) -> tuple[float, float, float, float]:
+    """Seconds that the processors worked here: in all, in the web process, in this process; and that were stolen."""
     tick = os.sysconf("SC_CLK_TCK")
     counted = [int(each) for each in Path("/proc/stat").read_text().split("\n")[0].split()[1:]]
     own = Path(f"/proc/{web}/stat").read_text().rsplit(")", 1)[1].split()
-    return (sum(counted) - counted[3] - counted[4]) / tick, (int(own[11]) + int(own[12])) / tick, time.process_time()
+    worked, stolen = sum(counted[:3] + counted[5:7]) / tick, counted[7] / tick
+    return worked, (int(own[11]) + int(own[12])) / tick, time.process_time(), stolen
 
 
 def measure(made: Service, call: Callable[[Caller], int], clients: int, seconds: float) -> str:
@@ -96,8 +98,8 @@ def measure(made: Service, call: Callable[[Caller], int], clients: int, seconds:
     passed = time.monotonic() - started
     low, high, highest = (float(np.percentile(times, part)) for part in (50, 95, 99))
     told = ", ".join(f"{status}: {number}" for status, number in sorted(statuses.items()))
-    whole, web, own = (new - old for new, old in zip(busy(made.web[0].pid), before, strict=True))
-    work_done = f"{1000 * web / len(times):.1f} | {(whole - web - own) / passed:.2f}"
+    whole, web, own, stolen = (new - old for new, old in zip(busy(made.web[0].pid), before, strict=True))
+    work_done = f"{1000 * web / len(times):.1f} | {(whole - web - own) / passed:.2f} | {stolen / passed:.2f}"
     rates = f"{len(times) / passed:.0f} | {low:.3f} | {high:.3f} | {highest:.3f}"
     return f"| {call.__name__} | {rates} | {work_done} | {told} |"
 
@@ -126,8 +128,8 @@ def main() -> None:
         kind, place = "PostgreSQL" if address else "SQLite", Path(folder) / "load"
         with service(place, lines(), database=address, analysts=given.clients, worker=False) as made:
             print(f"{kind}, {given.clients} clients, {given.seconds:g} s each\n")
-            print("| call | per second | p50 s | p95 s | p99 s | web ms | other processors | statuses |")
-            print("|---|---:|---:|---:|---:|---:|---:|---|")
+            print("| call | per second | p50 s | p95 s | p99 s | web ms | other processors | stolen | statuses |")
+            print("|---|---:|---:|---:|---:|---:|---:|---:|---|")
             for call in (reserve, look, budget)[: given.calls]:
                 print(measure(made, call, given.clients, given.seconds), flush=True)
 

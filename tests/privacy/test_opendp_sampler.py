@@ -1,6 +1,9 @@
 """OpenDP's sampler is tried before the first charge: another law, type or name is refused, and costs nothing."""
 
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -117,3 +120,42 @@ def test_chance_does_not_fail_the_trial():
     # Hoeffding, for draws above less SIDE times draws below, each of which is from -SIDE to 1 and must not sum below 0
     mean = (1 - zero) / 2 * (1 - SIDE)
     assert -2 * TRIAL_DRAWS * (mean / (1 + SIDE)) ** 2 < math.log(1e-30)
+
+
+FORKS = """
+import os
+from discreet.privacy.opendp_sampler import has_drawn
+from discreet.privacy.randomness import SecureRandomness
+
+def draws():
+    rng = SecureRandomness()
+    taken = [rng.discrete_laplace(1e9, (4,)), rng.polya(1e6, 2, (4,)), rng.integers(2**60, (4,)), rng.cauchy((4,))]
+    return " ".join(str(each) for array in taken for each in array.tolist())
+
+told = [has_drawn()]
+draws()
+told.append(has_drawn())
+print(*told)
+for _ in range(4):
+    child = os.fork()
+    if child == 0:
+        print(draws(), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+def test_forked_processes_draw_their_own_noise():
+    """Also where the process that was forked has drawn: the state of a generator must not be used twice.
+
+    Two answers with the same noise would show their difference exactly. A version of OpenDP that keeps a generator in
+    memory and does not notice a fork fails this test; the development version of OpenDP has had one.
+    """
+    done = subprocess.run([sys.executable, "-u", "-c", FORKS], capture_output=True, text=True, check=True)
+    known, *seen = done.stdout.splitlines()
+    assert known == "False True"
+    assert len(seen) == 4
+    numbers = [each for line in seen for each in line.split()]
+    assert len(numbers) == 4 * 16
+    assert len(set(numbers)) > 4 * 16 - 4  # Pólya noise is 0 now and then

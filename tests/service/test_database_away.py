@@ -7,7 +7,8 @@ import pytest
 from discreet.errors import FileError
 from discreet.schema import Categorical, Schema
 from discreet.service import jobs, worker
-from discreet.service.worker import Spare, Worker
+from discreet.service.spares import Spare
+from discreet.service.worker import Worker
 
 SCHEMA = Schema([Categorical("sex", ["F", "M"])], "ill", ["no", "yes"], records=100)
 COUNT = {"kind": "count", "epsilon": "1", "queries": [{}]}

@@ -89,6 +89,34 @@ def test_a_release_cannot_be_read_before_its_slot_is_over(clinic, clock):
     assert clinic.read(releases.content_of, stored, clinic.ann) == b"{}"
 
 
+def test_a_clock_that_is_set_back_shows_nothing_earlier_and_returns_nothing(clinic, clock):
+    """It fails closed: results come later, the worker waits, and spent stays spent. No job runs twice."""
+    clinic.pretend(SCHEMA)
+    given = clinic.grant(approve_up_to=1)
+    done = clinic.ask(COUNT, "done")
+    first = clinic.write(jobs.start, "w", ("count",), 10.0)
+    lost = clinic.ask(COUNT, "lost")
+    assert clinic.write(jobs.start, "other", ("count",), 10.0).id == lost
+    clinic.write(jobs.end, first, "w", jobs.Made(b"{}", {}, ""))
+    spent = clinic.standings(given)
+    clock["at"] = START + timedelta(seconds=11)
+    release = clinic.job(done).release
+    assert clinic.read(releases.content_of, release, clinic.ann) == b"{}"
+    clock["at"] = START - timedelta(hours=5)
+    clinic.write(jobs.settle)
+    clinic.write(jobs.expire)
+    assert [clinic.job(each).state for each in (done, lost)] == ["running", "running"]
+    with pytest.raises(jobs.NotFoundError):
+        clinic.read(releases.content_of, release, clinic.ann)
+    assert clinic.read(jobs.busy_until, "w") == first.visible_at  # it takes no other job before
+    assert clinic.write(jobs.start, "third", ("count",), 10.0) is None
+    assert clinic.standings(given) == spent
+    clock["at"] = START + timedelta(seconds=11)
+    clinic.write(jobs.settle)
+    assert [clinic.job(each).state for each in (done, lost)] == ["released", "failed"]
+    assert clinic.standings(given) == spent
+
+
 def test_the_log_of_an_auditor_says_nothing_before_the_slot_is_over(clinic, clock):
     """Not even by a gap in the numbers of its lines."""
     clinic.pretend(SCHEMA)

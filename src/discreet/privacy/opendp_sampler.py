@@ -7,6 +7,7 @@ so could what its functions are called. Whatever differs is an error before anyt
 from __future__ import annotations
 
 import functools
+import os
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ SMALLEST, LARGEST, SIDE = 0.6, 1.5, 0.25
 and above zero, the fewer must be at least this part of the more."""
 ROUNDING = 1e-9
 """OpenDP rounds the loss that it states upwards, by less than this part of it."""
+_DREW: set[int] = set()
+"""The numbers of this process and of those it was forked from, as far as OpenDP drew noise in them."""
 
 
 def opendp_laplace(scale: float, count: int) -> NDArray[np.int64]:
@@ -37,10 +40,21 @@ def opendp_laplace(scale: float, count: int) -> NDArray[np.int64]:
     loss = measurement.map(1)
     if not abs(loss * scale - 1) <= ROUNDING:
         raise _untested()
+    _DREW.add(os.getpid())
     draws = measurement([0] * count)
     if len(draws) != count or not set(map(type, draws)) <= {int}:
         raise _untested()
     return np.array(draws, dtype=np.int64)
+
+
+def has_drawn() -> bool:
+    """Whether OpenDP drew noise in this process, or in one that it was forked from before it was forked.
+
+    A generator keeps its state in memory, which a fork copies. The tested versions take their bytes from OpenSSL, which
+    seeds its generator anew in a process with another number; who wants not to rest on it forks only where nothing was
+    drawn, as the service does.
+    """
+    return bool(_DREW)
 
 
 @functools.cache

@@ -168,3 +168,12 @@ def search_generator(seed: Any) -> np.random.Generator:
     if seed is None or (isinstance(seed, int | np.integer) and seed >= 0):
         return np.random.default_rng(None if seed is None else int(seed))
     raise ParameterError(f"seed={seed!r}; need None or a non-negative integer")
+
+
+def seed_shared_generators() -> None:
+    """Seed the generators that all code of a process shares from the system's entropy, after a fork has copied them.
+
+    None of them draws noise.
+    """
+    random.seed()
+    np.random.seed()  # noqa: NPY002 - it is the shared one

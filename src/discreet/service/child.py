@@ -1,13 +1,15 @@
-"""One job in one process: reads the job from standard input, answers on standard output, and ends.
+"""One job in one process: reads the job from a pipe, answers on another, and ends.
 
-The worker starts it with an almost empty environment. It gets the path of one snapshot, or one source to read for a
-draft, and nothing else that is secret: no address of the service's database, no key. It writes no log; an error is
-answered by the name of its class, since its message may quote data.
+It is forked from the preparer (preparer.py) or, where that is not possible, started anew; both have an almost empty
+environment (spares.py). It gets the path of one snapshot, or one source to read for a draft, and nothing else that is
+secret: no address of the service's database, no key. It writes no log; an error is answered by the name of its class,
+since its message may quote data.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import signal
@@ -15,7 +17,7 @@ import sys
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from discreet.errors import BudgetError
 from discreet.privacy.ledger import Ledger
@@ -32,10 +34,15 @@ PREPARED = (
     "discreet.service.drafts",
     "discreet.service.snapshots",
     "discreet.service.source_file",
+    "pyarrow.csv",
     "pyarrow.parquet",
-    "opendp.prelude",
+    "opendp.domains",
+    "opendp.measurements",
+    "opendp.metrics",
+    "opendp.mod",
 )
-"""What jobs need; loaded before the job is known, so that it does not count against the slot."""
+"""What jobs need; loaded before the job is known, so that it does not count against the slot. Not opendp.prelude: it
+loads polars where it is there, which starts threads."""
 READY = b"\n"
 """What a child writes when it has loaded its packages and waits for a job."""
 
@@ -152,18 +159,18 @@ def _address_space() -> int:
         return 0
 
 
-def main() -> None:
-    """Read one job, answer it, end. Nothing is printed but the answer."""
-    answers = os.fdopen(os.dup(1), "wb")
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
+def load() -> None:
+    """Load what jobs need, as far as it is installed."""
     for name in PREPARED:
         with contextlib.suppress(ImportError):
-            __import__(name)
+            importlib.import_module(name)
+
+
+def run(jobs: BinaryIO, answers: BinaryIO) -> None:
+    """Tell that this process is ready, read one job and answer it. Nothing is written but the answer."""
     answers.write(READY)
     answers.flush()
-    text = sys.stdin.buffer.read()
+    text = jobs.read()
     if not text:
         return  # the worker has ended, or needs no other child
     try:
@@ -175,6 +182,16 @@ def main() -> None:
         told = json.dumps({"failed": type(error).__name__})
     answers.write(told.encode())
     answers.close()
+
+
+def main() -> None:
+    """One job in a process that was started for it. Nothing is printed but the answer."""
+    answers = os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    load()
+    run(sys.stdin.buffer, answers)
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ def read_csv(content: bytes) -> list[dict[str, Value]]:
         raise RequestError(f"the file needs 1 to {MOST_RECORDS} records")
     for number, row in enumerate(records, 1):
         if len(row) != len(header):
-            raise RequestError(f"record {number} has another number of fields than the header")
+            raise RequestError(f"record {number} has more or fewer fields than the header")
     return [{name: value or None for name, value in zip(header, row, strict=True)} for row in records]
 
 

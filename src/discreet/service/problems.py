@@ -73,7 +73,7 @@ class Problems(Enum):
         "The budget does not allow this",
         "Use a smaller epsilon, or ask the owner to raise the limit.",
     )
-    LINK = Kind("link-used", 410, "The link is not valid (any more)", "Ask for a new link.")
+    LINK = Kind("link-used", 410, "The link is not valid, or no longer", "Ask for a new link.")
     TOO_LARGE = Kind("too-large", 413, "The request is too large", "Send less at a time.")
     MEDIA = Kind("unsupported-media-type", 415, "This content type is not read here", "Send application/json.")
     INVALID = Kind("invalid-request", 422, "The request does not fit", "Change the fields that are named.")

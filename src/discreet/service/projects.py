@@ -164,7 +164,7 @@ def _check_only(connection: Connection, project_id: int, person_id: int, dataset
     same = (grants.c.project_id == project_id) & (grants.c.person_id == person_id) & (grants.c.dataset_id == dataset_id)
     live = select(grants.c.expires_at).where(same, grants.c.revoked_at.is_(None))
     if any(ends is None or ends > now() for ends in connection.execute(live).scalars()):
-        raise StateError("there is such a grant already; change or revoke it")
+        raise StateError("this person has such a grant already; change or revoke it")
 
 
 def _grant_account(connection: Connection, name: str, limit: object, dataset: Any, project: int) -> int:

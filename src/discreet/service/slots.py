@@ -11,8 +11,9 @@ Proof      (1) `slot` is a function of the kind, the confirmed schema, the decla
            the next job starts depends on slots alone. Drafts and snapshots have a lane of their own (worker.py).
            (4) `finished_at` and `outcome` before the slot are read by nobody but the worker and the owner's log.
 Rests on   a machine on which one job does not slow down the answers to other people measurably, and a clock that is
-           not set back. Whether a job overran its slot is one bit that may depend on the data; the slots are several
-           times what jobs were measured to take, so that it is spent on broken sources and not on records.
+           not set back while a process restarts (clock.py). Whether a job overran its slot is one bit that may depend
+           on the data; the slots are several times what jobs were measured to take, so that it is spent on broken
+           sources and not on records.
 Test       tests/service/test_slots.py::test_what_is_seen_in_time_is_the_same_on_neighbouring_tables
 """
 
@@ -50,12 +51,12 @@ SCORE_RECORD_SECONDS = 2.6e-5
 USUAL_TREES, USUAL_THRESHOLDS = 10, 260
 """Trees and thresholds per column unless the request says it: the most that "auto" takes."""
 LEAST_DEPTH = 6
-"""Trees are taken to have at least so many levels; how many "auto" grows follows from public facts, as in the model."""
+"""Trees count as having at least this many levels; how many "auto" grows follows from public facts, as in the model."""
 COLUMN_SECONDS = 0.06
 """Seconds that a linear model takes per column and pair of classes, however few records there are: four times what 300
 columns took."""
 KNOTS = 32
-"""A linear model with so many knots takes twice as long as with few."""
+"""With this many knots, a linear model takes twice as long as with few."""
 REGISTRATION = timedelta(hours=1)
 """The longest that drafting a schema or writing a snapshot may take; only owners see these jobs."""
 START = 2.0

@@ -12,27 +12,20 @@ Test       tests/service/test_worker.py::test_nothing_is_read_before_the_price_i
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import logging
-import os
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine, select
 
-from discreet.errors import DiscreetError, FileError
+from discreet.errors import DiscreetError
 from discreet.privacy.accounts import reading, writing
 from discreet.schema import Schema
 from discreet.service import datasets, jobs
-from discreet.service.child import READY
 from discreet.service.clock import now
 from discreet.service.errors import StateError
 from discreet.service.jobs import Made, Started
@@ -40,6 +33,7 @@ from discreet.service.settings import Settings, private_folder, private_key
 from discreet.service.slots import deadline
 from discreet.service.snapshots import check_snapshot, keyed_hash, seal, snapshot_path
 from discreet.service.source_file import described, read_sources
+from discreet.service.spares import Nursery, Spare
 from discreet.service.tables import PAID_KINDS, releases, versions
 from discreet.service.tables import jobs as job_table
 
@@ -47,8 +41,6 @@ POLL = 0.3
 """Seconds between two looks for work."""
 HOUSEKEEPING = 5.0
 """Seconds between two looks for what has expired or whose slot is over."""
-PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONPATH", "OMP_NUM_THREADS", "LD_LIBRARY_PATH")
-"""Variables of the environment that a child gets; all others, which may hold secrets, it does not."""
 LARGEST = 64 << 20
 """The most bytes of a release."""
 
@@ -67,6 +59,7 @@ class Worker:
         self._stop = threading.Event()
         self._published: float | None = None
         self._kept = 0.0
+        self._nursery = Nursery(self._folder)
         self._spares: dict[bool, Spare] = {}
 
     def run(self) -> None:
@@ -87,9 +80,10 @@ class Worker:
         self._stop.set()
 
     def close(self) -> None:
-        """End the child processes that wait for a job."""
+        """End the child processes that wait for a job, and the process that they are forked from."""
         for spare in self._spares.values():
             spare.close()
+        self._nursery.close()
 
     def _lane(self, kinds: tuple[str, ...], paced: bool) -> None:
         while not self._stop.is_set():
@@ -108,7 +102,7 @@ class Worker:
 
     def step(self, kinds: tuple[str, ...], *, paced: bool) -> bool:
         """Take one job and see it through; returns whether there was one. With `paced`, wait for the slot's end."""
-        spare = self._spares.setdefault(paced, Spare(self._folder))
+        spare = self._spares.setdefault(paced, Spare(self._nursery))
         self._keep_house()
         if paced:
             self._wait_for_slot()
@@ -244,66 +238,3 @@ class Worker:
         path = snapshot_path(self._folder, job.version.id)
         seal(path.with_suffix(".part"), path)
         return keyed_hash(path, self._key)
-
-
-class Spare:
-    """A child process that is ready before its job is known: loading packages takes longer than most jobs."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._child: subprocess.Popen[bytes] | None = None
-        self._is_ready = False
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        command = [sys.executable, "-m", "discreet.service.child"]
-        return subprocess.Popen(command, env=kept, cwd=self._folder, start_new_session=True, **pipes)
-
-    def wait_until_ready(self) -> None:
-        """Wait until the child has loaded its packages; another one is started if it was lost. No job runs yet."""
-        if self._child is not None and self._child.poll() is not None:
-            self.close()
-        if self._child is None:
-            self._child, self._is_ready = self._start(), False
-        if not self._is_ready and self._child.stdout is not None:
-            told = self._child.stdout.read(len(READY))
-            if told != READY:
-                self.close()
-                raise FileError("the process for a job could not be started; check the installation")
-            self._is_ready = True
-
-    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Give the job to the child, and wait for its answer until its time is over.
-
-        The next child is started at once, not when this one ends: when it is ready must not depend on this job.
-        """
-        child, self._child, self._is_ready = self._child or self._start(), self._start(), False
-        try:
-            told, _ = child.communicate(json.dumps(message).encode(), timeout=max(float(message["seconds"]), 0.1))
-        except subprocess.TimeoutExpired:
-            return {"failed": "overran"}
-        except OSError:
-            return {"failed": "child-lost"}
-        finally:
-            _end(child)
-        if not told:
-            return {"failed": "child-lost"}
-        answer: dict[str, Any] = json.loads(told)
-        return answer
-
-    def close(self) -> None:
-        """End the child that waits."""
-        if self._child is not None:
-            _end(self._child)
-            self._child, self._is_ready = None, False
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()

@@ -151,7 +151,7 @@ def test_import_once(money):
     told = json.loads(run("budget", "import", "l.jsonl", f"{money}#clinic/visits", "--json").stdout)
     assert (told["imported"], told["spent"]) == (1, "1")
     refused(run("budget", "import", "l.jsonl", f"{money}#clinic/visits", status=2), "imported already")
-    refused(run("budget", "import", "l.jsonl", "other.jsonl", status=2), "no address of accounts")
+    refused(run("budget", "import", "l.jsonl", "other.jsonl", status=2), "not an address of accounts")
     engine = engine_for(money)
     assert standing(engine, 1)[2] == 1
     engine.dispose()

@@ -219,7 +219,7 @@ def _parsed(url: str) -> URL:
     if backend in ("sqlite", "sqlite+pysqlite") and parsed.database not in (None, "", ":memory:"):
         return parsed.set(drivername="sqlite+pysqlite")
     raise ParameterError(
-        f"{Address(url)} is no address of accounts; need sqlite:////folder/accounts.db or postgresql://host/database"
+        f"{Address(url)} is not an address of accounts; need sqlite:////folder/accounts.db or postgresql://host/database"
     )
 
 

@@ -9,7 +9,7 @@ Guarantee  a forked process either has no connection of its parent to a file of 
 Proof      between `before` and the fork no transaction begins, and connections are opened by transactions alone. If one
            is still open then (another thread writes for longer than `PATIENCE`, or the thread that forks is inside
            one), the child is told by `is_safe`, and refuses to use any file.
-Limits     programs that are started by `subprocess` are no forks in this sense: they share no memory. Whoever forks
+Limits     programs that are started by `subprocess` do not count as forks here: they share no memory. Whoever forks
            inside a transaction must end the child without leaving it.
 Test       tests/privacy/accounts/test_forks.py
 """

@@ -39,7 +39,7 @@ LARGEST_BODY = 1_000_000
 
 
 class SecurityHeaders:
-    """Adds HEADERS to every response; HSTS when the service is reached by https; no caching but of static files."""
+    """Adds HEADERS to every response; HSTS when the service is reached by https; nothing but static files is cached."""
 
     def __init__(self, app: ASGIApp, *, https: bool) -> None:
         self.app = app
