@@ -80,7 +80,7 @@ def test_what_cannot_be_read_costs_nothing(address, database, tmp_path):
         (address.replace("/tmp/", "/none/"), (), ("cannot be reached", "check host")),
         (address, ("--table", "clinic.none"), ("no table or view",)),
         (address, ("--table", ""), ("is a database; name its table",)),
-        ("mysql://careful:secret@host/db", (), ("mysql:// is no address", "postgresql://")),
+        ("mysql://careful:secret@host/db", (), ("mysql:// is not an address", "postgresql://")),
         ("postgresql://careful:pa/ssw0rd@host/db", (), ("postgresql://...",)),
         (address, ("--model", "bee-rules"), ("bee-rules",)),
     ):

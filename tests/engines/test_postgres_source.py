@@ -271,7 +271,7 @@ def test_what_cannot_be_read_is_refused_for_free(database, postgres, patients, m
         (postgres.replace("/postgres?", "/nothing?"), "clinic.patients", "postgresql:///nothing cannot be reached"),
         (careful, "clinic.patients", "refused the user or the password; give the user"),
         (postgres.replace("owner@", "stranger@"), "clinic.patients", "refused the user or the password"),
-        ("postgresql://owner:secret@[/x", "clinic.patients", r"^postgresql://\[/x is no address"),
+        ("postgresql://owner:secret@[/x", "clinic.patients", r"^postgresql://\[/x is not an address"),
         ("host=/nowhere password=secret", "clinic.patients", "^the database cannot be reached"),
         (postgres, "clinic.nothing", "there is no table or view with this name; need"),
         (postgres, "patients", "there is no table or view with this name; need"),

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Categorical, DecisionTree, Ledger, NaiveBayes, Numeric, Schema
-from discreet.errors import DataError
+from discreet.errors import DataError, UntestedVersion
 from discreet.records.arrow_values import ColumnReader, Distinct, arrow_kind
 from discreet.records.encoding import UNREADABLE, Cells, as_floats
 from discreet.sources import arrow_blocks, joint
@@ -59,8 +59,9 @@ HOLDERS = {
     "function": lambda table: lambda: table.to_reader(max_chunksize=3),
     "handle": Handle,
     "polars": pl.from_arrow,
-    "lazy polars": lambda table: pl.from_arrow(table).lazy(),
 }
+if hasattr(pl.LazyFrame, "collect_batches"):  # older ones are refused
+    HOLDERS["lazy polars"] = lambda table: pl.from_arrow(table).lazy()
 
 
 @pytest.mark.parametrize("holder", HOLDERS)
@@ -289,6 +290,27 @@ def test_small_natural_numbers_as_labels_are_those_of_memory(kind):
         table = pa.table({"c": pa.array(values, kind), "y": pa.array(values, kind)})
         schema = Schema([Categorical("c", [0, 1, "x", 7])], "y", [1, 0, 100])
         assert counts(ArrowSource(table), schema, [Cells("c")]) == counts(MemorySource(table), schema, [Cells("c")])
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint32", "uint64"])
+def test_places_in_a_dictionary_may_be_of_any_type(kind):
+    """With and without a missing value; numpy 2.0 takes no places of uint64."""
+    for places in ([0, 1, 1], [0, None, 1]):
+        column = pa.DictionaryArray.from_arrays(pa.array(places, kind), ["no", "yes"])
+        table = pa.table({"c": column, "y": column})
+        schema = Schema([Categorical("c", ["no", "yes"])], "y", ["no", "yes"])
+        assert counts(ArrowSource(table), schema, [Cells("c")]) == counts(MemorySource(table), schema, [Cells("c")])
+
+
+def test_a_version_of_pyarrow_that_was_not_tested_is_refused_before_the_charge(monkeypatch):
+    schema, ledger = Schema([Categorical("c", ["a", "b"])], "y", ["a", "b"]), Ledger(1)
+    source = ArrowSource(pa.table({"c": ["a", "b"], "y": ["b", "a"]}))
+    monkeypatch.setattr(pa, "__version__", "24.0.0")
+    with pytest.raises(UntestedVersion, match=r"pyarrow 24\.0\.0 was not tested"):
+        ArrowSource(pa.table({"c": ["a", "b"], "y": ["b", "a"]}))
+    with pytest.raises(UntestedVersion, match="pip install 'pyarrow>=25,<27'"):
+        NaiveBayes(schema, epsilon=1).fit_from(source, ledger=ledger)
+    assert ledger.spent == 0
 
 
 def test_a_column_of_numbers_that_is_no_more_than_a_target_or_both(tmp_path):

@@ -15,7 +15,7 @@ from pyarrow.parquet import encryption
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema, open_file
 from discreet.errors import DataError, FileError
 from discreet.records.encoding import Cells
-from discreet.sources import parquet, workers
+from discreet.sources import arrow_blocks, parquet, workers
 from discreet.sources.memory import MemorySource
 from discreet.sources.parquet import ParquetSource
 from support.hostile import undecodable
@@ -137,7 +137,7 @@ def test_folders_and_patterns_without_files_are_refused(tmp_path):
     with pytest.raises(FileError, match="no file has such a name"):
         open_file(tmp_path / "*.parquet")
     (tmp_path / "a.csv").write_text("c,n,y\n")
-    with pytest.raises(FileError, match=r"names a\.csv, too, which is not \.parquet"):
+    with pytest.raises(FileError, match=r"also names a\.csv, which is not \.parquet"):
         open_file(tmp_path / "*.csv")
     assert counts(open_file(tmp_path / "*" / "*.parquet")) == counts(MemorySource(table_of(3)))
     with pytest.raises(DataError, match="column 'year' of the schema is missing"):
@@ -355,3 +355,27 @@ def test_texts_that_come_in_pieces_are_counted_once(tmp_path, monkeypatch):
 
     monkeypatch.setattr(parquet.Part, "read", cut)
     assert counts(ParquetSource(tmp_path / "t.parquet")) == counts(MemorySource(table))
+
+
+def test_a_dictionary_that_grows_is_encoded_once(tmp_path, monkeypatch):
+    """pyarrow adds texts to a dictionary from batch to batch where a page has none of its own."""
+    encoded = []
+    original = arrow_blocks._encoder
+
+    def encoder(cells, schema):
+        encode = original(cells, schema)
+        return lambda values: (encoded.append(len(values)), encode(values))[1]
+
+    monkeypatch.setattr(arrow_blocks, "_encoder", encoder)
+    monkeypatch.setattr(parquet, "BATCH", 500)
+    generator = np.random.default_rng(5)
+    words = [f"w{word}" for word in generator.integers(0, 4000, 3000)]
+    table = table_of(3000).set_column(0, "c", pa.array(words, mask=generator.random(3000) < 0.1))
+    schema = Schema([Categorical("c", sorted(set(words[:900:3])), missing=words[0]), SCHEMA["n"]], "y", ["no", "yes"])
+    pq.write_table(table, tmp_path / "t.parquet", dictionary_pagesize_limit=2000, write_batch_size=100)
+    cells = [Cells("c")]
+    found = ParquetSource(tmp_path / "t.parquet").count(cells, schema).counts
+    expected = MemorySource(table).count(cells, schema).counts
+    assert np.array_equal(found[cells[0]], expected[cells[0]])
+    assert len(encoded) > 2
+    assert sum(encoded) < 3000

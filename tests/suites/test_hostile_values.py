@@ -363,14 +363,21 @@ SOME = ("writable memoryview", "all methods, RuntimeError", "class", "text like 
 def test_the_charges_are_those_of_a_table_without_the_record(entry, capfd):
     expected = charges(entry, *OBJECTS["dicts"](with_record(3)))
     assert expected
+    refused = set()
     for column in ("c", "n", "y"):
         for kind, name in zip([*OBJECTS, *OBJECTS], [*SOME, *SOME, *SOME], strict=False):
-            assert charges(entry, *OBJECTS[kind](with_record(3, **{column: VALUES[name]()}))) == expected, (kind, name)
+            try:
+                made = OBJECTS[kind](with_record(3, **{column: VALUES[name]()}))
+            except Exception:
+                refused.add((kind, name))  # the library itself cannot hold it
+                continue
+            assert charges(entry, *made) == expected, (kind, name)
         for kind, make in TEXTS.items():
             assert charges(entry, *make(with_record(3, **{column: BYTES[1]}))) == expected, kind
     plain = OBJECTS["dicts"](COLUMNS)[0]
     for name, record in RECORDS.items():
         assert charges(entry, [*plain[:3], record(), *plain[3:]], None) == expected, name
+    assert refused <= {("pandas categories", "text like a")}  # pandas 2: not unique, since it equals every other
     captured = capfd.readouterr()
     assert "12345" not in captured.out + captured.err
 

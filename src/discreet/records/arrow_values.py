@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError, MissingExtra
 from discreet.records.encoding import UNREADABLE, Codes, as_floats
+from discreet.records.tested_versions import check_version
 from discreet.records.values import objects
 from discreet.schema import Schema
 
@@ -36,11 +37,15 @@ EXACT_TENS = 22
 
 
 def arrow_module() -> Any:
-    """The package pyarrow; MissingExtra where it is not installed."""
+    """The package pyarrow; MissingExtra where it is not installed, UntestedVersion where it is too old or too new.
+
+    Versions before 25 crash on views of texts that were cast and are all short: one long text would decide it.
+    """
     try:
         import pyarrow as pa
     except ImportError:
         raise MissingExtra("parquet") from None
+    check_version("pyarrow", pa.__version__)
     return pa
 
 
@@ -79,10 +84,14 @@ def refuse_dates(types: Mapping[str, Any], schema: Schema) -> None:
 
 @dataclass(frozen=True, repr=False)
 class Distinct:
-    """A column of which each distinct value is written once: record i has the value `values[places[i]]`."""
+    """A column of which each distinct value is written once: record i has the value `values[places[i]]`.
+
+    `before`: the values of an earlier part of the column, if all of them but the last are the first ones here.
+    """
 
     values: Array
     places: Array
+    before: Array | None = None
 
     def __repr__(self) -> str:
         return "Distinct(hidden)"
@@ -138,7 +147,7 @@ class ColumnReader:
             return numbers
         if largest >= len(self._naturals):
             self._naturals = np.arange(largest + 1)
-        return Distinct(self._naturals, numbers)
+        return Distinct(self._naturals, _places(numbers))
 
     def _of_dictionary(self, column: Any) -> Distinct:
         dictionary, indices = column.dictionary, column.indices
@@ -147,9 +156,16 @@ class ColumnReader:
             used, places = np.unique(places, return_inverse=True)
             inside = used[used < len(dictionary)]
             return Distinct(objects([*self.listed(dictionary.take(arrow_module().array(inside))), None]), places)
-        if self._dictionary is None or not dictionary.equals(self._dictionary):
-            self._dictionary, self._values = dictionary, objects([*self.listed(dictionary), None])
-        return Distinct(self._values, places)
+        if self._dictionary is not None and dictionary.equals(self._dictionary):
+            return Distinct(self._values, _places(places))
+        known = 0 if self._dictionary is None else len(self._dictionary)
+        if known and dictionary.slice(0, known).equals(self._dictionary):  # as when pyarrow finds more and more values
+            before, new = self._values, self.listed(dictionary.slice(known))
+            self._values = np.concatenate([before[:known], objects([*new, None])])
+        else:
+            before, self._values = None, objects([*self.listed(dictionary), None])
+        self._dictionary = dictionary
+        return Distinct(self._values, _places(places), before)
 
     def listed(self, column: Any) -> list[Any]:
         """The values of an Arrow array as Python objects: of those that are no numbers or texts, only that they are
@@ -192,8 +208,15 @@ class Coder:
     def table(self, read: Distinct) -> Codes:
         """The code of each distinct value."""
         if read.values is not self._values:
-            self._table, self._values = self._encode(read.values), read.values
+            known = len(self._table) - 1 if read.before is not None and read.before is self._values else 0
+            self._table = np.concatenate([self._table[:known], self._encode(read.values[known:])])
+            self._values = read.values
         return self._table
+
+
+def _places(integers: Array) -> Array:
+    """The same places in an array of a type that every version of numpy takes places in."""
+    return integers.view(np.int64) if integers.dtype == np.uint64 else integers
 
 
 def _filled(integers: Any, instead: int) -> Array:

@@ -29,8 +29,8 @@ PATTERN = "^-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,2})?$"
 
 
 SWAPPED = bytes.maketrans(b".,", b",.")
-"""A number with a decimal comma, its points and commas swapped, is a number with a decimal point; and one with a
-decimal point, as well as one with points between thousands, is none any more."""
+"""Swaps points and commas: a number with a decimal comma then has a decimal point, and a text with a decimal point, or
+with points between thousands, is no longer a number."""
 
 
 class FieldCounts(NamedTuple):
@@ -84,7 +84,7 @@ class TextColumn:
     def counts(self, chosen: NDArray[np.bool_] | None = None, below: int = RANGE) -> FieldCounts:
         """The distinct fields of all records, or of the chosen ones, without the spaces around them.
 
-        Of long fields, those whose hash is not `below` a limit are left out, but for the number of their records.
+        Long fields whose hash is not `below` a limit are left out; only the number of their records is kept.
         """
         fields: list[bytes | None] = []
         counts: list[int] = []

@@ -304,7 +304,7 @@ def _is_missing(value: Any) -> bool:
 def label_array(labels: Sequence[Label]) -> NDArray[Any]:
     """Labels as an array of their own type; of objects if they have several types, or if a text ends with NUL.
 
-    numpy would cut such a text, and the label would be none of the schema's any more.
+    numpy would cut such a text, and the label would no longer be one of the schema's classes.
     """
     same_type = len({type(label) for label in labels}) == 1
     is_cut = any(isinstance(label, str) and label.endswith("\0") for label in labels)

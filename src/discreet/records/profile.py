@@ -32,7 +32,7 @@ THREADS = 2
 FIRST = 1 << 18
 """Bytes of the first lines, which tell whether a column holds texts."""
 MOST_SPELLED = 1000
-"""The most spellings of numbers that are kept: a column with more is no list of codes."""
+"""The most spellings of numbers that are kept: a column with more is not a list of codes."""
 ABSENT = ("", "?")
 """Texts that mean: missing."""
 Told = Callable[[int, int], None]

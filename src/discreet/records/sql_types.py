@@ -23,7 +23,7 @@ def may_fail(kind: str) -> bool:
 
 
 def base_type(kind: str) -> str:
-    """A type without its parameters; the type of a list is left as it is, and is none of the types above."""
+    """A type without its parameters; the type of a list is left as it is, and so is not one of the types above."""
     return kind if kind.endswith("]") else kind.partition("(")[0]
 
 

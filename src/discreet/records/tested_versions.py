@@ -1,8 +1,8 @@
 """Packages that a guarantee rests on, and the versions of them that it was tested with; others are refused.
 
-OpenDP draws noise, DuckDB reads records, pandas and Polars hold them. If another version drew less noise, dropped a
-record or read one by the look of another, a guarantee would be void, and nothing would say so. So an untested version
-is an error before anything is charged.
+OpenDP draws noise, DuckDB and pyarrow read records, pandas and Polars hold them. If another version drew less noise,
+dropped a record or read one by the look of another, a guarantee would be void, and nothing would say so. So an untested
+version is an error before anything is charged.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ TESTED = {
     "opendp": ("0.13", "0.17"),
     "pandas": ("2.3", "4"),
     "polars": ("1.20", "3"),
+    "pyarrow": ("25", "27"),
 }
 """The oldest version that was tested, and the first that was not: the bounds in pyproject.toml, as a test checks."""
 

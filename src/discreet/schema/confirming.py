@@ -66,7 +66,7 @@ def value_of(schema: Schema, mark: str) -> str:
 
 
 def answered(schema: Schema, mark: str, answer: str) -> Schema:
-    """The schema after an answer to one mark, which is then no longer in `from_data`; SchemaError if it is none."""
+    """The schema after an answer to one mark, which leaves `from_data`; SchemaError if it is not a valid answer."""
     answer = answer.strip()
     name, entry = entry_of(schema, mark)
     if answer.lower() in CONFIRM:

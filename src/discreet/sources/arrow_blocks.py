@@ -113,7 +113,7 @@ def _encoder(cells: Cells, schema: Schema) -> Callable[[NDArray[Any]], Codes]:
 
 
 def in_batches(batches: Iterable[Any], rows: int = BATCH) -> Iterator[Any]:
-    """The same records in batches of at most so many rows; nothing is copied."""
+    """The same records in batches of at most this many rows; nothing is copied."""
     for batch in batches:
         for start in range(0, batch.num_rows, rows):
             yield batch.slice(start, rows)

@@ -54,7 +54,7 @@ class CountedTable:
     ) -> None:
         """Add records to the counts, in place: those that pass and are `known` to have a class.
 
-        With `numbers`, each stands for so many records that are alike.
+        With `numbers`, each row stands for that number of equal records.
         """
         kept = known
         for cells, spans in self.passing:

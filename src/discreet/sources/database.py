@@ -12,7 +12,7 @@ def open_address(address: Address, table: str | None, *, stream: bool = False) -
     if address.scheme not in (*POSTGRES, *SPARK):
         word = f"{address.scheme}://" if address.scheme else "this"
         raise ParameterError(
-            f"{word} is no address that can be read; need postgresql://host/database, spark://host:7077 or sc://host"
+            f"{word} is not an address that discreet can read; need postgresql://host/database, spark://host:7077 or sc://host"
         )
     if not table:
         raise ParameterError(f"{address} is a database; name its table (--table SCHEMA.NAME)")

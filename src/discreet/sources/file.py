@@ -68,11 +68,17 @@ def listed(path: Path) -> list[Path]:
     start = Path(path.anchor) if path.is_absolute() else Path()
     try:
         found = [each for each in start.glob(str(path.relative_to(start))) if each.is_file()]
-    except (ValueError, NotImplementedError):  # no pattern, such as "***"
+    except (ValueError, NotImplementedError):  # not a pattern
         found = []
-    if not found:
+    if not found or _is_read_otherwise(path):
         raise FileError(f"cannot read {path}: no file has such a name; check the pattern")
     strange = [each for each in found if each.suffix.lower() not in files.PARQUET_FILES]
     if strange:
-        raise FileError(f"{path} names {strange[0].name}, too, which is not .parquet; a list is of Parquet files only")
+        raise FileError(f"{path} also names {strange[0].name}, which is not .parquet; a list holds Parquet files only")
     return sorted(found)
+
+
+def _is_read_otherwise(pattern: Path) -> bool:
+    """Whether versions of Python take a pattern for different files: from 3.13 on, `***` and `a**` are patterns, and a
+    last `**` names files."""
+    return pattern.name == "**" or any("**" in part and part != "**" for part in pattern.parts)

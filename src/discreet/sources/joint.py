@@ -59,7 +59,7 @@ class JointCounter:
             self._codes = {kind: np.empty(min(len(labels), CHUNK), kind) for kind in self._kinds}
 
     def is_small(self, size: int) -> bool:
-        """Whether two columns of so many cells can be counted at once."""
+        """Whether two columns of this many cells each can be counted at once."""
         return self._classes * size**2 <= JOINT
 
     def add_places(self, counts: NDArray[np.int64], size: int, places: NDArray[Any], table: Codes | None) -> None:

@@ -35,7 +35,7 @@ PATIENCE = 16
 CHUNK = 1 << 11
 """Records whose cells are found before they are counted: both loops stay in the processor's nearest cache."""
 SMALL = 1 << 12
-"""A table of at most so many cells has a second one beside it."""
+"""A table of at most this many cells has a second one beside it."""
 _LOCK = threading.Lock()
 
 
@@ -71,7 +71,7 @@ def _try(loops: Kernels) -> None:
 
 
 def kernels(batches: int) -> Kernels | None:
-    """The compiled loops for a pass that has seen so many batches; None if it is too early, or without numba."""
+    """The compiled loops for a pass that has seen this many batches; None if it is too early, or without numba."""
     if batches <= PATIENCE and not _compiled.cache_info().currsize:
         return None
     with _LOCK:

@@ -26,7 +26,7 @@ from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.workers import processors, share_out
 
 VALUES, BYTES, FEW = 1 << 20, 1 << 25, 1 << 10
-"""A batch has at most so many values and about so many bytes, but at least so many records: bounds memory."""
+"""A batch has at most `VALUES` values and about `BYTES` bytes, but at least `FEW` records: this bounds memory."""
 BUFFER = 1 << 16
 """Bytes of a column that are read at a time: a row group may be as large as the file."""
 UNREAD = "a file cannot be read as Parquet; check that it is whole and free memory"
@@ -51,7 +51,7 @@ class Part(NamedTuple):
         return int(self.metadata.row_group(self.group).num_rows)
 
     def batches(self, rows: int, names: list[str], dictionaries: list[str], *, helped: bool) -> Iterator[Any]:
-        """Its records, so many at a time."""
+        """Its records, `rows` at a time."""
         return self.read(self.open(dictionaries), rows, names, helped=helped)
 
     def open(self, dictionaries: list[str]) -> Any:
@@ -59,7 +59,7 @@ class Part(NamedTuple):
         return open_parquet(self.path, dictionaries, BUFFER, self.metadata)
 
     def read(self, file: Any, rows: int, names: list[str], *, helped: bool) -> Iterator[Any]:
-        """Some columns of its records, so many records at a time."""
+        """Some columns of its records, `rows` records at a time."""
         batches: Iterator[Any] = file.iter_batches(rows, row_groups=[self.group], columns=names, use_threads=helped)
         return batches
 
@@ -294,6 +294,6 @@ def _common_fields(paths: list[Path]) -> ParquetFields:
             word = f"column {names[0]!r}" if names else "a column"
             raise FileError(
                 f"{path} does not have the columns of {paths[0]}: {word} is missing in one, or has another type; "
-                "make all files alike (names like key=value of folders are no columns here)"
+                "make all files alike (folder names such as key=value are not read as columns)"
             )
     return first

@@ -148,8 +148,8 @@ class PostgresSource:
         return None if self._stream or not self._open().steady else self._open()
 
     def check_sums(self, scores: int = 0) -> None:
-        """Raise ParameterError if records stay in the database and cannot be read twice, or if so many columns and
-        classes cannot be scored there; asked before the charge."""
+        """Raise ParameterError if records stay in the database and cannot be read twice, or if there are too many
+        columns and classes to be scored there; asked before the charge."""
         if not self._stream and scores > postgres_linear.SCORES:
             self.finish()
             raise ParameterError(WIDE.format(most=postgres_linear.SCORES))

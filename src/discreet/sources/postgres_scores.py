@@ -38,7 +38,7 @@ from discreet.sources.postgres_coded import CodedTable, leaf_of, listed
 S = TypeVar("S", bound=Slopes | ClassSlopes | Bend | ClassBend)
 
 UNROLLED = 16
-"""Up to so many classes, all pairs of scores are compared; the scores of more are sorted."""
+"""With at most this many classes, all pairs of scores are compared; the scores of more are sorted."""
 
 
 @dataclass(frozen=True)

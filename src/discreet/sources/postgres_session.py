@@ -145,7 +145,7 @@ def connected(address: str) -> Any:
         options = {"application_name": "discreet", "connect_timeout": SECONDS} | parts
         return psycopg.connect(autocommit=True, **options)
     except psycopg.ProgrammingError:
-        problem = "is no address of a database; need postgresql://host/database"
+        problem = "is not an address of a database; need postgresql://host/database"
     except Exception as error:
         words = str(error).lower()
         refused = any(word in words for word in ("password", "authentication", "role ", "pg_hba"))

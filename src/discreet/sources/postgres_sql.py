@@ -82,7 +82,7 @@ class Block:
 
 
 def in_blocks(cells: Sequence[Cells], schema: Schema, kinds: Mapping[str, str], bits: int = PACKED) -> list[Block]:
-    """What is grouped or sent together: codes of numbers, packed into so many bits, or the values of one column.
+    """What is grouped or sent together: codes of numbers, packed into at most `bits` bits, or the values of one column.
 
     This depends on public things alone.
     """
@@ -126,7 +126,7 @@ def unpacked(packed: Codes, below: int, mask: int) -> Codes:
 
 
 def is_coded(cells: Cells, schema: Schema, kinds: Mapping[str, str]) -> bool:
-    """Whether the codes are computed in SQL: those of numbers, and those of which there is one only."""
+    """Whether the codes are computed in SQL: those of numbers, and those of columns that have a single code."""
     is_number = isinstance(schema[cells.column], Numeric)
     return is_number and (kinds[cells.column] in AS_NUMBER or cells.size(schema) == 1)
 

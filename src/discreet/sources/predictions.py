@@ -94,11 +94,11 @@ class MarkedSource:
 
     def rows(self, cells: Sequence[Cells], schema: Schema) -> NoReturn:
         """Refused: marks are counted, and not shown one by one."""
-        raise TypeError("marks can be counted only")
+        raise TypeError("marks can only be counted")
 
     def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NoReturn:
         """Refused."""
-        raise TypeError("marks can be counted only")
+        raise TypeError("marks can only be counted")
 
     def _marked(self) -> Iterator[tuple[Codes, Codes]]:
         for block in self._blocks():
@@ -206,11 +206,11 @@ class MarkedTable:
 
     def rows(self, cells: Sequence[Cells], schema: Schema) -> NoReturn:
         """Refused: marks are counted, and not shown one by one."""
-        raise TypeError("marks can be counted only")
+        raise TypeError("marks can only be counted")
 
     def fold(self, cells: Sequence[Cells], schema: Schema, task: Task) -> NoReturn:
         """Refused."""
-        raise TypeError("marks can be counted only")
+        raise TypeError("marks can only be counted")
 
     def _known(self) -> Schema:
         """The schema, with all other columns of the table to be ignored."""

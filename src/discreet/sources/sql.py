@@ -6,7 +6,7 @@ rest is for the encoding.
 Guarantee  each record becomes one row, and a value becomes a function of itself, of the type of its column and of
            `longest`, which are public.
 Proof      expressions look at one value each. Texts longer than `longest` are trimmed, and a text that is still longer
-           is none of the labels and no number: one other text, longer than all labels, stands for all of these. So the
+           is neither a label nor a number: one other text, longer than all labels, stands for all of these. So the
            size of a batch is bounded by public things, and no long text can make a batch fail.
 Test       tests/sources/test_duckdb.py
 """

@@ -62,8 +62,8 @@ def _table(codes: tuple[int, ...]) -> NDArray[np.uint16]:
 class Hand:
     """Some of the records: those whose number, which is made of their class and codes, leaves a remainder.
 
-    Each record is in one hand of so many, and in which one is a function of the record and of the factors alone. Equal
-    records are in the same.
+    Each record is in exactly one hand; which one depends on the record and the factors alone, so equal records are in
+    the same hand.
     """
 
     cells: tuple[Cells, ...]
