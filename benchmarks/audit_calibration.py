@@ -1,12 +1,16 @@
 """How often the auditor accuses mechanisms whose law is exact, and how close its bounds come to their loss.
 
-    PYTHONPATH=src python benchmarks/audit_calibration.py --audits 1000        false alarms, and what half a claim shows
-    PYTHONPATH=src python benchmarks/audit_calibration.py --tightness 200000   bounds with so many runs
+    PYTHONPATH=src python benchmarks/audit_calibration.py --audits 1000 --minutes 8   again, until all are done
+    PYTHONPATH=src python benchmarks/audit_calibration.py --tightness 40000           bounds with so many runs
 
 *False alarms*: the claim is the exact loss, so every alarm is false; at a confidence of .9 a tenth of the audits may be
-wrong, at .99 a hundredth. At .999 nothing could be seen in so few audits. As a control, every fifth audit is repeated
-with half the loss as the claim: what is caught there shows that alarms are possible. *Tightness*: the same search, with
-many runs. Noise is seeded, so that results can be repeated. Both are committed in results/.
+wrong, at .99 a hundredth. At .999 nothing could be seen in so few audits. An auditor that finds nothing would pass
+that, so every tenth round of audits has a positive control: the same mechanism and number of runs, with half the loss
+as the claim. *Tightness*: the same search, with many runs, at confidence .999.
+
+Audits are short because the mechanisms are functions of small tables, called in this process; all stages of an audit
+run. Noise is seeded, so that results can be repeated. Every audit is a line of results/audit_calibration.csv, and
+results/audit_calibration.md sums them up; audits of another version of the search are made again.
 """
 
 from __future__ import annotations
@@ -16,8 +20,7 @@ import csv
 import hashlib
 import math
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +28,15 @@ import numpy as np
 from scipy.stats import beta, binom
 
 import discreet.audit
+from discreet import Numeric, Schema
 from discreet.audit import audit
 from discreet.privacy.randomness import as_rng
 
 RESULTS = Path(__file__).parent / "results"
-CONFIDENCES, RUNS, CONTROLLED = (0.9, 0.99), 1500, 5
+KEPT = RESULTS / "audit_calibration.csv"
+CONFIDENCES, RUNS, CONTROLLED = (0.9, 0.99), 6000, 10
+"""Stated confidences, runs of each audit, and how many rounds of audits there are to one with positive controls."""
+SCHEMA = Schema([Numeric("a", 0.0, 1.0)], target="label", classes=[0, 1])
 SURE = 0.999
 """Of what is said about the rate of alarms."""
 
@@ -96,83 +103,107 @@ CASES: dict[str, tuple[Callable[[float, Any], Mechanism], str]] = {
     "randomized response": (randomized_response, "replace-one"),
     "composition": (composition, "add-remove"),
 }
-LOSSES = (1.0, 2.0, 3.0)
-Key = tuple[str, float]
-"""A mechanism and a confidence."""
+LOSSES, CLOSE = (1.0, 2.0, 3.0), (0.5, 1.0, 2.0)
+"""Losses of the mechanisms whose alarms are counted, and of those whose bounds are compared with the loss."""
+HEADS = ["search", "seed", "mechanism", "loss", "confidence", "runs", "alarm", "bound", "caught at half the claim"]
 
 
-def calibrated(wanted: int) -> None:
-    """Audit mechanisms, losses and confidences in turn; write one line per mechanism and confidence."""
-    audits, alarms, controls, caught = Counter[Key](), Counter[Key](), Counter[Key](), Counter[Key]()
-    largest: dict[Key, float] = {}
-    began = time.process_time()
-    for seed in range(wanted):
-        name = list(CASES)[seed % len(CASES)]
-        confidence = CONFIDENCES[seed // len(CASES) % len(CONFIDENCES)]
-        epsilon = LOSSES[seed // len(CASES) // len(CONFIDENCES) % len(LOSSES)]
-        key = (name, confidence)
-        report = _audited(name, epsilon, epsilon, seed, confidence, RUNS)
-        audits[key] += 1
-        alarms[key] += report.refuted
-        largest[key] = max(largest.get(key, 0.0), report.bound / epsilon)
-        if seed // (len(CASES) * len(CONFIDENCES)) % CONTROLLED == 0:
-            controls[key] += 1
-            caught[key] += _audited(name, epsilon, epsilon / 2, seed, confidence, RUNS).refuted
-        if seed % 50 == 49 or seed + 1 == wanted:
-            _write_alarms(audits, alarms, controls, caught, largest)
-            print(f"{seed + 1} audits, {alarms.total()} alarms, {time.process_time() - began:.0f} s", flush=True)
+def calibrated(wanted: int, start: int, minutes: float) -> None:
+    """Audit mechanisms, losses and confidences in turn, as far as the time goes; one line per audit."""
+    done, end = _kept(), time.monotonic() + 60 * minutes
+    new: dict[int, dict[str, Any]] = {}
+    for seed in (*range(start, wanted), *range(start)):
+        if seed in done:
+            continue
+        if time.monotonic() > end:
+            break
+        new[seed] = _row(seed)
+    whole = {**_kept(), **new}  # another process may have made others meanwhile
+    rows = [whole[seed] for seed in sorted(whole)]
+    with KEPT.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, HEADS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    KEPT.with_suffix(".md").write_text(_summary(rows), encoding="utf-8")
+    print(len(rows), "audits,", sum(int(row["alarm"]) for row in rows), "alarms")
+
+
+def _kept() -> dict[int, dict[str, Any]]:
+    """The audits that were made before by this search, by their seeds."""
+    if not KEPT.exists():
+        return {}
+    with KEPT.open(newline="", encoding="utf-8") as file:
+        own = [row for row in csv.DictReader(file) if row.get("search") == CODE]
+    return {int(row["seed"]): dict(row) for row in own}
+
+
+def _row(seed: int) -> dict[str, Any]:
+    """One audit at the exact loss, and perhaps one at half of it."""
+    turn, place = divmod(seed, len(CASES))
+    name = list(CASES)[place]
+    turn, confidence = turn // len(CONFIDENCES), CONFIDENCES[turn % len(CONFIDENCES)]
+    epsilon = LOSSES[turn % len(LOSSES)]
+    report = _audited(name, epsilon, epsilon, seed, confidence, RUNS)
+    caught = ""
+    if turn % CONTROLLED == 0:
+        caught = str(int(_audited(name, epsilon, epsilon / 2, seed, confidence, RUNS).refuted))
+    values = [CODE, seed, name, epsilon, confidence, report.runs, int(report.refuted), f"{report.bound:.4f}", caught]
+    return dict(zip(HEADS, values, strict=True))
 
 
 def _audited(name: str, epsilon: float, claim: float, seed: int, confidence: float, runs: int) -> Any:
     """The report of one audit of a mechanism of this loss."""
     make, adjacency = CASES[name]
     options: dict[str, Any] = {"adjacency": adjacency, "confidence": confidence, "most_runs": runs, "seed": seed}
-    return audit(make(epsilon, as_rng(seed)), claim, minutes=600, **options)
+    return audit(make(epsilon, as_rng(seed)), claim, schema=SCHEMA, minutes=600, **options)
 
 
-def _write_alarms(
-    audits: Counter[Key],
-    alarms: Counter[Key],
-    controls: Counter[Key],
-    caught: Counter[Key],
-    largest: dict[Key, float],
-) -> None:
-    """The results so far; lines for all mechanisms together at the end."""
-    rows = []
+def _summary(rows: list[dict[str, Any]]) -> str:
+    """A table of alarms and controls, per confidence and mechanism."""
+    lines = [
+        "# False alarms of the auditor",
+        "",
+        f"{len(rows)} audits of mechanisms whose loss is exactly the claim, of up to {RUNS} runs each, with search "
+        f"`{CODE}`. Made by `PYTHONPATH=src python benchmarks/audit_calibration.py --audits {len(rows)}`.",
+        "*Allowed* is what an auditor that errs as often as its confidence allows exceeds with probability .001. "
+        "*Rate at most* has confidence .999. *Caught*, as a control: the same audits, where half the loss is claimed.",
+        "",
+        "| confidence | mechanism | audits | alarms | allowed | rate at most | largest bound / loss | caught |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     for confidence in CONFIDENCES:
         for name in (*CASES, "all"):
-            keys = [key for key in audits if key[1] == confidence and name in (key[0], "all")]
-            of, wrong = sum(audits[key] for key in keys), sum(alarms[key] for key in keys)
-            half = f"{sum(caught[key] for key in keys)} of {sum(controls[key] for key in keys)}"
-            most = max((largest[key] for key in keys), default=0.0)
-            facts = [wrong, allowed(of, confidence), at_most(wrong, of), f"{most:.3f}", half]
-            rows.append([CODE, name, of, confidence, RUNS, *facts])
-    heads = ["code", "mechanism", "audits", "confidence", "runs per audit", "alarms", "alarms allowed"]
-    heads += [f"rate of alarms at most (confidence {SURE})", "largest bound / loss", "caught at half the claim"]
-    _write("audit_calibration.csv", heads, rows)
+            own = [row for row in rows if float(row["confidence"]) == confidence and name in (row["mechanism"], "all")]
+            controls = [int(row[HEADS[-1]]) for row in own if row[HEADS[-1]] != ""]
+            alarms = sum(int(row["alarm"]) for row in own)
+            most = max((float(row["bound"]) / float(row["loss"]) for row in own), default=0.0)
+            facts = [confidence, name, len(own), alarms, allowed(len(own), confidence), at_most(alarms, len(own))]
+            lines.append(f"| {' | '.join(map(str, facts))} | {most:.3f} | {sum(controls)} of {len(controls)} |")
+    return "\n".join(lines) + "\n"
 
 
 def tight(runs: int) -> None:
     """The bound of one long audit of each mechanism, as a share of its loss."""
     rows = []
     for name in CASES:
-        for epsilon in LOSSES[:2]:
+        for epsilon in CLOSE:
             began = time.process_time()
             report = _audited(name, epsilon, epsilon, 0, 0.999, runs)
             seconds = time.process_time() - began
-            share = report.bound / epsilon
-            rows.append([CODE, name, epsilon, 0.999, report.runs, f"{report.bound:.3f}", f"{share:.3f}"])
-            rows[-1] += [str(report.refuted), f"{seconds:.0f}"]
-            print(*rows[-1][1:], flush=True)
-    heads = ["code", "mechanism", "loss", "confidence", "runs", "bound", "bound / loss", "refuted", "seconds"]
-    _write("audit_tightness.csv", heads, rows)
-
-
-def _write(name: str, heads: list[str], rows: Iterable[list[Any]]) -> None:
-    with (RESULTS / name).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(heads)
-        writer.writerows(rows)
+            facts = [name, epsilon, report.runs, f"{report.bound:.3f}", f"{report.bound / epsilon:.3f}"]
+            rows.append(f"| {' | '.join(map(str, facts))} | {'yes' if report.refuted else 'no'} | {seconds:.0f} |")
+            print(rows[-1], flush=True)
+    lines = [
+        "# How close the auditor's bounds come",
+        "",
+        "One audit of each mechanism at its exact loss, with confidence .999, by the search of the audits themselves: "
+        f"no pair and no event is picked. Search `{CODE}`. Made by `PYTHONPATH=src python "
+        f"benchmarks/audit_calibration.py --tightness {runs}`; seconds are those of the processor.",
+        "",
+        "| mechanism | loss | runs | bound | bound / loss | accused | seconds |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    (RESULTS / "audit_tightness.md").write_text("\n".join([*lines, *rows]) + "\n", encoding="utf-8")
 
 
 def allowed(audits: int, confidence: float) -> int:
@@ -182,17 +213,19 @@ def allowed(audits: int, confidence: float) -> int:
 
 def at_most(alarms: int, audits: int) -> str:
     """Clopper and Pearson's upper bound on the rate of alarms."""
-    return f"{beta.ppf(SURE, alarms + 1, audits - alarms) if alarms < audits else 1.0:.4f}"
+    return f"{beta.ppf(SURE, alarms + 1, audits - alarms) if alarms < audits else 1.0:.3f}"
 
 
 def main() -> None:
     """Count alarms, or measure how close bounds come."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--audits", type=int, default=0, help="number of audits of exact mechanisms")
+    parser.add_argument("--start", type=int, default=0, help="the audit to begin with, for a second process")
+    parser.add_argument("--minutes", type=float, default=600.0, help="time after which no further audit is begun")
     parser.add_argument("--tightness", type=int, default=0, help="runs of each long audit")
     options = parser.parse_args()
     if options.audits:
-        calibrated(options.audits)
+        calibrated(options.audits, options.start, options.minutes)
     if options.tightness:
         tight(options.tightness)
 

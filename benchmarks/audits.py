@@ -2,20 +2,21 @@
 
 Every recipe in `lies/` is attacked by the command `discreet audit`, with no pair of neighbours and no event picked by
 hand. Others' libraries run in the environments of `environments.py`. Published algorithms as we reproduce them, and
-mutants of ours, are attacked by the same audit from Python, in this process, with a number of runs in place of a time,
-and up to the first finding.
+mutants of ours, are attacked by the same audit from Python, in this process, up to the first finding.
 
     PYTHONPATH=src:tests python benchmarks/audits.py --minutes 1                 all, then writes the page
     PYTHONPATH=src:tests python benchmarks/audits.py --only diffprivlib          some; results of the others are kept
-    PYTHONPATH=src:tests python benchmarks/audits.py --only mutant --runs 30000  mutants
+    PYTHONPATH=src:tests python benchmarks/audits.py --only mutant --stale       those without a result of this search
     PYTHONPATH=src:tests python benchmarks/audits.py --write                     the page alone, from kept results
 
-Results are kept in results/audits.json, one entry per recipe.
+Results are kept in results/audits.json, one entry per recipe, each with the version of the search: a hash of the
+auditor's source.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib
 import json
 import os
@@ -33,6 +34,18 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE / "lies"))
 RESULTS = HERE / "results" / "audits.json"
 PAGE = HERE.parent / "docs" / "audited.md"
+
+
+def search() -> str:
+    """The version of the search: a hash of the auditor's source."""
+    whole = hashlib.sha256()
+    for path in sorted((HERE.parent / "src" / "discreet" / "audit").rglob("*.py")):
+        whole.update(path.read_bytes())
+    return whole.hexdigest()[:12]
+
+
+SEARCH = search()
+"""Of the source as it was when this process began."""
 
 
 def mutants() -> dict[str, dict[str, Any]]:
@@ -80,10 +93,11 @@ def run(name: str, recipe: dict[str, Any], minutes: float, processes: int) -> di
     report = json.loads(done.stdout)
     for finding in report["findings"]:
         finding.pop("repeat", None)
-    return {**report, "date": today(), "whole seconds": round(time.monotonic() - began, 1), "minutes": minutes}
+    spent = round(time.monotonic() - began, 1)
+    return {**report, "date": today(), "search": SEARCH, "whole seconds": spent, "minutes": minutes}
 
 
-def run_here(name: str, recipe: dict[str, Any], runs: int) -> dict[str, Any]:
+def run_here(name: str, recipe: dict[str, Any], minutes: float, runs: int) -> dict[str, Any]:
     """Audit what is ours in this process, up to the first finding; times are those of the processor. Our models must
     refuse no record, so that a refusal of a mutant counts."""
     from discreet import Schema
@@ -104,11 +118,12 @@ def run_here(name: str, recipe: dict[str, Any], runs: int) -> dict[str, Any]:
         within=not mutant,
         first=True,
         most_runs=runs,
-        minutes=600,
+        minutes=minutes,
         seed=1,
     )
     spent = round(time.process_time() - began, 1)
-    return {**report.to_dict(), "date": today(), "processor seconds": spent, "most runs": runs}
+    limits = {"most runs": runs, "minutes": minutes}
+    return {**report.to_dict(), "date": today(), "search": SEARCH, "processor seconds": spent, **limits}
 
 
 def today() -> str:
@@ -128,17 +143,21 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1.0, help="time for each audit")
     parser.add_argument("--runs", type=int, default=30_000, help="the most runs for each paper and mutant")
     parser.add_argument("--missed", action="store_true", help="only those that no kept result refutes")
+    parser.add_argument("--stale", action="store_true", help="only those without a kept result of this search")
+    parser.add_argument("--stop", type=float, default=600.0, help="minutes after which no further audit is begun")
     parser.add_argument("--processes", type=int, default=2, help="processes that run a target at once")
     parser.add_argument("--write", action="store_true", help="write the page from kept results, and audit nothing")
     options = parser.parse_args()
-    chosen = recipes()
+    chosen, end = recipes(), time.monotonic() + 60 * options.stop
     for name, recipe in chosen.items():
-        if options.write or not name.startswith(options.only):
+        if options.write or not name.startswith(options.only) or time.monotonic() > end:
             continue
         if options.missed and kept().get(name, {}).get("refuted"):
             continue
+        if options.stale and kept().get(name, {}).get("search") == SEARCH:
+            continue
         if recipe["about"]["environment"] == "ours":
-            result = run_here(name, recipe, options.runs)
+            result = run_here(name, recipe, options.minutes, options.runs)
         else:
             result = run(name, recipe, options.minutes, options.processes)
         print(name, result.get("verdict", result.get("error")), flush=True)
@@ -147,7 +166,7 @@ def main() -> None:
         RESULTS.write_text(json.dumps({**kept(), name: result}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     import audits_page
 
-    PAGE.write_text(audits_page.page(chosen, kept()), encoding="utf-8")
+    PAGE.write_text(audits_page.page(chosen, kept(), SEARCH), encoding="utf-8")
 
 
 if __name__ == "__main__":

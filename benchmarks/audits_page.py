@@ -39,16 +39,14 @@ WORDS = {
         "the noise, catches all of them but those of files, of a count for free, of a share "
         "used twice and of trees as if dealt, on which it was not tried. They are audited with `--strict`, as our "
         "models must refuse no record, up to "
-        "the first finding; seconds are those of the processor. An audit of the mutant that reads the last record of a "
-        "file twice, with 12,000 runs and at a claim of ε = 1 (the claim is 2 now), found nothing, though the replay "
-        "pointed at a loss of 3: small shares in many tables need more runs.\n\n"
+        "the first finding; seconds are those of the processor.\n\n"
     ),
 }
 
 
-def page(recipes: dict[str, dict[str, Any]], results: dict[str, Any]) -> str:
-    """The whole page."""
-    parts = [HEAD]
+def page(recipes: dict[str, dict[str, Any]], results: dict[str, Any], search: str) -> str:
+    """The whole page; `search` is the version of the auditor's source today."""
+    parts = [HEAD, _versions(recipes, results, search)]
     for title, prefixes in PARTS.items():
         names = [name for name in recipes if name.startswith(prefixes)]
         done = [name for name in names if name in results]
@@ -60,6 +58,23 @@ def page(recipes: dict[str, dict[str, Any]], results: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
+def _versions(recipes: dict[str, dict[str, Any]], results: dict[str, Any], search: str) -> str:
+    """Which results are of the search of today, and which are older."""
+    known = [name for name in recipes if name in results]
+    older = [name for name in known if results[name].get("search") != search]
+    words = (
+        f"The column *search* is the version of the search: a hash of the auditor's source, `{search}` today. "
+        f"{len(known) - len(older)} of {len(known)} rows are of it"
+    )
+    if not older:
+        return f"{words}.\n"
+    return f"{words}; the others are older, those without a version oldest: today's may find more or less.\n"
+
+
+def _search(result: dict[str, Any]) -> str:
+    return str(result.get("search", "–"))[:6]
+
+
 def _left(name: str, recipe: dict[str, Any]) -> str:
     """What was not audited; of what is not ours to change, with what is known of it."""
     return name if name.startswith("mutant") else f"{name} (known: {recipe['about']['lie']})"
@@ -67,13 +82,16 @@ def _left(name: str, recipe: dict[str, Any]) -> str:
 
 def _lies(names: list[str], recipes: dict[str, dict[str, Any]], results: dict[str, Any]) -> str:
     """What is claimed and found, a paragraph per recipe, after a table."""
-    lines = ["| recipe | version | claim | neighbours | found | seconds | date |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| recipe | version | claim | neighbours | found | seconds | date | search |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     told = []
     for name in names:
         about, result = recipes[name]["about"], results[name]
         version = f"{about['package']} {about['version']}"
         row = (name, version, _claim(recipes[name]), recipes[name]["adjacency"], _found(result), _seconds(result))
-        lines.append(f"| {' | '.join(row)} | {result['date']} |")
+        lines.append(f"| {' | '.join(row)} | {result['date']} | {_search(result)} |")
         told.append(_paragraph(name, about, result))
     return "\n".join(lines) + "\n\n" + "\n".join(told)
 
@@ -103,8 +121,8 @@ def _paragraph(name: str, about: dict[str, Any], result: dict[str, Any]) -> str:
 def _mutants(names: list[str], recipes: dict[str, dict[str, Any]], results: dict[str, Any]) -> str:
     """A line per mutant, with the time until it was caught."""
     lines = [
-        "| change | model | claim | neighbours | found | by | runs | seconds to detection | date |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| change | model | claim | neighbours | found | by | runs | seconds to detection | date | search |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     caught = 0
     for name in names:
@@ -113,7 +131,7 @@ def _mutants(names: list[str], recipes: dict[str, dict[str, Any]], results: dict
         given = recipe["parameters"]
         stage, seconds = _detection(result)
         row = (recipe["about"]["lie"], given["model"], _claim(recipe), recipe["adjacency"], _found(result), stage)
-        lines.append(f"| {' | '.join(row)} | {result['runs']} | {seconds} | {result['date']} |")
+        lines.append(f"| {' | '.join(row)} | {result['runs']} | {seconds} | {result['date']} | {_search(result)} |")
     return "\n".join(lines) + f"\n\nCaught: {caught} of {len(names)} whose results are kept.\n"
 
 

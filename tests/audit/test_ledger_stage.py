@@ -15,6 +15,8 @@ from discreet.audit import audit
 from discreet.audit.accounts import WAYS, Ledger
 from discreet.audit.tables import DEFAULT
 
+pytestmark = pytest.mark.chance  # what an audit finds depends on its draws and on the clock
+
 
 class Accountant:
     """An account that is an ordinary object: every copy has a life of its own."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet import Adjacency, Categorical, Numeric, Schema
-from discreet.audit.neighbours import pairs, random_pair, smaller
+from discreet.audit.neighbours import LONGEST, pairs, random_pair, smaller, varied
 from discreet.audit.tables import DEFAULT, bases
 
 MIXED = Schema(
@@ -33,6 +33,20 @@ def test_all_pairs_are_neighbours(schema, adjacency):
             assert len(each.first) < len(pair.first)
     if adjacency is Adjacency.REPLACE_ONE:
         assert all(len(pair.first) == len(pair.second) for pair in found)
+
+
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+def test_varied_pairs_are_neighbours_and_stay_small(adjacency):
+    rng, seen = np.random.default_rng(0), set()
+    pair = pairs(MIXED, adjacency)[4]
+    for _ in range(300):
+        pair = varied(pair, MIXED, rng)
+        assert sum(distance(pair)) in ({1} if adjacency is Adjacency.ADD_REMOVE else {0, 2})
+        assert len(pair.first) <= LONGEST + 1
+        seen.add(len(pair.first))
+    assert len(seen) > 3
+    assert pair.words.endswith(", varied")
+    assert not pair.words.endswith(", varied, varied")
 
 
 def test_the_list_has_what_mechanisms_get_wrong():

@@ -296,6 +296,13 @@ CATEGORIES = Schema(
     ["x", "y"],
     records=40,
 )
+WIDE = Schema(
+    [Categorical(name, ["a", "b"], unlisted=False) for name in ("open", "closed", "third")],
+    "label",
+    ["x", "y"],
+    records=40,
+)
+"""For changes that need more than one choice among several columns: the last of two columns is no choice."""
 
 
 @dataclass(frozen=True)
@@ -343,12 +350,12 @@ CASES = [
     Case("bins_from_data", "naive-bayes", schema=NUMBER, options={"select": None}),
     Case("quarter_choice", "naive-bayes select=2", schema=CATEGORIES, options={"select": 1}),
     Case("choice_for_free", "naive-bayes select=2", schema=CATEGORIES, options={"select": 1}),
-    Case("rounds_for_one", "naive-bayes select=2", schema=CATEGORIES),
+    Case("rounds_for_one", "naive-bayes select=2", schema=WIDE),
     Case("monotone_always", "naive-bayes select=2", "replace-one", CATEGORIES, {"select": 1}),
     Case("number_from_data", "naive-bayes select=2", schema=CATEGORIES),
-    Case("whole_epsilon_each_level", "decision-tree greedy", schema=CATEGORIES, epsilon=1.0),
+    Case("whole_epsilon_each_level", "decision-tree greedy", schema=WIDE, epsilon=1.0),
     Case("tables_of_a_level_as_one", "decision-tree published", schema=CATEGORIES),
-    Case("quarter_choice", "decision-tree greedy", schema=CATEGORIES),
+    Case("quarter_choice", "decision-tree greedy", schema=WIDE),
     Case("half_noise", "decision-tree random", schema=CATEGORIES),
     Case("exact_choice", "one-rule", schema=CATEGORIES),
     Case("exact_choice", "svm select=2", schema=CATEGORIES, options={"select": 1}),
@@ -356,7 +363,7 @@ CASES = [
     Case("weights_forgotten", "svm select=2", schema=CATEGORIES, options={"select": 1}),
     Case("half_choice", "feature-selector", schema=CATEGORIES, options={"k": 1}),
     Case("exact_choice", "feature-selector", schema=CATEGORIES, options={"k": 1}),
-    Case("rounds_for_one", "feature-selector", schema=CATEGORIES, options={"k": 2}),
+    Case("rounds_for_one", "feature-selector", schema=WIDE, options={"k": 2}),
     Case("scores_in_the_clear", "feature-selector", options={"k": 1}),
     Case("selector_bins_from_data", "feature-selector", options={"k": 1}),
     Case("count_for_free", "svm", schema=CATEGORIES.replace(records=None)),

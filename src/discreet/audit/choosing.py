@@ -21,9 +21,13 @@ Matrix = NDArray[np.float64]
 Sides = tuple[Matrix, Matrix]
 """The numbers of runs on the first table, and of those on the second."""
 
-CAUTIOUS = 5
-"""Estimates are lowered by log10(runs / this) standard errors, so that an event seen a few times by luck does not win:
-by 1 for 50 runs, where more would leave nothing to rank pairs by, and by 3 for 5,000, which are close to a bound."""
+CAUTION, CAUTIOUS = 1.25, 5
+"""Estimates are lowered by this many standard errors and log10(runs / 5) more, so that an event seen a few times by
+luck does not win: by 2 for 30 runs, where more would leave nothing to rank pairs by, and by 4 for 3,000, which are
+close to a bound. With less caution, the best of thousands of events is the luckiest."""
+SHOWN = 0.2
+"""The least that an event must show without any caution: one that holds in nearly all runs on both tables needs no
+caution either, and would win over all that are rare."""
 SURE = 3.0
 """Standard errors by which an estimate is lowered that still holds for the best of some hundred events: one above the
 claim is worth a test."""
@@ -56,12 +60,12 @@ class Choice:
     sure: float = -10.0
 
 
-def estimates(more: Matrix, runs: int, less: Matrix, other: int, delta: float, errors: float | None = None) -> Matrix:
-    """Cautious estimates of the loss: Wilson's bounds, which are quick to compute. They are no proof of anything."""
-    errors = max(0.5, math.log10(min(runs, other) / CAUTIOUS)) if errors is None else errors
+def estimates(more: Matrix, runs: int, less: Matrix, other: int, delta: float, errors: float) -> Matrix:
+    """Cautious estimates of the loss: Wilson's bounds, which are quick to compute. They prove nothing."""
     low = _wilson(more, runs, -errors) - delta
     high = np.maximum(_wilson(less, other, errors), 1e-12)
-    return np.where(low > 0, np.log(np.maximum(low, 1e-12) / high), -10.0)
+    plain = np.maximum((more + 0.5) / (runs + 1) - delta, 1e-12) * (other + 1) / (less + 0.5)
+    return np.where((low > 0) & (plain > math.exp(SHOWN)), np.log(np.maximum(low, 1e-12) / high), -10.0)
 
 
 def _wilson(successes: Matrix, runs: int, errors: float) -> Matrix:
@@ -71,8 +75,11 @@ def _wilson(successes: Matrix, runs: int, errors: float) -> Matrix:
     return np.asarray((share + square / (2 * runs) + spread) / (1 + square / runs))
 
 
-def choose(first: Runs, second: Runs, delta: float) -> Choice | None:
-    """The event that promises most; None if the runs show no number that varies."""
+def choose(first: Runs, second: Runs, delta: float, caution: float = CAUTION) -> Choice | None:
+    """The event that promises most; None if the runs show no number that varies.
+
+    Less caution than `CAUTION` is for where few events are tried, and rare ones tell most.
+    """
     if min(len(first), len(second)) < 4:
         return None
     names = [*dict.fromkeys((*first.names, *second.names)), *_features(first, second)]
@@ -83,11 +90,12 @@ def choose(first: Runs, second: Runs, delta: float) -> Choice | None:
     names = [name for name, kept in zip(names, varying, strict=True) if kept]
     halves = [np.array_split(side[:, varying], 2) for side in (one, other)]
     proposing, ranking = (halves[0][0], halves[1][0]), (halves[0][1], halves[1][1])
-    simple, order = _singles(names, *proposing, delta)
-    events: list[Event] = [*simple[:RANKED], *_joined(order[:JOINED], names, *proposing, delta)]
-    best = _best(events, names, *ranking, delta)
+    errors = caution + max(0.25, math.log10(min(len(first), len(second)) / 2 / CAUTIOUS))
+    simple, order = _singles(names, *proposing, delta, errors)
+    events: list[Event] = [*simple[:RANKED], *_joined(order[:JOINED], names, *proposing, delta, errors)]
+    best = _best(events, names, *ranking, delta, errors)
     if min(len(first), len(second)) >= ENOUGH:
-        score = _best_score([names[place] for place in order[:SCORED]], names, proposing, ranking, delta)
+        score = _best_score([names[place] for place in order[:SCORED]], names, proposing, ranking, delta, errors)
         if best is None or best.estimate < SIMPLE * score.estimate:
             return score
     return best
@@ -112,15 +120,17 @@ def _varying(one: Matrix, other: Matrix) -> Flags:
     return np.asarray(~same, dtype=np.bool_)
 
 
-def _singles(names: Sequence[str], one: Matrix, other: Matrix, delta: float) -> tuple[list[Single], list[int]]:
+def _singles(
+    names: Sequence[str], one: Matrix, other: Matrix, delta: float, errors: float
+) -> tuple[list[Single], list[int]]:
     """Single events, the best first; and the columns, those that differ most first."""
     found: list[tuple[float, Single]] = []
     best = np.full(len(names), -10.0)
     for place, name in enumerate(names):
         events, counts = _of_column(name, one[:, place], other[:, place])
         own = np.maximum(
-            estimates(counts[0], len(one), counts[1], len(other), delta),
-            estimates(counts[1], len(other), counts[0], len(one), delta),
+            estimates(counts[0], len(one), counts[1], len(other), delta, errors),
+            estimates(counts[1], len(other), counts[0], len(one), delta, errors),
         )
         best[place] = own.max()
         for at in np.argsort(-own)[:16]:
@@ -154,7 +164,9 @@ def _of_column(name: str, one: Matrix, other: Matrix) -> tuple[list[Single], tup
     return [*events, Single(name, "missing", 0.0)], (counts[0], counts[1])
 
 
-def _joined(order: Sequence[int], names: Sequence[str], one: Matrix, other: Matrix, delta: float) -> list[Event]:
+def _joined(
+    order: Sequence[int], names: Sequence[str], one: Matrix, other: Matrix, delta: float, errors: float
+) -> list[Event]:
     """Two events at once, of different numbers: those that show nothing each by itself may show much together."""
     chosen = [event for at in order for event in _parts(names[at], np.concatenate([one[:, at], other[:, at]]))]
     places = {name: place for place, name in enumerate(names)}
@@ -164,8 +176,8 @@ def _joined(order: Sequence[int], names: Sequence[str], one: Matrix, other: Matr
     ]
     counts = [(each.T @ each).astype(np.float64) for each in held]
     own = np.maximum(
-        estimates(counts[0], len(one), counts[1], len(other), delta),
-        estimates(counts[1], len(other), counts[0], len(one), delta),
+        estimates(counts[0], len(one), counts[1], len(other), delta, errors),
+        estimates(counts[1], len(other), counts[0], len(one), delta, errors),
     )
     own[np.tril_indices(len(chosen))] = -10.0
     about = np.array([places[event.name] for event in chosen])
@@ -189,7 +201,9 @@ def _parts(name: str, pooled: Matrix) -> list[Single]:
     return [*(Single(name, "=", each) for each in common), *dict.fromkeys([*ends, *cut])]
 
 
-def _best_score(own: Sequence[str], names: Sequence[str], proposing: Sides, ranking: Sides, delta: float) -> Choice:
+def _best_score(
+    own: Sequence[str], names: Sequence[str], proposing: Sides, ranking: Sides, delta: float, errors: float
+) -> Choice:
     """The best threshold on the score of a classifier."""
     best: Choice | None = None
     places = [names.index(name) for name in own]
@@ -200,7 +214,7 @@ def _best_score(own: Sequence[str], names: Sequence[str], proposing: Sides, rank
         counts = [len(each) - np.searchsorted(each, cuts - ROUNDING, "left").astype(np.float64) for each in held]
         for swapped in (False, True):
             more, less = counts[::-1] if swapped else counts
-            own_estimates = estimates(more, len(sides[swapped]), less, len(sides[not swapped]), delta)
+            own_estimates = estimates(more, len(sides[swapped]), less, len(sides[not swapped]), delta, errors)
             at = int(np.argmax(own_estimates))
             if best is None or own_estimates[at] > best.estimate:
                 event = dataclasses.replace(score, value=float(cuts[at]) - ROUNDING)
@@ -238,14 +252,16 @@ def _scores(own: Sequence[str], one: Matrix, other: Matrix) -> list[Scored]:
     return scores
 
 
-def _best(events: Sequence[Event], names: Sequence[str], one: Matrix, other: Matrix, delta: float) -> Choice | None:
+def _best(
+    events: Sequence[Event], names: Sequence[str], one: Matrix, other: Matrix, delta: float, errors: float
+) -> Choice | None:
     """The best of the proposed events on runs that did not propose it."""
     if not events:
         return None
     held = [Runs(list(names), side, [], np.zeros((len(side), 0), dtype=np.bool_)) for side in (one, other)]
     counts = [np.array([np.count_nonzero(event.holds(side)) for event in events], float) for side in held]
-    plain = estimates(counts[0], len(one), counts[1], len(other), delta)
-    swapped = estimates(counts[1], len(other), counts[0], len(one), delta)
+    plain = estimates(counts[0], len(one), counts[1], len(other), delta, errors)
+    swapped = estimates(counts[1], len(other), counts[0], len(one), delta, errors)
     at = int(np.argmax(np.maximum(plain, swapped)))
     turned = bool(swapped[at] > plain[at])
     (more, runs), (less, rest) = ((counts[side][at], len(held[side])) for side in ((1, 0) if turned else (0, 1)))

@@ -23,11 +23,13 @@ from discreet.audit.runs import Runs
 if TYPE_CHECKING:
     from discreet.audit.session import Session
 
-LOOKED = 60
+LOOKED = 120
 """Runs per table that choose what is tested: an event of probability 1/4 on one table and 0 on the other stands out."""
 TESTED = 4
 """The most events that are tested on fresh runs; the risk is divided among them."""
-PROMISING = 0.5
+CAUTION = 0.6
+"""Less than elsewhere: a pair has few numbers whose bits differ, and of these the rarest tell most."""
+PROMISING = 0.2
 """Share of the claim that these runs must promise: what shows less is left to the stage *samples*."""
 SHARE = 0.15
 """The share of the time that is left for looking, and again for testing."""
@@ -44,18 +46,21 @@ class LowBits:
         """Look at pairs within the schema; test on fresh runs what differed."""
         began = time.monotonic()
         pairs = [pair for pair in session.pairs() if pair.within]
-        stop, looked = session.left() * (1 - SHARE), 0
+        stop, looked, whole = session.left() * (1 - SHARE), 0, 0
         seen: list[tuple[Pair, Choice]] = []
         for pair in pairs:
             if session.left() <= stop:
                 break
             session.progress(self.name, looked, len(pairs))
+            if _is_whole(session, pair):
+                whole += 1  # runs of earlier stages have told
+                continue
             sides = [lowest_bits(each) for each in session.screen(pair, LOOKED)]
             looked += 1
             names = [name for name in sides[0].names if _is_full(sides[0], name) and _is_full(sides[1], name)]
             if not names:
                 continue  # a number that is missing on one table is for other stages
-            chosen = choose(_only(sides[0], names), _only(sides[1], names), session.claim.delta)
+            chosen = choose(_only(sides[0], names), _only(sides[1], names), session.claim.delta, CAUTION)
             if chosen is not None and chosen.estimate > PROMISING * session.claim.epsilon:
                 seen.append((pair, chosen))
         seen.sort(key=lambda each: -each[1].estimate)
@@ -64,17 +69,19 @@ class LowBits:
         wanted = max(200, 8 * enough_runs(claim.epsilon + 1, risk, claim.delta))
         for pair, choice in seen[:TESTED]:
             runs = min(wanted, session.affordable(SHARE))
-            finding = confirmed(session, self.name, pair, choice, runs, risk, view=lowest_bits)
+            finding = confirmed(session, self.name, pair, choice, [max(1, runs)], risk, view=lowest_bits)
             if finding is not None:
                 findings.append(finding)
                 break  # one pair shows it; the time is better spent elsewhere
         tried = [f"the lowest bits of floats on {looked} of {len(pairs)} pairs, {LOOKED} runs on each table"]
+        if whole:
+            tried.append(f"{whole} pairs show integers only, which have no such bits")
         tried.append(f"{len(seen[:TESTED])} events tested on fresh runs")
         return StageResult(self.name, time.monotonic() - began, tried, findings)
 
 
 def lowest_bits(runs: Runs) -> Runs:
-    """The runs with, in place of each number that is no integer in all runs, the place of its lowest bit."""
+    """The runs, with each number that is not an integer in every run replaced by the position of its lowest bit."""
     with np.errstate(invalid="ignore"):
         fractional = ~((runs.numbers == np.floor(runs.numbers)) | np.isnan(runs.numbers)).all(axis=0)
     names = [f"lowest bit of {name}" for name, kept in zip(runs.names, fractional, strict=True) if kept]
@@ -93,6 +100,12 @@ def lowest_bit(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         zeros = np.log2((whole & -whole).astype(np.float64))
     places = np.where(whole == 0, NONE, zeros + exponent - 53)
     return np.where(np.isnan(numbers), np.nan, np.where(np.isinf(numbers), 2 * NONE, places))
+
+
+def _is_whole(session: Session, pair: Pair) -> bool:
+    """Whether runs of earlier stages are known, on both tables, and showed no number that is not an integer."""
+    known = session.screened.get(pair, ())
+    return bool(known) and all(len(each) > 0 and not lowest_bits(each).names for each in known)
 
 
 def _is_full(runs: Runs, name: str) -> bool:

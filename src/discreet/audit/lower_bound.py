@@ -17,7 +17,15 @@ from scipy.stats import beta
 
 @dataclass(frozen=True)
 class LowerBound:
-    """The loss is at least `epsilon` with the stated confidence; `event` names the outputs that show it."""
+    """The loss is at least `epsilon` with the stated confidence; `event` names the outputs that show it.
+
+    Examples
+    --------
+    >>> from discreet.audit import lower_bound
+    >>> bound = lower_bound([1.0] * 1000, [0.0] * 1000)  # outputs that tell two neighbours apart without fail
+    >>> bound.epsilon > 4, bound.confidence
+    (True, 0.999)
+    """
 
     epsilon: float
     confidence: float
@@ -33,6 +41,13 @@ def lower_bound(first: ArrayLike, second: ArrayLike, confidence: float = 0.999) 
                on one table from below and on the other from above, each with an error of (1 - confidence) / 2: both
                hold with the stated confidence, and the loss is at least the logarithm of their ratio.
     Test       tests/audit/test_lower_bound.py::test_bound_stays_below_the_true_loss
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> first, second = rng.laplace(10, 0.5, 20_000), rng.laplace(11, 0.5, 20_000)  # the true loss is 2
+    >>> 1.4 < lower_bound(first, second).epsilon <= 2
+    True
     """
     scores = [np.asarray(values, dtype=np.float64).ravel() for values in (first, second)]
     train, held = zip(*(np.array_split(values, 2) for values in scores), strict=True)

@@ -14,6 +14,9 @@ from discreet.schema import Adjacency, Categorical, Numeric, Schema
 UNLISTED = "not-a-listed-value"
 LARGEST = 1e308
 SMALLER = ", made smaller"
+VARIED = ", varied"
+LONGEST = 16
+"""Records of a pair that is varied: more make no better attack, and take longer."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +206,21 @@ def smaller(pair: Pair) -> Iterator[Pair]:
                 tables.append(table.holding([each for at, each in enumerate(table.records) if at not in places]))
             yield Pair(tables[0], tables[1], f"{pair.words.removesuffix(SMALLER)}{SMALLER}", pair.within)
         step //= 2
+
+
+def varied(pair: Pair, schema: Schema, rng: Any) -> Pair:
+    """A pair that differs in the same record, with one common record more, one less or one changed."""
+    common, tables = _common(pair), [list(pair.first.records), list(pair.second.records)]
+    how = int(rng.integers(3)) if common else 0
+    if how == 0 and len(tables[0]) < LONGEST:
+        record = _random_record(schema, rng)
+        tables = [[record, *each] for each in tables]
+    elif common:
+        places, record = common[int(rng.integers(len(common)))], _random_record(schema, rng)
+        for place, each in zip(places, tables, strict=True):
+            each[place : place + 1] = [record] if how == 2 else []
+    first, second = (pair.first.holding(each) for each in tables)
+    return Pair(first, second, f"{pair.words.removesuffix(VARIED)}{VARIED}", pair.within)
 
 
 def _common(pair: Pair) -> list[tuple[int, int]]:

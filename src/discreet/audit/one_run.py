@@ -16,10 +16,10 @@ LARGEST = 60.0
 
 
 def p_value(canaries: int, guesses: int, correct: int, epsilon: float, delta: float = 0.0) -> float:
-    """The probability, at most, of so many correct guesses if the loss were no more than (epsilon, delta).
+    """An upper bound on the probability of at least this many correct guesses, if the loss is at most (epsilon, delta).
 
     Guarantee  under (epsilon, delta)-DP for one canary more or less (or one replaced by its twin), at least `correct`
-               of at most `guesses` guesses are right with no greater probability than this, whatever the guesser does.
+               of at most `guesses` guesses are right with at most this probability, whatever the guesser does.
     Proof      Steinke, Nasr and Jagielski 2023 (Privacy auditing with one (1) training run), theorem 5.2: the number of
                correct guesses is dominated by W ~ Binomial(guesses, e^eps / (1 + e^eps)), up to
                2 m delta max_i P[correct > W >= correct - i] / i. Independent runs with fresh coins are one mechanism

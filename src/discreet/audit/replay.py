@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from discreet.audit import workers
 from discreet.audit.choosing import Choice, choose
 from discreet.audit.findings import Finding, StageResult
-from discreet.audit.fresh import confirmed, promised
+from discreet.audit.fresh import confirmed, looks, promised
 from discreet.audit.inside import samplers as inside
-from discreet.audit.neighbours import Pair, in_turn, random_pair
+from discreet.audit.neighbours import Pair, in_turn, random_pair, varied
 from discreet.audit.structure import differs
 from discreet.errors import ParameterError
 from discreet.schema import Adjacency
@@ -41,6 +41,8 @@ LARGEST_SIZE = 100
 """Numbers of records that are tried if a parameter of the target is that number."""
 RANDOM, REPLAYED = 80, 3
 """Number of random pairs that are replayed besides those of the list, and the runs that a replay takes."""
+CLIMBING, CLIMBED = 4, 250
+"""Number of pairs from which others are made by small changes, and of pairs that are made so."""
 LOOKING, CHOOSING, TESTING = 0.12, 0.35, 0.4
 """Shares of the time that is left for replaying pairs, for choosing among the suspicious, and for each test."""
 
@@ -110,7 +112,25 @@ class Replay:
                 found.append(_suspicion(pair, answer))
             elif replayed >= 8 and not calls:
                 break  # nothing that we know is ever called
-        return found, replayed, calls, unknown
+        climbed = _climbed(session, found, stop)
+        return found + climbed, replayed + len(climbed), calls, unknown
+
+
+def _climbed(session: Session, found: list[Suspicion], stop: float) -> list[Suspicion]:
+    """More pairs, made from those with the largest average loss by small changes, as long as that is finite: several
+    choices that one record decides, say, are rare among pairs of a list."""
+    best = sorted(found, key=_rank)[:CLIMBING]
+    tried: list[Suspicion] = []
+    for turn in range(CLIMBED if best else 0):
+        if session.left() <= stop or best[0].typical == math.inf:
+            break
+        session.progress(f"{Replay.name}, varied", turn, CLIMBED)
+        pair = varied(best[int(session.rng.integers(len(best)))].pair, session.schema, session.rng)
+        answer = _asked(session, pair)
+        if answer is not None and answer.get("calls"):
+            tried.append(_suspicion(pair, answer))
+            best = sorted([*best, tried[-1]], key=_rank)[:CLIMBING]
+    return tried
 
 
 def _candidates(session: Session) -> list[Pair]:
@@ -211,6 +231,5 @@ def _confirmed(session: Session, suspicion: Suspicion, choice: Choice) -> Findin
     """A bound from runs on the pair, if it is above the claim."""
     pair, risk = suspicion.pair, session.risk / TESTED
     wanted = promised(session, choice, session.screen(pair, 1), risk)
-    more = 2 if session.first else 4  # the rates of chosen events look better than they are
-    runs = min(max(0 if session.first else FEWEST, more * wanted), session.affordable(TESTING))
-    return confirmed(session, Replay.name, pair, choice, runs, risk, reason=suspicion.words)
+    sizes = looks(wanted if session.first else max(FEWEST, 2 * wanted), session.affordable(TESTING))
+    return confirmed(session, Replay.name, pair, choice, sizes, risk, reason=suspicion.words)

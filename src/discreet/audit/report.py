@@ -27,6 +27,13 @@ class Report:
     stages : per stage its time, what it tried and what it found.
     seconds, runs : what the audit took.
     versions : of the target and its environment.
+
+    Examples
+    --------
+    >>> from discreet.audit import audit
+    >>> report = audit(lambda X, y: len(y), claim=1, most_runs=2000)  # an exact count, without any noise
+    >>> report.refuted, report.epsilon > 1
+    (True, True)
     """
 
     target: str

@@ -8,6 +8,7 @@ prints is caught; a process that the target forked never answers in its parent's
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -17,6 +18,7 @@ import re
 import struct
 import sys
 import tempfile
+import types
 import warnings
 import zlib
 from numbers import Complex, Real
@@ -64,7 +66,7 @@ class Outputs:
             self.add_array(value, path, depth)
         elif isinstance(value, (Complex, np.number)) or type(value).__name__ == "Decimal":
             self.add_number(value, path)
-        elif depth < DEEPEST and id(value) not in self.seen and not _is_machinery(value):
+        elif depth < DEEPEST and id(value) not in self.seen and not _is_machinery(type(value)):  # type: ignore[arg-type]
             self.seen.add(id(value))
             self._add_parts(value, path, depth)
 
@@ -125,10 +127,12 @@ def short(value: Any) -> str:
     return text if len(text) <= LONGEST_TEXT else "{}… ({:08x})".format(text[:LONGEST_TEXT], zlib.crc32(text.encode()))
 
 
-def _is_machinery(value: Any) -> bool:
-    """What holds no result: code, modules, generators of randomness, locks, files."""
-    home = (type(value).__module__ or "").startswith(("numpy.random", "_thread", "threading", "_io", "random"))
-    return home or inspect.ismodule(value) or isinstance(value, type) or inspect.isroutine(value)
+@functools.lru_cache(maxsize=256)
+def _is_machinery(kind: Any) -> bool:
+    """Whether things of a type hold no result: code, modules, generators of randomness, locks, files."""
+    home = str(kind.__module__).startswith(("numpy.random", "_thread", "threading", "_io", "random"))
+    called = hasattr(kind, "__get__") and not hasattr(kind, "__set__")  # functions, methods and what is like them
+    return home or called or issubclass(kind, (type, types.ModuleType, types.BuiltinFunctionType))
 
 
 def _state(value: Any) -> list[tuple[str, Any]]:
@@ -148,7 +152,7 @@ def _state(value: Any) -> list[tuple[str, Any]]:
 
 def _objects(model: Any) -> dict[int, Any]:
     """The objects that a model holds before it is fitted, by their ids. Those that all models share, such as an account
-    of the whole process, are no output of a run."""
+    of the whole process, are not output of a run."""
     plain = (str, bytes, bool, type(None), Complex, np.number, np.ndarray, dict, list, tuple, set, frozenset)
     held = getattr(model, "__dict__", None) or {}
     return {id(each): each for each in held.values() if not isinstance(each, plain)}
@@ -282,9 +286,8 @@ def as_arguments(table: Any, form: str) -> tuple[Any, Any]:
     names, rows, labels = table["names"], table["rows"], table["labels"]
     kinds = {type(each) for each in labels}
     alike = kinds <= {int, bool} or kinds <= {str}
-    y = np.array(labels, dtype=None if alike else object)
-    if not labels:
-        y = np.empty(0, dtype=table.get("label_kind") or object)
+    empty = table.get("label_kind") or object
+    y = np.array(labels, dtype=None if alike else object) if labels else np.empty(0, dtype=empty)
     if form == "records":
         records = [{name: row[place] for place, name in enumerate(names)} for row in rows]
         return [dict(each, **{table["target"]: label}) for each, label in zip(records, labels)], None  # noqa: B905
@@ -388,10 +391,7 @@ def main(requests: int, answers: int, megabytes: int) -> None:
             resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
     runner = Runner()
     with os.fdopen(requests, "rb") as source, os.fdopen(answers, "wb") as sink:
-        while True:
-            head = source.read(8)
-            if len(head) < 8:
-                return
+        while len(head := source.read(8)) == 8:
             request = json.loads(source.read(struct.unpack("<Q", head)[0]).decode())
             runner.answer(request, lambda header, numbers: _write(sink, header, numbers))
 

@@ -103,7 +103,7 @@ class Collector:
     def add(self, names: Sequence[str], features: Sequence[str], numbers: bytes) -> None:
         """Add one run."""
         if len(numbers) != 8 * len(names):
-            raise ValueError("a run has another number of numbers than of names")
+            raise ValueError("a run has more or fewer numbers than names")
         self.kinds.setdefault((tuple(map(str, names)), tuple(map(str, features))), []).append(numbers)
         self.size += len(numbers) + 64
 

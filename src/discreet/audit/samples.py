@@ -7,18 +7,14 @@ events, chosen by these runs, are then counted in fresh ones.
 from __future__ import annotations
 
 import time
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from discreet.audit.bounds import loss
 from discreet.audit.choosing import Choice, choose
 from discreet.audit.events import Scored
 from discreet.audit.findings import Finding, StageResult
-from discreet.audit.fresh import numbers, promised, shown
+from discreet.audit.fresh import confirmed, counted, looks, promised
 from discreet.audit.neighbours import Pair, random_pair, smaller
-from discreet.audit.runs import Runs
-from discreet.audit.script import script
 from discreet.audit.structure import Structure, differs
 
 if TYPE_CHECKING:
@@ -26,6 +22,9 @@ if TYPE_CHECKING:
 
 FIRST, FEWEST = 60, 24
 """Runs per table of each pair in the first round, and the fewest if time is short: then fewer pairs are tried."""
+FEWEST_PAIRS = 12
+"""Pairs that the first round tries at least. It tries no more than half of the time for searching allows: an event of
+several numbers is only found with many runs, so later rounds must have their part."""
 MOST_KEPT = 4
 """The number of pairs whose events are tested on fresh runs; the risk is divided among them."""
 EARLY = 4
@@ -40,8 +39,6 @@ SHRUNK, SHRINKING = 0.9, 0.1
 """A smaller pair is taken if it promises this share of the loss; and the share of the time that is spent to find it."""
 MOST_RUNS = 100_000
 """Fresh runs per table: more would raise a bound by little."""
-PICTURED = 2000
-"""Values per table that are kept for the picture."""
 
 
 class Samples:
@@ -64,9 +61,11 @@ class Samples:
                 continue  # the same numbers have refuted the claim already
             risk = _risk(session)
             runs = min(MOST_RUNS, session.affordable(0.5 if place + 1 < len(ranked) else 1.0))
+            sizes = [max(1, runs)]
             if choice.estimate > session.claim.epsilon and pair in session.screened:
-                runs = min(runs, 4 * promised(session, choice, session.screened[pair], risk))
-            finding = _tested(session, pair, choice, runs, risk)
+                wanted = promised(session, choice, session.screened[pair], risk)
+                sizes = looks(wanted if session.first else 4 * wanted, runs)
+            finding = counted(session, self.name, pair, choice, sizes, risk)
             bound = max(bound, finding.epsilon if finding is not None else 0.0)
             if finding is not None and finding.epsilon > session.claim.epsilon:
                 findings.append(finding)
@@ -82,7 +81,9 @@ class Samples:
         if the first finding is enough."""
         stop = session.left() * (1 - SEARCHING)
         pairs = _candidates(session)
-        runs = max(FEWEST, min(FIRST, session.affordable(SEARCHING / 2) // max(1, len(pairs))))
+        afforded = session.affordable(SEARCHING / 2)
+        runs = max(FEWEST, min(FIRST, afforded // max(1, len(pairs))))
+        pairs = pairs[: max(FEWEST_PAIRS, afforded // runs)]
         known: dict[Pair, Choice] = {}
         tried: list[str] = []
         tests = EARLY if session.first else 0
@@ -120,26 +121,25 @@ def _risk(session: Session) -> float:
 def _early(session: Session, pair: Pair, choice: Choice) -> Finding | None:
     """What as many fresh runs show as are likely to refute the claim, if it is refuted."""
     session.renew()
-    wanted = 2 * promised(session, choice, session.screened[pair], _risk(session))
-    finding = _tested(session, pair, choice, min(wanted, session.affordable(1 - SEARCHING)), _risk(session))
-    if finding is None or finding.epsilon <= session.claim.epsilon:
-        return None
-    session.findings.append(finding)
-    return finding
+    risk = _risk(session)
+    sizes = looks(promised(session, choice, session.screened[pair], risk), session.affordable(1 - SEARCHING))
+    return confirmed(session, Samples.name, pair, choice, sizes, risk)
 
 
 def _candidates(session: Session) -> list[Pair]:
-    """The pairs that no earlier stage refuted, those within the schema first, and random ones."""
+    """The pairs that no earlier stage refuted, those within the schema first, in turn with random ones: there may not
+    be time for all of them."""
     known = {finding.pair for finding in session.findings}
     listed = sorted((pair for pair in session.pairs() if pair not in known), key=lambda pair: not pair.within)
     if session.given:
         return listed
-    return [*listed, *(random_pair(session.schema, session.adjacency, session.rng) for _ in range(RANDOM))]
+    drawn = [random_pair(session.schema, session.adjacency, session.rng) for _ in range(RANDOM)]
+    return [pair for turn in zip_longest(listed, drawn) for pair in turn if pair is not None]
 
 
 def _spread(ranked: list[tuple[Pair, Choice]]) -> list[tuple[Pair, Choice]]:
     """The best pairs, with one event each; pairs within the schema come first if they promise nearly as much."""
-    best = sorted(ranked, key=lambda each: -each[1].estimate * (1.0 if each[0].within else SHRUNK))
+    best = sorted(ranked, key=lambda each: abs(each[1].sure) * (0.0 if each[0].within else 1 - SHRUNK) - each[1].sure)
     seen: dict[tuple[str, ...], tuple[Pair, Choice]] = {}
     for each in best:
         seen.setdefault(_about(each[1]), each)
@@ -180,37 +180,3 @@ def _shrunk(session: Session, pair: Pair, choice: Choice) -> tuple[Pair, Choice]
             if again is not None and again.estimate >= wanted:
                 pair, choice, tried = each, again, iter(smaller(each))
     return pair, choice
-
-
-def _tested(session: Session, pair: Pair, choice: Choice, runs: int, risk: float) -> Finding | None:
-    """The bound that fresh runs give for one event."""
-    sides = session.run_pair(pair, max(1, runs), shown(choice.event), numbers(choice.event))
-    if not all(map(len, sides)):
-        return None
-    counts = [(int(np.count_nonzero(choice.event.holds(each))), len(each)) for each in sides]
-    (more, of), (less, other) = counts[::-1] if choice.swapped else counts
-    gone = [each.lost for each in (sides[::-1] if choice.swapped else sides)]  # counted against the finding
-    epsilon = loss(more, of + gone[0], less + gone[1], other + gone[1], risk, session.claim.delta)
-    table = "second" if choice.swapped else "first"
-    words = f"{choice.event.words}: seen in {more} of {of} runs on the {table} table, in {less} of {other} on the other"
-    return Finding(
-        stage=Samples.name,
-        epsilon=epsilon,
-        confidence=session.confidence,
-        event=words,
-        pair=pair,
-        repeat=script(session.target, session.schema, pair, choice.event, (counts[0], counts[1])),
-        counts=(counts[0], counts[1]),
-        pictured=_pictured(choice, sides),
-    )
-
-
-def _pictured(choice: Choice, sides: tuple[Runs, Runs]) -> tuple[str, list[float], list[float]]:
-    """The number, or score, that the event is about: its name, and values on both tables."""
-    event = choice.event
-    if isinstance(event, Scored):
-        name, columns = "score", [event.score(each.under(event.names)) for each in sides]
-    else:
-        name, columns = event.names[0], [each.column(event.names[0]) for each in sides]
-    first, second = ([float(value) for value in each[:PICTURED]] for each in columns)
-    return name, first, second

@@ -6,6 +6,7 @@ Attributes, shapes, classes, types, texts, warnings, exceptions, what is printed
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,13 +27,15 @@ LOOKED, LEAST = 8, 5
 finding is enough."""
 AGAIN, LOOKED_AGAIN = 8, 40
 """Pairs with something that only some runs on one table have, such as a name that noise publishes or not, are looked
-at again: so many pairs, with so many runs per table."""
+at again: at most this many pairs, with this many runs per table."""
 CLEAR = 0.2
 """The least cautious estimate of the loss from which a difference is tested."""
 SHARE = 0.25
 """The part of the time that is left which this stage may take to look at pairs."""
 TESTED = 6
 """The most differences that are tested on fresh runs; the risk is divided among them."""
+EARLY = 3
+"""How many of them are tested before all pairs are looked at, where the first finding is enough."""
 UNCERTAIN, MARGIN = 0.25, 0.2
 """The share of the time that is left for a test of what only some runs on a table have; it is made if its runs are
 likely to show a loss this far above the claim."""
@@ -56,14 +59,11 @@ class Structure:
     def run(self, session: Session) -> StageResult:
         """Look at all pairs in a few runs, then test what differed on fresh runs."""
         began = time.monotonic()
-        pairs = session.pairs()
-        chosen, bound = _spread(self._looked(session, pairs)), 0.0
-        tried = [f"{len(session.screened)} of {len(pairs)} pairs, {_looks(session)} runs or more on each table"]
+        pairs, tests, bound = session.pairs(), 0, 0.0
         findings: list[Finding] = []
         remarks: list[str] = []
-        if any(not _is(event, REFUSALS) for _, _, event, _ in chosen):
-            session.renew()
-        for _, pair, event, swapped in chosen:
+        for _, pair, event, swapped in self._proposed(session, pairs):
+            tests += 1
             finding = _tested(session, pair, Choice(event, swapped, 0.0), session.risk / TESTED)
             if finding is None:
                 continue
@@ -78,21 +78,32 @@ class Structure:
                 session.findings.append(finding)
                 if session.first:
                     break
-        tried.append(f"{len(chosen)} differences tested on fresh runs")
+        tried = [f"{len(session.screened)} of {len(pairs)} pairs, {_looks(session)} runs or more on each table"]
+        tried.append(f"{tests} differences tested on fresh runs")
         return StageResult(self.name, time.monotonic() - began, tried, findings, remarks, bound)
 
-    def _looked(self, session: Session, pairs: list[Pair]) -> list[Difference]:
-        """What differs in a few runs on each pair; where the first finding is enough, up to the first clear one."""
+    def _proposed(self, session: Session, pairs: list[Pair]) -> Iterator[Difference]:
+        """What differs in a few runs on each pair, to be tested, at most `TESTED` in all; where the first finding is
+        enough, a clear difference comes at once, and if fresh runs do not confirm it the search goes on."""
         seen: list[Difference] = []
+        early: dict[tuple[bool, str], Difference] = {}
         stop = session.left() * (1 - SHARE)
         for done, pair in enumerate(pairs):
             if session.left() <= stop:
                 break
             session.progress(self.name, done, len(pairs))
-            seen += _differences(pair, *session.screen(pair, _looks(session)))
-            if session.first and seen and _is_enough(seen[-1], session):
-                return seen
-        return [*seen, *self._again(session, pairs, stop * (1 - SHARE))]
+            found = _differences(pair, *session.screen(pair, _looks(session)))
+            seen += found
+            if session.first and len(early) < EARLY:
+                for each in found:
+                    if _is_enough(each, session) and _kind(each) not in early:
+                        early[_kind(each)] = each
+                        _renewed(session, [each])
+                        yield each
+        again = self._again(session, pairs, stop * (1 - SHARE))
+        rest = [each for each in _spread([*seen, *again]) if _kind(each) not in early][: TESTED - len(early)]
+        _renewed(session, rest)
+        yield from rest
 
     def _again(self, session: Session, pairs: list[Pair], stop: float) -> list[Difference]:
         """What more runs show on the pairs where something was seen on one table only, but not always."""
@@ -182,13 +193,24 @@ def differs(first: Runs, second: Runs) -> bool:
 
 
 def _spread(seen: list[Difference]) -> list[Difference]:
-    """At most `TESTED` differences, the clearest first, each kind of feature once; values outside the schema and
+    """The differences, the clearest first, each kind of feature once; values outside the schema and
     refusals come last, as readers may expect them."""
     seen = sorted(seen, key=lambda each: (not each[1].within, _is(each[2], REFUSALS), -each[0], len(each[1].first)))
     kinds: dict[tuple[bool, str], Difference] = {}
     for each in seen:
-        kinds.setdefault((each[1].within, each[2].name.partition(":")[0].partition(" =")[0]), each)
-    return list(kinds.values())[:TESTED]
+        kinds.setdefault(_kind(each), each)
+    return list(kinds.values())
+
+
+def _kind(difference: Difference) -> tuple[bool, str]:
+    """What differences of one kind have in common: whether their values are within the schema, and their feature."""
+    return difference[1].within, difference[2].name.partition(":")[0].partition(" =")[0]
+
+
+def _renewed(session: Session, chosen: list[Difference]) -> None:
+    """New processes before fresh runs, unless it is only about refusals."""
+    if any(not _is(event, REFUSALS) for _, _, event, _ in chosen):
+        session.renew()
 
 
 def _tested(session: Session, pair: Pair, choice: Choice, risk: float) -> Finding | None:
@@ -202,7 +224,7 @@ def _tested(session: Session, pair: Pair, choice: Choice, risk: float) -> Findin
         most = session.affordable(UNCERTAIN)
         runs = runs_to_show(session.claim.epsilon + MARGIN, (rates[1], rates[0]), risk, session.claim.delta)
         if runs > most:
-            return None  # so many runs cannot be afforded here
+            return None  # there is no time for that number of runs
     first, second = session.run_pair(pair, min(runs, max(40, most)))
     counts = [(int(np.count_nonzero(event.holds(each))), len(each)) for each in (first, second)]
     if not all(total for _, total in counts):

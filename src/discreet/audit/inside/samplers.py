@@ -20,7 +20,8 @@ import numpy as np
 NUMPY = ("laplace", "normal", "standard_normal", "geometric", "exponential", "gumbel", "standard_cauchy", "logistic")
 """Samplers of numpy that noise is made with."""
 BY_LARGEST = ("PermuteAndFlip", "Exponential")
-"""Choices, whose loss is the largest difference of a score over the scale."""
+"""Choices, whose loss is how far scores moved apart, over the scale: what moves all of them alike shows nothing, and
+one that rises while another falls shows both."""
 MOST_CHOICES = 12
 """More than this many choices are not summed up."""
 BY_SUM = (
@@ -114,7 +115,7 @@ def compare(first: Any, second: Any) -> Any:
         return {"kind": kind, "loss": 0.0, "why": ""}
     if law not in BY_SUM + BY_LARGEST:
         return {"kind": kind, "loss": 0.0, "why": "its law is not known here", "unknown": True}
-    distance = float(moved.max() if law in BY_LARGEST else moved.sum())
+    distance = float(np.ptp(after - before) if law in BY_LARGEST else moved.sum())
     rate = scale[0] if isinstance(scale, tuple) else scale
     loss = math.inf if not rate or rate != rate else distance / rate
     typical = loss
@@ -124,7 +125,7 @@ def compare(first: Any, second: Any) -> Any:
 
 
 def _typical(shifts: Any) -> Any:
-    """The average of the loss over the noise, for Laplace noise that is shifted by so many of its scales."""
+    """The average loss of Laplace noise that is shifted; shifts are given as multiples of its scale."""
     return float(np.sum(shifts + np.exp(-shifts) - 1))
 
 
@@ -132,7 +133,7 @@ def divergence(before: Any, after: Any, rate: Any) -> Any:
     """The average of the loss over the choices that are made, the larger of the two directions."""
     first, second = choices(before, rate), choices(after, rate)
     if first is None or second is None:
-        return float(np.abs(before - after).max() / rate)
+        return float(np.ptp(after - before) / rate)
     ratio = np.log(np.maximum(first, 1e-300)) - np.log(np.maximum(second, 1e-300))
     return float(max((first * ratio).sum(), -(second * ratio).sum()))
 
