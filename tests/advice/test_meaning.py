@@ -27,6 +27,22 @@ def test_no_output_moves_a_belief_further(prior, epsilon, share):
     assert belief_after(prior, epsilon) == pytest.approx(largest)
 
 
+def test_what_a_record_says_can_cost_twice_under_add_remove():
+    """Two noisy counts, ε-DP if a record is added or removed; the record is in one cell or in the other."""
+
+    def log_likelihood(seen, exact, epsilon):
+        return -epsilon * sum(abs(a - b) for a, b in zip(seen, exact, strict=True))
+
+    found, seen = meaning("1/2"), (1, 0)
+    in_the_first, in_the_second, without = (log_likelihood(seen, each, 0.5) for each in ((1, 0), (0, 1), (0, 0)))
+    told = found.to_dict()
+    assert math.exp(in_the_first - without) == pytest.approx(told["factor"])
+    assert math.exp(in_the_first - in_the_second) == pytest.approx(told["factor_of_values"]["add-remove"])
+    assert told["factor_of_values"]["replace-one"] == told["factor"]
+    assert "that one person's record is in the table by a factor of at most 1.649" in found.statement()
+    assert "and by at most 2.719 under add-remove" in found.statement()
+
+
 def test_losses_add_up():
     assert meaning("1/2", 4).loss == 2
     assert meaning("0.1", 3).loss == Fraction(3, 10)
@@ -45,7 +61,7 @@ def test_hints_are_given_where_they_are_needed():
     assert hints(Fraction(1), 1000, 1, is_kept=True) == []
     assert hints(math.inf, 1, 1, is_kept=False) == []
     (large,) = hints(Fraction(LARGE + 1), 1000, 1, is_kept=True)
-    assert "can become all but certain; see discreet epsilon 11" in large
+    assert "whether one person is in the table can become all but certain; see discreet epsilon 11" in large
     (small,) = hints(Fraction(WEAK_SIGNAL, 1001), 1000, 1, is_kept=True)
     assert "mostly noise" in small
     assert "No ledger" in hints(Fraction(1), None, 1, is_kept=False)[0]

@@ -341,7 +341,7 @@ def test_what_is_said_is_right_and_hides_values() -> None:
     source = MarkedSource(model.predict, schema(), (TRAINED, None), lambda: [(TRAINED, None)], singly=False)
     assert repr(source) == "MarkedSource(values hidden)"
     for method, more in (("rows", ()), ("fold", (None,))):
-        with pytest.raises(TypeError, match="counted only"):
+        with pytest.raises(TypeError, match="only be counted"):
             getattr(source, method)([], evaluation.marks("add-remove"), *more)
 
 

@@ -190,7 +190,7 @@ class Loopback:
 
     def __init__(self, folder):
         self.folder, self.port, self.started = folder, free_port(), []
-        self.deadline = time.monotonic() + 115
+        self.deadline = time.monotonic() + 400  # it takes half a minute, and minutes beside other work
         self.scripts = Path(sysconfig.get_path("scripts"))
         (folder / "home").mkdir()
         connection = f'[superlink.loopback]\naddress = "127.0.0.1:{self.port}"\ninsecure = true\n'

@@ -37,6 +37,15 @@ class Expectation:
     ----------
     accuracy : the mean over comparable cases.
     low, high : the ends of a range that holds the accuracy in about four of five tables.
+
+    Examples
+    --------
+    >>> from discreet import datasets
+    >>> from discreet.advice import advise
+    >>> schema = datasets.load("iris")[2]
+    >>> expected = advise(schema, [1]).choices[0].first
+    >>> expected.model, 0 <= expected.low <= expected.accuracy <= expected.high <= 1
+    ('auto', True)
     """
 
     model: str
@@ -51,6 +60,15 @@ class Useful:
 
     A model is useful if it makes at least a twentieth fewer mistakes than always predicting the largest class. The
     epsilon is infinite if it never does.
+
+    Examples
+    --------
+    >>> from discreet import datasets
+    >>> from discreet.advice import advise
+    >>> schema = datasets.load("iris")[2]
+    >>> useful = advise(schema, [1]).useful[0]
+    >>> useful.model, useful.low <= useful.epsilon <= useful.high
+    ('auto', True)
     """
 
     model: str
@@ -68,6 +86,15 @@ class Choice:
     picked : which model `auto` picks for this schema, and why.
     expectations : what to expect of each model; `auto` is the first.
     strange : the ways in which the table is unlike all cases.
+
+    Examples
+    --------
+    >>> from discreet import datasets
+    >>> from discreet.advice import advise
+    >>> schema = datasets.load("iris")[2]
+    >>> choice = advise(schema, ["1/2"]).choices[0]
+    >>> choice.epsilon, choice.picked.model, choice.first == choice.expectations[0]
+    (0.5, 'decision-tree', True)
     """
 
     epsilon: float
@@ -88,7 +115,17 @@ class Choice:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to expect, from public facts: a choice per epsilon, and the epsilon from which on each model is useful."""
+    """What to expect, from public facts: a choice per epsilon, and the epsilon from which on each model is useful.
+
+    Examples
+    --------
+    >>> from discreet import datasets
+    >>> from discreet.advice import advise
+    >>> schema = datasets.load("iris")[2]
+    >>> advice = advise(schema, ["0.1", 1])
+    >>> [choice.epsilon for choice in advice.choices], advice.facts.classes
+    ([0.1, 1.0], 3)
+    """
 
     facts: Facts
     choices: tuple[Choice, ...]

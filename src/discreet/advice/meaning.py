@@ -1,9 +1,13 @@
 """What an ε means for one person, in numbers and in words.
 
-Differential privacy bounds what a published model can change in anybody's mind. Whoever believed with probability p
-that a person's record is in the table (under replace-one: that it is this record and not another) has odds p / (1 - p).
-Whatever is published changes the odds by a factor of at most e^ε (Bayes' rule, since each output is at most e^ε times
-as likely with the record as without it), and losses of several releases add up.
+Differential privacy bounds what a published model can change in anybody's mind. Somebody who believes with probability
+p that a person's record is in the table (under replace-one: that record, and not another in its place) has odds
+p / (1 - p). Whatever is published changes the odds by a factor of at most e^ε (Bayes' rule, since each output is at
+most e^ε times as likely with the record as without it), and losses of several releases add up.
+
+Beliefs about what a record says, if it is known to be in the table, compare two tables in which it has different
+values. Under replace-one these are neighbours, and the factor is e^ε again. Under add-remove one is made from the other
+by removing a record and adding one: the factor is at most e^2ε, and counts of two cells attain it.
 """
 
 from __future__ import annotations
@@ -67,10 +71,12 @@ class Meaning:
         many = f"{self.releases} releases at ε = {shown_above(self.epsilon)} cost {shown_above(self.loss)} together. "
         alone = many if self.releases > 1 else ""
         return (
-            f"{alone}With ε = {shown_above(self.loss)}, what is published changes anybody's odds about one person's "
-            f"record by a factor of at most {factor(self.loss)}: an even guess (50 %) {_becomes(self.loss)}. This "
-            "holds whatever else they know. It bounds what they learn from this person's record; what is true of "
-            "everybody (smoking is unhealthy) they may learn."
+            f"{alone}With ε = {shown_above(self.loss)}, what is published changes anybody's odds that one person's "
+            f"record is in the table by a factor of at most {factor(self.loss)}: an even guess (50 %) "
+            f"{_becomes(self.loss)}. Odds about what the record says change by at most the same factor under "
+            f"replace-one, and by at most {factor(2 * self.loss)} under add-remove (the default). This holds whatever "
+            "else they know. It bounds what they learn from this person's record; what is true of everybody (smoking "
+            "is unhealthy) they may learn."
         )
 
     def judgement(self) -> str:
@@ -89,7 +95,8 @@ class Meaning:
             "epsilon": str(self.epsilon),
             "releases": self.releases,
             "loss": str(self.loss),
-            "factor": None if self.loss == math.inf else math.exp(min(float(self.loss), 700.0)),
+            "factor": _factor(self.loss),
+            "factor_of_values": {"add-remove": _factor(2 * self.loss), "replace-one": _factor(self.loss)},
             "beliefs": [{"before": before, "at_most_after": after} for before, after in self.beliefs],
             "statement": self.statement(),
             "judgement": self.judgement(),
@@ -97,7 +104,7 @@ class Meaning:
 
 
 def meaning(epsilon: object, releases: int = 1) -> Meaning:
-    """What an ε means, for so many releases on the same people."""
+    """What an ε means, for this number of releases about the same people."""
     return Meaning(as_epsilon(epsilon), releases)
 
 
@@ -119,7 +126,8 @@ def hints(epsilon: Epsilon, records: int | None, distance: int, *, is_kept: bool
     shown = shown_above(epsilon)
     if epsilon > LARGE:
         said.append(
-            f"ε = {shown} is large: an even guess about one person {_becomes(epsilon)}; see discreet epsilon {shown}"
+            f"ε = {shown} is large: an even guess whether one person is in the table {_becomes(epsilon)}; see discreet "
+            f"epsilon {shown}"
         )
     if records is not None and float(epsilon) * records / distance < WEAK_SIGNAL:
         said.append(
@@ -130,6 +138,10 @@ def hints(epsilon: Epsilon, records: int | None, distance: int, *, is_kept: bool
             "No ledger: nobody notes what these people have lost. Give --ledger FILE --limit NUMBER to add losses up"
         )
     return said
+
+
+def _factor(epsilon: Epsilon) -> float | None:
+    return None if epsilon == math.inf else math.exp(min(float(epsilon), 700.0))
 
 
 def _becomes(epsilon: Epsilon) -> str:

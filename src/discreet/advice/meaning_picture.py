@@ -29,7 +29,7 @@ def draw(epsilon: Epsilon) -> Any:
         after = [belief_after(float(p), epsilon) for p in before]
         axis.plot(before, after, color=COLOURS[0], linewidth=2.5, label=f"ε = {shown_above(epsilon)}")
     axis.plot([0, 1], [0, 1], color="0.4", linestyle=":", label="nothing is published")
-    axis.set_xlabel("belief about one person before")
+    axis.set_xlabel("belief that one person is in the table, before")
     axis.set_ylabel("belief afterwards, at most")
     axis.set_xlim(0, 1)
     axis.set_ylim(0, 1)

@@ -50,7 +50,7 @@ def open_ledger(
     if os.path.lexists(path):
         ledger = Ledger.open(path)
         if most not in (None, ledger.limit):
-            raise FileError(f"ledger {path} has limit {ledger.limit}, got {limit}; leave --limit out")
+            raise FileError(f"ledger {path} has limit {shown_below(ledger.limit)}, got {limit}; leave --limit out")
         _check_cost(ledger.account, Entry("", epsilon, adjacency), path, cost, remedy)
         ledger.check(epsilon, adjacency)  # also raises if the file cannot be written
         return ledger

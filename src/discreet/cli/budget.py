@@ -180,7 +180,7 @@ def import_(
       discreet budget import ledger.jsonl sqlite:///accounts.db#clinic/visits
     """
     if not isinstance(place, AccountAddress):
-        raise ParameterError(f"{place} is no address of accounts; need {EXAMPLE}")
+        raise ParameterError(f"{place} is not an address of accounts; need {EXAMPLE}")
     need_accounts()
     from discreet.privacy.ledger.importing import import_file
 

@@ -50,7 +50,7 @@ def epsilon(
     say(found.statement())
     say(found.judgement(), style="bold")
     rows = [[f"{before:.0%}", percent_above(after)] for before, after in found.beliefs]
-    tabulate("What somebody believed about one person", ["before", "afterwards, at most"], rows, right=["before"])
+    tabulate("Belief that one person is in the table", ["before", "afterwards, at most"], rows, right=["before"])
     prices = [[shown_above(price), str(number)] for price, number in affordable(3, ["0.1", "0.5", 1, 3])]
     heads = ["ε of a release", "releases, ever"]
     tabulate("What a ledger with --limit 3 pays for", heads, prices, right=heads)

@@ -192,8 +192,8 @@ def _estimator(name: str, settings: list[str], seed: int | None, **given: Any) -
         raise ParameterError(f"--model={name!r}; need one of: {', '.join(MODELS)}")
     if settings and not set(parameters_of(MODELS[name])) - {"class_weight"}:
         raise ParameterError(
-            f"--with {settings[0]!r}: {name} has no parameters but --class-weight; name a model that has, such as "
-            "--model decision-tree"
+            f"--with {settings[0]!r}: {name} takes no parameters except --class-weight; name a model that does, such "
+            "as --model decision-tree"
         )
     estimator = MODELS[name](given.get("schema", "from-data"))
     try:

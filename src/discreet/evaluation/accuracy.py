@@ -43,7 +43,17 @@ ONLY = ("accuracy",)
 
 
 class AccuracyGuarantee(Guarantee):
-    """The guarantee of an accuracy: it covers the records that the accuracy was measured on, and no others."""
+    """The guarantee of an accuracy: it covers the records that the accuracy was measured on, and no others.
+
+    Examples
+    --------
+    >>> from discreet import NaiveBayes, datasets, evaluate
+    >>> X, y, schema = datasets.load("iris")
+    >>> model = NaiveBayes(schema, epsilon=1).fit(X, y)
+    >>> guarantee = evaluate(model, X, y, epsilon="1/2").guarantee
+    >>> str(guarantee.epsilon), guarantee.holds
+    ('1/2', True)
+    """
 
     def statement(self) -> str:
         """One paragraph for a person who has to decide."""
@@ -70,6 +80,15 @@ class Accuracy:
     margin : with at least the probability `confidence`, both are at most this far from the true numbers.
     confusion : the noisy confusion matrix with the figures that follow from it; None if it was not asked for, or if
         there are too many classes.
+
+    Examples
+    --------
+    >>> from discreet import NaiveBayes, datasets, evaluate
+    >>> X, y, schema = datasets.load("iris")
+    >>> model = NaiveBayes(schema, epsilon=1).fit(X, y)
+    >>> accuracy = evaluate(model, X, y, epsilon=1, only="accuracy")
+    >>> 0 <= accuracy.lower <= accuracy.value <= accuracy.upper <= 1, accuracy.confusion
+    (True, None)
     """
 
     value: float
@@ -156,6 +175,19 @@ def evaluate_from(model: Any, source: Source, **options: Any) -> Accuracy:
 
     Records are marked where the source counts them, and only numbers of records come back; models that need whole
     values (bee rules) read them block by block. Columns that are not in the model's schema are not read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet import Ledger, Numeric, OneRule, Schema, open_file
+    >>> schema = Schema([Numeric("age", 0, 120)], "ill", ["no", "yes"], records=100)
+    >>> model = OneRule(schema, epsilon=1).fit([{"age": 20}, {"age": 70}] * 50, ["no", "yes"] * 50)
+    >>> ledger = Ledger(1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = Path(folder, "test.csv").write_text("age,ill\\n" + "30,no\\n80,yes\\n" * 50)
+    ...     accuracy = evaluate_from(model, open_file(Path(folder, "test.csv")), epsilon="1/2", ledger=ledger)
+    >>> str(ledger.spent)
+    '1/2'
     """
     _check_model(model)
     source = as_declared(source, model.schema_)
@@ -179,7 +211,20 @@ def _examples(records: Records, schema: Schema) -> Iterator[Examples]:
 
 
 def evaluate_file(model: Any, path: str | Path, table: str | None = None, **options: Any) -> Accuracy:
-    """As `evaluate_from`, for a file: CSV, Excel, Parquet, a folder of Parquet files, or a table of a .duckdb file."""
+    """As `evaluate_from`, for a file: CSV, Excel, Parquet, a folder of Parquet files, or a table of a .duckdb file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet import Numeric, OneRule, Schema
+    >>> schema = Schema([Numeric("age", 0, 120)], "ill", ["no", "yes"], records=100)
+    >>> model = OneRule(schema, epsilon=1).fit([{"age": 20}, {"age": 70}] * 50, ["no", "yes"] * 50)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = Path(folder, "test.csv").write_text("age,ill\\n" + "30,no\\n80,yes\\n" * 50)
+    ...     accuracy = evaluate_file(model, Path(folder, "test.csv"), epsilon=1)
+    >>> 0 <= accuracy.value <= 1
+    True
+    """
     return evaluate_from(model, open_file(path, table), **options)
 
 
@@ -263,7 +308,17 @@ def expected_margin(steps: Plan, classes: int, confidence: float) -> int:
 def check_options(
     model: Any, epsilon: Any, adjacency: Any, confidence: Any, random_state: Any, only: Any = None
 ) -> None:
-    """Raise ParameterError if an option is out of range. Reads no data and costs nothing; evaluation starts with it."""
+    """Raise ParameterError if an option is out of range. Reads no data and costs nothing; evaluation starts with it.
+
+    Examples
+    --------
+    >>> from discreet import NaiveBayes, datasets
+    >>> X, y, schema = datasets.load("iris")
+    >>> model = NaiveBayes(schema, epsilon=1).fit(X, y)
+    >>> check_options(model, epsilon=1, adjacency=None, confidence=2, random_state=None)
+    Traceback (most recent call last):
+    discreet.errors.ParameterError: confidence=2; need a number between 0 and 1, for instance 0.95
+    """
     _check_model(model)
     charge = as_release_epsilon(epsilon)
     if isinstance(confidence, bool) or not isinstance(confidence, Real) or not 0 < float(confidence) < 1:

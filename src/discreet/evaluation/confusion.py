@@ -32,6 +32,15 @@ class ClassFigures:
     sensitivity : the fraction of its records that are predicted as it (recall).
     specificity : the fraction of all other records that are predicted as something else.
     precision : the fraction of the records predicted as it that are of it.
+
+    Examples
+    --------
+    >>> from discreet import NaiveBayes, datasets, evaluate
+    >>> X, y, schema = datasets.load("iris")
+    >>> model = NaiveBayes(schema, epsilon=1).fit(X, y)
+    >>> figures = evaluate(model, X, y, epsilon=1).confusion.by_class[0]
+    >>> figures.label == schema.classes[0], 0 <= figures.sensitivity.lower <= figures.sensitivity.upper <= 1
+    (True, True)
     """
 
     label: Label
@@ -58,6 +67,15 @@ class Confusion:
     confidence : that of every interval by itself, for the noise and for sampling: how well records represent others.
     accuracy, balanced_accuracy : the fraction of right predictions, and the mean of the sensitivities of all classes.
     by_class : the figures of each class.
+
+    Examples
+    --------
+    >>> from discreet import NaiveBayes, datasets, evaluate
+    >>> X, y, schema = datasets.load("iris")
+    >>> model = NaiveBayes(schema, epsilon=1).fit(X, y)
+    >>> confusion = evaluate(model, X, y, epsilon=1).confusion
+    >>> confusion.classes == schema.classes, len(confusion.counts), len(confusion.counts[0])
+    (True, 3, 3)
     """
 
     classes: tuple[Label, ...]

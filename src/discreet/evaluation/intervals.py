@@ -34,7 +34,13 @@ SURE = 0.1
 
 @dataclass(frozen=True)
 class Estimate:
-    """A published fraction with its interval, for records like these; by itself at the stated confidence."""
+    """A published fraction with its interval, for records like these; by itself at the stated confidence.
+
+    Examples
+    --------
+    >>> print(Estimate(0.9, 0.85, 0.94))
+    0.900 (0.850 to 0.940)
+    """
 
     value: float
     lower: float

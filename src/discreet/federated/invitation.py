@@ -51,7 +51,15 @@ ONE_RULE_BINS = 8
 
 @dataclass(frozen=True)
 class Invitee:
-    """One party: its name, the columns that it has (empty: all), and its public key for a secure sum."""
+    """One party: its name, the columns that it has (empty: all), and its public key for a secure sum.
+
+    Examples
+    --------
+    >>> from discreet import datasets
+    >>> from discreet.federated import invite
+    >>> invite(datasets.load("iris")[2], 1, ["north", "south"])["north"]
+    Invitee(name='north', columns=(), key='')
+    """
 
     name: str
     columns: tuple[str, ...] = ()
@@ -60,7 +68,16 @@ class Invitee:
 
 @dataclass(frozen=True)
 class Question:
-    """One table that the parties are asked for, and its share of ε."""
+    """One table that the parties are asked for, and its share of ε.
+
+    Examples
+    --------
+    >>> from discreet import datasets
+    >>> from discreet.federated import invite
+    >>> invitation = invite(datasets.load("iris")[2], 1, ["north", "south"])
+    >>> sum(question.epsilon for question in invitation.questions) >= 1
+    True
+    """
 
     query: Counts | SplineCounts | SoftCounts
     epsilon: Epsilon
