@@ -26,7 +26,7 @@ MOST_CELLS = 40
 """A picture names at most this many cells of a column; rarer categories are grouped, and neighbouring intervals."""
 
 SURPRISING = 2.0
-"""Noise alone is so many deviations above its mean in about one of twenty columns."""
+"""Noise alone exceeds its mean by this many standard deviations in about one of twenty columns."""
 
 
 @dataclass(frozen=True)

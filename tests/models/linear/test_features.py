@@ -261,3 +261,21 @@ def test_odd_schemas():
 def test_a_damaged_query_is_refused(damage):
     with pytest.raises(ValueError, match=r"need|use"):
         Hyperplanes(1, 23, **damage).shape(WIDE)
+
+
+@pytest.mark.parametrize(("public", "with_leaves"), [(SQUARE, planning.HUBER_OF_LEAVES), (WIDE, planning.HUBER)])
+def test_leaves_round_the_hinge_for_two_classes_alone(public, with_leaves):
+    assert planning.fitting_huber("auto", public, True) == with_leaves
+    assert planning.fitting_huber("auto", public, False) == planning.HUBER < planning.HUBER_OF_LEAVES
+    assert planning.fitting_huber(0.7, public, True) == 0.7
+
+
+def test_leaves_of_many_classes_are_told_apart():
+    """Which of four boxes a record is in tells its class, and no sum over columns does."""
+    a, b = np.random.default_rng(3).random((2, 20_000))
+    box = 2 * (a > 0.5) + (b > 0.5)
+    public = Schema([Numeric("a", 0, 1), Numeric("b", 0, 1)], "t", ["w", "x", "y"], records=20_000)
+    y = np.array(["w", "x", "y", "w"])[box]
+    model = LinearSVM(public, epsilon=3, random_state=0).fit({"a": a, "b": b}, y)
+    assert model.tree_ is not None
+    assert model.score({"a": a, "b": b}, y) > 0.95

@@ -71,7 +71,7 @@ class LinearSVM(PrivateClassifier):
     epsilon : privacy loss of the whole fit; infinity for a model without noise.
     huber : the hinge loss is rounded within this distance of its corner; for more than two classes, the largest margin
         violation is smoothed by this much per class. The published value, 0.05, needs more noise. "auto" (default) is
-        0.5, or 2 with leaves.
+        0.5, or 2 for two classes with leaves.
     regularisation : the penalty is (regularisation / 2) ‖w‖², for records scaled to a norm of at most 1 and a hinge
         loss that is summed over the records, not averaged. "auto" (default) is 5 / ε, and for more than
         two classes at least what the expected noise calls for. Raised if ε requires more.
@@ -163,7 +163,7 @@ class LinearSVM(PrivateClassifier):
         nodes = None if plan is None else grow_splits(source, schema, plan, ledger, rng, purpose).nodes
         query = self._query(schema, rest, records, names, nodes)
         strength = self._strength(query, schema, rest, records)
-        huber = planning.fitting_huber(self.huber, nodes is not None)
+        huber = planning.fitting_huber(self.huber, schema, nodes is not None)
         query = affordable(query, schema, rest, huber, strength)
         answers += separate(source, schema, query, rest, huber, strength, ledger, rng, purpose).tables
         if drawing is None:
@@ -206,7 +206,7 @@ class LinearSVM(PrivateClassifier):
             nodes = complete_tree([[plan.splits[0]] * 2**level for level in range(depth)]).nodes
         most = planning.most_knots() if self.knots == "auto" else int(self.knots)
         query = Hyperplanes(most, planning.BITS, most >= planning.EDGES_FROM, None, nodes)
-        for huber in {planning.fitting_huber(self.huber, leaves) for leaves in (False, nodes is not None)}:
+        for huber in {planning.fitting_huber(self.huber, schema, leaves) for leaves in (False, nodes is not None)}:
             for records in (1, MOST_RECORDS):
                 strength = self._strength(query, schema, rest, records)
                 affordable(query, schema, rest, huber, strength)

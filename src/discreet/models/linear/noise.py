@@ -36,7 +36,7 @@ def noise_of_weights(model: Any, schema: Schema, noisy: NoisyStatistics) -> floa
     if [each.mechanism for each in last] != [found, DiscreteLaplace.name]:
         return 0.0 if noisy.receipt.epsilon == math.inf else None
     epsilon = last[0].epsilon + last[1].epsilon
-    huber = planning.fitting_huber(model.huber, query.nodes is not None)
+    huber = planning.fitting_huber(model.huber, schema, query.nodes is not None)
     strength = model.regularisation
     if strength == "auto":
         strength = planning.fitting_strength(query, schema, epsilon, _records(schema, noisy))
@@ -47,8 +47,8 @@ def noise_of_weights(model: Any, schema: Schema, noisy: NoisyStatistics) -> floa
 
 
 def _records(schema: Schema, noisy: NoisyStatistics) -> int:
-    """The number of records by which the penalty was planned; if it is not known, so many that the noise is not
-    understated."""
+    """The number of records that the penalty was planned for; if it is not known, the largest, with which the
+    noise is not understated."""
     if schema.records is not None:
         return schema.records
     bought = [float(table.values.sum()) for query, table in noisy.tables if isinstance(query, Total)]

@@ -7,8 +7,8 @@ Choice. With k of d columns that tell about the same, what a score tells grows w
         columns for 1 - `CHOOSING` of ε are better than all by a factor of about .7 √(d / k), and by much more if the
         others tell nothing: at `WORTH` = 4 times as many columns the factor is 1.4. ε pays for √(ε n K / (2 `GROUP`))
         - 1 columns (K classes: more of them need more columns), at least `FEWEST`. If that is more than `ENOUGH` of
-        them, or if there are fewer than `WORTH` times `FEWEST`, all take part; else so many are chosen, at most one in
-        `WORTH`.
+        them, or if there are fewer than `WORTH` times `FEWEST`, all take part; else that number is chosen, at most one
+        in `WORTH`.
 Leaves. From ε n / G^2 of `LEAVES_FROM` on the noise hardly matters, and what the columns cannot say does: a tree of
         ⌊.75 log2(ε n) - 2.5⌋ levels is grown, and its leaves are one more group.
 
@@ -53,8 +53,10 @@ EDGES_FROM = 8
 """From this many knots on, numbers have more of them near the bounds: with fewer, the additional weights cost more than
 skewed columns gain (accuracy: benchmarks/features.py)."""
 HUBER, HUBER_OF_LEAVES = 0.5, 2.0
-"""Default rounding of the hinge, without and with leaves: leaves fit so well that a sharp hinge stops looking at the
-columns within them (accuracy: benchmarks/features.py)."""
+"""Default rounding of the hinge for two classes, without and with leaves: leaves fit so well that a sharp hinge stops
+looking at the columns within them (accuracy: benchmarks/features.py). For more classes the first of them always: the
+smoothing grows with the number of classes by itself, and rounding four times as much cost 0.01 to 0.04 on tables of
+four or six columns from benchmarks/keel.py (benchmarks/leaves.py)."""
 GROUP = 32.0
 """Signal per squared group from which a further column is chosen (accuracy: benchmarks/features.py)."""
 FEWEST = 4
@@ -66,7 +68,7 @@ WEIGHING = 0.1
 HEAVIEST = 16
 """Weight of the rarest class; the others weigh less, in integers."""
 WORTH = 4
-"""Columns are chosen if there are at least so many times more of them (accuracy: benchmarks/features.py)."""
+"""Columns are chosen if the table has at least this many times as many (accuracy: benchmarks/features.py)."""
 ENOUGH = 0.4
 """If ε pays for more than this fraction of the columns, all take part (accuracy: benchmarks/features.py)."""
 BINS = 8
@@ -155,9 +157,11 @@ def splits(schema: Schema, columns: Sequence[str], epsilon: Epsilon, depth: int)
     return Greedy(questions, "gini", tuple(levels), None), rest
 
 
-def fitting_huber(huber: Any, leaves: bool) -> float:
+def fitting_huber(huber: Any, schema: Schema, leaves: bool) -> float:
     """The rounding of the hinge."""
-    return float(huber) if huber != "auto" else HUBER_OF_LEAVES if leaves else HUBER
+    if huber != "auto":
+        return float(huber)
+    return HUBER_OF_LEAVES if leaves and len(schema.classes) <= 2 else HUBER
 
 
 def fitting_knots(query: Hyperplanes, schema: Schema, epsilon: Epsilon, records: int) -> int:

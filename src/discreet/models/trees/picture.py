@@ -88,7 +88,7 @@ def _caption(grown: GrownTree, boxes: Sequence[_Box]) -> str:
         return "" if grown.records is not None else "Only the class of each leaf was asked, so there are no counts."
     if not float(grown.variances.max()):
         return "Below each class: its share, and the number of records."
-    parts = ["Below each class: its share of about so many records, ± 95 % of the noise."]
+    parts = ["Below each class: its share, and about how many records are there, ± 95 % of the noise."]
     if any(box.branch["within_noise"] or box.branch["empty"] for box in boxes if not box.below):
         parts.append("Grey: the noise may have decided the class. Dashed: no more records than noise.")
     return " ".join(parts)

@@ -59,14 +59,14 @@ LEAVES = 0.3
 """Share of epsilon for the leaves of a greedy tree; the levels get the rest, each √2 times as much as the one above
 (accuracy: benchmarks/trees.py)."""
 MOST_STUMPS = 1000
-"""Stumps have as many parts as keep the number of labelled stumps within this, but at least two: more would take
-longer to compare and cost more accuracy in the choice."""
+"""Stumps get more parts while there are at most this many labelled stumps; they have at least two. Comparing more would
+take longer and make the choice less accurate."""
 MOST_LABELLED = 200_000
 """Most labelled stumps of two parts that are compared: this takes a second or two."""
 MOST_CHOICES = 20_000_000
 """Most candidates that are compared, over all nodes, unless a depth is asked for: this takes some seconds."""
 USUAL_CLASSES = 16
-"""With more classes than this, each candidate counts as so many times more: all of its counts are compared."""
+"""With c times as many classes as this, a candidate takes c times as long, and counts as c candidates."""
 MOST_ASKED = 1_000_000_000
 """Most candidates that are compared if a depth is asked for: this takes minutes."""
 

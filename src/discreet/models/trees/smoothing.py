@@ -62,7 +62,8 @@ def _sums(tree: Tree, counts: Matrix, left: list[int], right: list[int]) -> tupl
 def _worth_it(alone: Matrix, left: list[int], right: list[int]) -> list[bool]:
     """Which nodes to split: where the best leaves below classify more records right than the node as a leaf does.
 
-    Each leaf is worth its largest count less one deviation of its noise: by about as much noise exaggerates it.
+    A leaf is worth its largest count minus one standard deviation of its noise: the largest of several noisy counts is
+    too high by about that much.
     """
     best, splits = alone.tolist(), [False] * len(alone)
     for place in reversed(range(len(alone))):
