@@ -1,7 +1,7 @@
 # make demo   trains, explains and plots on built-in data      make check  style, types, imports
 # make test   the tests that take seconds each                  make bench  benchmarks (needs DISCREET_DATA)
 # make test-long   tests that take minutes: losses found by many fits, papers, comparison, reproduction, audits, pictures, pages of the site, memory of large tables
-# make test-audit   audits of targets in processes of their own, by chance and with much time: what they find depends on the draws
+# make test-audit   audits whose outcome depends on their draws and on the clock
 # make coverage   lines and branches of the fast tests: what no test runs
 # make test-flower   federated training carried by Flower, in an environment of its own
 # make service-demo   a service with public data, on which the whole story runs by itself: look at it in a browser
@@ -19,12 +19,6 @@ ENGINES := .venv-engines
 SERVICE := .venv-service
 SERVING := .venv-serving
 DOCS := .venv-docs
-LONG := tests/test_site.py tests/research tests/audit tests/cli/test_audit.py tests/cli/test_interruptions.py tests/suites/test_pictures.py \
-	tests/suites/test_memory.py tests/suites/test_attacks.py tests/suites/test_random_lines.py tests/advice/test_left_out.py
-
-AUDITS := tests/audit/test_audit.py tests/audit/test_ourselves.py tests/audit/test_replay_stage.py tests/audit/test_canaries_stage.py \
-	tests/audit/test_ledger_stage.py tests/audit/test_mutants.py
-
 SITE := docs/_build/html
 
 .PHONY: demo docs test test-long test-audit coverage test-flower test-engines test-service service-demo check bench transcripts release-check clean
@@ -39,14 +33,13 @@ demo: $(READY)
 	$(BIN)/discreet demo --force
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 -m "not slow" $(addprefix --ignore ,$(LONG))
+	$(BIN)/python -m pytest -n 2 --only fast
 
 test-long: $(READY)
-	$(BIN)/python -m pytest -n 2 -m slow $(addprefix --ignore ,$(LONG))
-	$(BIN)/python -m pytest -n 2 $(LONG) $(addprefix --ignore ,$(AUDITS))
+	$(BIN)/python -m pytest -n 2 --only long
 
 test-audit: $(READY)
-	$(BIN)/python -m pytest -n 2 $(AUDITS)
+	$(BIN)/python -m pytest -n 2 --only audits
 
 coverage: $(READY)
 	$(BIN)/coverage erase
@@ -108,8 +101,8 @@ check: $(READY)
 
 RELEASE := .venv-release
 STEPS := check test test-long test-service test-engines docs
-REST := not tests-3.11
-# make test has run these with the newest packages on the oldest Python
+# All sessions of noxfile.py but tests-3.11, which is make test.
+SESSIONS := tests-3.12 tests-3.13 lowest extra wheel flower
 
 transcripts: $(RELEASE)/.ready $(SERVICE)/.ready
 	rm -rf dist
@@ -118,10 +111,10 @@ transcripts: $(RELEASE)/.ready $(SERVICE)/.ready
 
 release-check: $(RELEASE)/.ready
 	@for step in $(STEPS); do echo "release-check: make $$step"; $(MAKE) $$step || { echo "release-check: make $$step failed"; exit 1; }; done
-	$(RELEASE)/bin/nox --error-on-missing-interpreters -k "$(REST)"
+	$(RELEASE)/bin/nox --error-on-missing-interpreters -s $(SESSIONS)
 	@echo "release-check: discreet $$(PYTHONPATH=src $(PYTHON) -c 'import discreet; print(discreet.__version__)') passed:"
 	@for step in $(STEPS); do echo "  make $$step"; done
-	@$(RELEASE)/bin/nox --list -k "$(REST)" | sed -n 's/^\* \([^ ]*\).*/  nox -s "\1"/p'
+	@for session in $(SESSIONS); do echo "  nox -s $$session"; done
 
 $(RELEASE)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(RELEASE)

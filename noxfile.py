@@ -41,7 +41,8 @@ MOST_DEMO = 60
 """Seconds for `pip install discreet && discreet demo` in an empty environment."""
 MOST_IMPORT = 0.1
 """Seconds of `import discreet`, beyond an empty Python."""
-FAST = ["-m", "not slow", "-n", "2", "--ignore=tests/research", "--ignore=tests/test_site.py"]
+FAST = ["--only", "fast", "-n", "2"]
+"""The tests that `make test` runs; tests/conftest.py says which these are."""
 
 
 def _dev(session: nox.Session, extras: str, *more: str) -> None:

@@ -315,6 +315,23 @@ def test_the_version_is_written_once():
     assert f"version: {discreet.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
+def test_a_release_is_checked_on_every_python_that_it_is_for():
+    """`make test` runs on the oldest, `make release-check` has all other sessions of noxfile.py."""
+    tree = ast.parse((ROOT / "noxfile.py").read_text(encoding="utf-8"))
+    (pythons,) = (
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PYTHONS"
+    )
+    named = "Programming Language :: Python :: 3."
+    told = [each.removeprefix(named) for each in PROJECT["project"]["classifiers"] if each.startswith(named)]
+    assert pythons == [f"3.{minor}" for minor in told]
+    sessions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.decorator_list}
+    wanted = {f"tests-{python}" for python in pythons[1:]} | sessions - {"tests", "constraints"}
+    (chosen,) = re.findall(r"^SESSIONS := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(chosen.split()) == wanted
+
+
 def test_every_error_of_ours_is_a_discreet_error():
     """What `errors.py` defines, and what is raised by name elsewhere."""
     own = {name for name, value in vars(importlib.import_module("discreet.errors")).items() if isinstance(value, type)}

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 import re
 from pathlib import Path
@@ -32,6 +33,23 @@ def test_examples_in_docstrings(name: str) -> None:
     except MissingExtra as error:
         pytest.skip(str(error))
     assert doctest.testmod(module).failed == 0
+
+
+def public_names() -> dict[str, object]:
+    """The public classes and functions of discreet and of its public rooms."""
+    names = {name: getattr(discreet, name) for name in discreet.__all__}
+    for room in discreet._ROOMS:
+        names |= {f"{room}.{name}": getattr(names[room], name) for name in names[room].__all__}
+    return {name: found for name, found in names.items() if inspect.isclass(found) or inspect.isfunction(found)}
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_a_public_name_has_an_example_and_a_line_in_the_reference(name: str) -> None:
+    """The examples run above; docs/_ext/check_site.py looks at the pages that are made of them."""
+    assert ">>> " in (inspect.getdoc(public_names()[name]) or "")
+    reference = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
+    listed = "evaluate" if name == "evaluation.evaluate" else name  # one function under two names
+    assert f"\n   {listed}\n" in reference
 
 
 def test_python_example_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

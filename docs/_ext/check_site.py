@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from html.parser import HTMLParser
+from inspect import isclass, isfunction, ismodule
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -45,12 +46,21 @@ def broken_links(site: Path) -> list[str]:
     return sorted(set(broken))
 
 
-def names_without_example(site: Path) -> list[str]:
-    """Public names whose page is missing or shows no example."""
+def public_names() -> list[str]:
+    """The public classes and functions of discreet and of its public rooms, as `Auto` or `federated.Party`."""
     import discreet
 
-    rooms = {name for name in discreet.__all__ if type(getattr(discreet, name)).__name__ == "module"}
-    pages = {name: site / "_made" / "api" / f"discreet.{name}.html" for name in discreet.__all__ if name not in rooms}
+    names = []
+    for name in discreet.__all__:
+        found = getattr(discreet, name)
+        room = {f"{name}.{each}": getattr(found, each) for each in found.__all__} if ismodule(found) else {name: found}
+        names += [full for full, value in room.items() if isclass(value) or isfunction(value)]
+    return [name for name in names if name != "evaluation.evaluate"]  # its page is that of discreet.evaluate
+
+
+def names_without_example(site: Path) -> list[str]:
+    """Public names whose page is missing or shows no example."""
+    pages = {name: site / "_made" / "api" / f"discreet.{name}.html" for name in public_names()}
     return [name for name, path in pages.items() if not path.exists() or not Page(path).has_example]
 
 

@@ -70,12 +70,27 @@ def known(directory: str | Path | None = None) -> list[str]:
 
 
 def cache_folder() -> Path:
-    """The folder for downloads: $XDG_CACHE_HOME/discreet, or ~/.cache/discreet."""
+    """The folder for downloads: $XDG_CACHE_HOME/discreet, or ~/.cache/discreet.
+
+    Examples
+    --------
+    >>> from discreet import datasets
+    >>> datasets.cache_folder().name
+    'discreet'
+    """
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "discreet"
 
 
 def built_in(name: str) -> DataSet:
-    """A data set that ships inside scikit-learn, with a schema written by hand."""
+    """A data set that ships inside scikit-learn, with a schema written by hand.
+
+    Examples
+    --------
+    >>> from discreet import datasets
+    >>> X, y, schema = datasets.built_in("wine")
+    >>> len(y), len(X), schema.target
+    (178, 13, 'cultivator')
+    """
     from sklearn import datasets
 
     loader = getattr(datasets, f"load_{name.replace('-', '_')}")

@@ -67,7 +67,7 @@ class RandomOrder:
             _on_disk(self._write)
 
     def blocks(self, most: int | None = None) -> Iterator[NoisyCodes]:
-        """All records in their new order, at most so many at a time; at least one block, which may be empty."""
+        """All records in their new order, at most `most` at a time; at least one block, which may be empty."""
         if not self._runs:
             yield from self._cut(*self._taken(), most)
             return

@@ -22,7 +22,7 @@ def new_figure(**options: Any) -> Any:
 
 
 def class_colours(number: int) -> list[Any]:
-    """A colour for each of so many classes: those that everybody can tell apart, or shades if there are too many."""
+    """One colour per class: colours that everybody can tell apart, or shades if there are too many classes."""
     return list(COLOURS[:number]) if number <= len(COLOURS) else list(colours_of("viridis", _even(number)))
 
 

@@ -37,7 +37,7 @@ COORDINATE, CLASS_COORDINATE = 14, 10
 MOST = 1 << 22
 """The most sums of a pass, 32 MB: with more coordinates, classes are looked at by themselves, then coordinates."""
 WIDE = 64
-"""From so many coordinates on, equal records of a block are multiplied once (speed)."""
+"""With at least this many coordinates, equal records of a block are multiplied once (speed)."""
 QUICK = 1 << 32
 """With more products than this, a part of the records is looked at (speed)."""
 PARTS = 840
@@ -227,7 +227,7 @@ class Curvature:
         return every if self.fits(len(every)) else tuple((one, one) for one in range(self.classes))
 
     def fits(self, tables: int) -> bool:
-        """Whether so many tables of products are few enough for a pass."""
+        """Whether one pass can add up this many tables of products."""
         return tables * self.width**2 <= MOST
 
     def vectors(self, rows: int, closely: bool) -> Vectors:

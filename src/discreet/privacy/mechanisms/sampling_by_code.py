@@ -67,7 +67,7 @@ def _half(words: Words) -> NDArray[np.int64]:
 
 
 def sampled(records: Records, sums: int) -> Problem:
-    """A sample of the records, from about so many sums; each stands for as many as its weight says.
+    """A sample of the records, read off about `sums` sums; the weight of each says how many records it stands for.
 
     If few were read off, there are few different records, and most of them are not in the sample: then all are tried.
     """

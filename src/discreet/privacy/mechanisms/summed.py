@@ -25,7 +25,7 @@ REMEMBERED, AGE = 40, 10
 added up for every step)."""
 ENOUGH, PATIENCE = 32, 30
 """Steps that do not halve the gradient: one ends the search if it is within this many times the goal, an eighth of the
-tolerance; so many in a row end it anywhere."""
+tolerance; `PATIENCE` of them in a row end it anywhere."""
 STEPS, STAGE_STEPS, TRIALS = 500, 6, 24
 """The most steps of the last stage and of an earlier one, and of points tried on the way of a step."""
 
