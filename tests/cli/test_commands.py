@@ -339,6 +339,27 @@ def test_draft_refuses_without_quoting(here):
     )
 
 
+ENDING = """
+import atexit, ctypes
+from discreet.cli import main
+libc = ctypes.CDLL(None)
+libc.__cxa_atexit(libc.abort, None, None)  # what a compiled library does whose thread is still there
+atexit.register(print, "tidied")
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the C library of Linux")
+@pytest.mark.parametrize(("arguments", "status"), [(["--version"], 0), (["card", "missing.json"], 2)])
+def test_no_library_decides_how_a_command_ends(arguments, status, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status, done.stderr
+    assert done.stdout.endswith("tidied\n")
+    assert ("missing.json" in done.stderr) == bool(status)
+
+
 def test_version_and_help():
     assert run("--version").stdout == f"discreet {__version__}\n"
     federated = [f"federated {each}" for each in ("key", "invite", "answer", "combine", "simulate")]

@@ -6,9 +6,11 @@ Any other error is a defect: its message may quote data, so it is shown with --d
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import os
+import sys
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
@@ -211,5 +213,25 @@ _add_group(
 
 
 def main() -> None:
-    """Run the command line."""
-    app(prog_name="discreet")
+    """Run the command line, and end the process with the command's status, whatever compiled libraries do at the end.
+
+    Their threads are still there when they clean up after themselves, and on a busy machine that can abort a process
+    whose work is done, paid for and reported.
+    """
+    try:
+        app(prog_name="discreet")
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        atexit._run_exitfuncs()
+        os._exit(_flushed() or status)
+
+
+def _flushed() -> int:
+    """Write what the outputs still hold; Python's own status for an output that fails now, else 0."""
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None and not stream.closed:
+                stream.flush()
+    except OSError:
+        return 120
+    return 0
