@@ -11,7 +11,7 @@ from scipy import stats
 
 from discreet import Categorical, Numeric, Schema
 from discreet.errors import ParameterError
-from discreet.privacy.mechanisms import multiclass_minimiser
+from discreet.privacy.mechanisms import multiclass_minimiser, multiclass_problem
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.minimiser import SURE
 from discreet.privacy.mechanisms.multiclass_minimiser import ExactMulticlassGradient, fast_bits, minimise
@@ -374,6 +374,22 @@ def test_the_certificate_holds(seed, classes, size):
     mixed = problem.picked(rng.permutation(problem.rows))
     again, _ = ExactMulticlassGradient(MulticlassObjective(mixed, classes, tau, 2.5, objective.b), b, SURE)(point)
     assert np.array_equal(again, gradient), "the order of records must not matter"
+
+
+@pytest.mark.parametrize("rows", [0, 1, 200])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_step_is_the_same_with_and_without_a_matrix(rows, weighted, monkeypatch):
+    """Few records are a sparse matrix, many are read in blocks."""
+    rng = np.random.default_rng(rows)
+    problem = drawn_problem(rng, rows)
+    problem = problem.thinned(3) if weighted else problem
+    w = rng.normal(size=3 * (problem.offsets[-1] + 1))
+    objective = MulticlassObjective(problem, 3, 1.5, 2.5, rng.normal(size=len(w)))
+    seen = objective.margins(w)
+    by_matrix = objective.newton(seen, objective.gradient(w, seen))
+    monkeypatch.setattr(multiclass_problem, "ENTRIES", -1)
+    by_blocks = objective.newton(seen, objective.gradient(w, seen))
+    assert np.allclose(by_matrix, by_blocks, rtol=1e-6, atol=1e-9)
 
 
 def test_huge_weights_do_not_wrap_around():

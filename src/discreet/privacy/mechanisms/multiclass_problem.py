@@ -93,6 +93,14 @@ class MulticlassObjective:
             scores *= counted[:, rows]
             return scores
 
+        matrix = bent.matrix() if 2 * bent.groups * bent.rows <= ENTRIES else None
+
+        def bending(direction: Vector) -> Vector:
+            if matrix is None:
+                return self._gathered(bent, centred, direction)
+            scores = (matrix @ direction.reshape(self.classes, -1).T).T
+            return np.asarray((matrix.T @ centred(scores, slice(None)).T).T.ravel())
+
         shares = self._gathered(bent, lambda _, rows: counted[:, rows] * (1 - parts[rows]), None, power=2)
         scale = 1 / (shares * curvature + self.mu)
         x, residual = np.zeros_like(target), target.copy()
@@ -102,7 +110,7 @@ class MulticlassObjective:
         for _ in range(MOST_STEPS):
             if not float(np.linalg.norm(residual)) > goal:
                 break
-            image = self._gathered(bent, centred, direction) * curvature + self.mu * direction
+            image = bending(direction) * curvature + self.mu * direction
             bend = float(direction @ image)
             if not (0 < bend < np.inf and 0 < norm < np.inf):
                 return np.full_like(target, np.nan)

@@ -119,6 +119,21 @@ class Problem:
         weights = None if self.weights is None else self.weights[rows]
         return Problem(self.features, tuple(code[rows] for code in self.codes), self.sides[rows], weights)
 
+    def matrix(self) -> Any:
+        """The vectors of all records as the rows of a sparse matrix."""
+        from scipy.sparse import csr_array  # not at the top: workers that add up sums need numpy alone
+
+        columns, entries = [], []
+        for feature, code, offset in zip(self.features, self.codes, self.offsets, strict=False):
+            kept = [each for each in range(feature.places.shape[1]) if feature.weights[:, each].any()]
+            columns += [(offset + feature.places[:, each])[code] for each in kept]
+            entries += [(feature.weights[:, each] / feature.unit)[code] for each in kept]
+        columns.append(np.full(self.rows, self.offsets[-1]))
+        entries.append(np.ones(self.rows))
+        starts = np.arange(0, self.rows * len(columns) + 1, len(columns))
+        flat = np.column_stack(entries).ravel(), np.column_stack(columns).ravel().astype(np.int32), starts
+        return csr_array(flat, shape=(self.rows, self.offsets[-1] + 1))
+
     def weighted(self, values: Vector) -> Vector:
         """Values by record (the last axis), each times what the record stands for."""
         return values if self.weights is None else values * self.weights
