@@ -170,7 +170,7 @@ def train(path: str, how: str, pandas: str) -> None:
     """
     if pandas == "without pandas":
         sys.modules["pandas"] = None  # type: ignore[assignment]  # as if it were not installed
-    from discreet.cli import main
+    from discreet.cli import app
     from discreet.sources import kernels
 
     if how == "numpy":
@@ -179,7 +179,7 @@ def train(path: str, how: str, pandas: str) -> None:
     arguments = ["--epsilon", "1", "--out", out, "--model", "naive-bayes", "--force"]
     sys.argv = ["discreet", "train", path, "--schema", str(Path(path).with_suffix(".json")), *arguments]
     try:
-        main()
+        app(prog_name="discreet")
     except SystemExit as end:
         if end.code:
             raise
