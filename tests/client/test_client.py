@@ -41,7 +41,7 @@ def test_an_analyst_asks_for_everything(client):
     assert abs(answer.total(ill="yes").value - 200) < 30
     seen = []
     job = table.train("one-rule", epsilon=2, wait=False)
-    model = model_of(job.wait(60, progress=lambda each: seen.append(each.state)))
+    model = model_of(job.wait(180, progress=lambda each: seen.append(each.state)))
     assert seen[-1] == "released"
     assert model.predict([{"age": 30, "sex": "F", "smoker": "yes"}]).tolist() == ["yes"]
     assert client.predict(job.release, [{"age": 30, "sex": "F", "smoker": "no"}])[0]["prediction"] == "no"
@@ -85,7 +85,7 @@ def test_refusals_have_a_remedy(client, service):
     with service.client("olga") as owner:
         assert owner.post(f"/jobs/{job.id}/refuse", json={"note": "too much"}).status_code == 200
     with pytest.raises(RefusedError, match=r"refused \(too much\); nothing was spent"):
-        job.wait(10)
+        job.wait(60)
     with pytest.raises(RefusedError, match="released nothing"):
         job.content()
 

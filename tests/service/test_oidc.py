@@ -30,7 +30,7 @@ def service(tmp_path, issuer):
 
 @pytest.fixture
 def browser(service):
-    with httpx.Client(base_url=service.url, follow_redirects=False, timeout=30) as made:
+    with httpx.Client(base_url=service.url, follow_redirects=False, timeout=120) as made:
         yield made
 
 

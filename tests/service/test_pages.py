@@ -90,7 +90,7 @@ class Window:
 
     def __init__(self, service, who=None):
         self.service, self.csrf = service, ""
-        self.client = httpx.Client(base_url=service.url, headers={"Accept": "text/html"}, timeout=30)
+        self.client = httpx.Client(base_url=service.url, headers={"Accept": "text/html"}, timeout=120)
         service.clients.append(self.client)
         if who is not None:
             with service.writing() as connection:

@@ -25,7 +25,7 @@ def write_table(path, rows=600):
             writer.writerow([20 + number % 60, "FM"[number % 2], smoker, smoker])
 
 
-def until(wanted, seconds=60):
+def until(wanted, seconds=180):
     """Wait until something is so."""
     end = time.monotonic() + seconds
     while not (found := wanted()):

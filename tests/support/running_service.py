@@ -60,7 +60,7 @@ def running_service(folder, port, *, least_slot=12.0, log=None):
         work = threading.Thread(target=worker.run, daemon=True)
         web.start()
         work.start()
-        until = time.monotonic() + 30
+        until = time.monotonic() + 180
         while not server.started:
             assert time.monotonic() < until, "the service did not start"
             time.sleep(0.05)

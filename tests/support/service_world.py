@@ -66,7 +66,7 @@ class World:
         """A client of the API for a person; None is nobody."""
         if who is not None:
             headers["Authorization"] = f"Bearer {self.tokens[who]}"
-        self.clients.append(httpx.Client(base_url=self.url + "/api/v1", headers=headers, timeout=30))
+        self.clients.append(httpx.Client(base_url=self.url + "/api/v1", headers=headers, timeout=120))
         return self.clients[-1]
 
     def writing(self):

@@ -62,7 +62,7 @@ def test_a_fork_waits_for_a_transaction_of_another_thread(file_address):
         with writing(engine) as connection:
             connection.exec_driver_sql("CREATE TABLE more (id INTEGER)")
             inside.set()
-            leave.wait(20)
+            leave.wait(120)
 
     def look():
         assert database._GATE.is_safe
@@ -71,7 +71,7 @@ def test_a_fork_waits_for_a_transaction_of_another_thread(file_address):
 
     thread = threading.Thread(target=write)
     thread.start()
-    inside.wait(20)
+    inside.wait(120)
     threading.Timer(0.3, leave.set).start()
     assert code_of(forked(look)) == 0
     assert leave.is_set()
@@ -105,11 +105,11 @@ def test_a_fork_does_not_wait_for_ever(monkeypatch):
     def stay():
         with gate:
             inside.set()
-            leave.wait(20)
+            leave.wait(120)
 
     thread = threading.Thread(target=stay)
     thread.start()
-    inside.wait(20)
+    inside.wait(120)
     assert not gate.before()
     leave.set()
     thread.join()
@@ -132,7 +132,7 @@ def test_transactions_wait_for_a_fork_but_not_for_themselves():
     thread.start()
     assert not passed.wait(0.2)
     gate.in_parent()
-    assert passed.wait(20)
+    assert passed.wait(120)
     thread.join()
     with gate:
         assert not gate.before()

@@ -152,7 +152,7 @@ def test_who_waited_sees_what_was_moved_meanwhile(engine, four):
 def wait_for_a_lock(engine, number=1):
     """Wait until so many other connections wait for a lock."""
     waiting = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = :base")
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     with engine.connect() as connection:
         while connection.execute(waiting, {"base": engine.url.database}).scalar() < number:
             assert time.monotonic() < end
