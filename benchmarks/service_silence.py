@@ -56,7 +56,8 @@ Features = dict[str, float]
 
 @dataclass
 class Seen:
-    """Features of every answer, the table and the pair it came from, by kind of call; and bodies of refusals."""
+    """Features of every answer, the table and the pair it came from, by kind of call; and bodies of refusals, by kind of
+    call and status: 429 comes where the calls are too many, whatever they ask."""
 
     rows: dict[str, list[tuple[Features, int, int]]] = field(default_factory=lambda: defaultdict(list))
     refusals: dict[str, set[bytes]] = field(default_factory=lambda: defaultdict(set))
@@ -148,7 +149,7 @@ def attack(pairs: list[list[Target]], requests: int, rounds: int, minutes: float
             answer, features = call(target, kind)
             seen.rows[kind].append((features, table, pair))
             if not answer.is_success:
-                seen.refusals[kind].add(answer.content)
+                seen.refusals[f"{kind}, status {answer.status_code}"].add(answer.content)
     return seen
 
 
@@ -250,6 +251,9 @@ def main() -> None:
     print(f"| **all** | {len(rows)} | {score(rows, kinds)} |")
     same = all(len(bodies) == 1 for bodies in seen.refusals.values())
     print(f"\nRefusals are equal byte for byte: {'yes' if same else 'NO'}")
+    for kind, bodies in seen.refusals.items():
+        if len(bodies) > 1:
+            print(f"- {kind}: " + "; ".join(sorted(body.decode() for body in bodies)[:4]))
 
 
 if __name__ == "__main__":
