@@ -56,8 +56,8 @@ Features = dict[str, float]
 
 @dataclass
 class Seen:
-    """Features of every answer, the table and the pair it came from, by kind of call; and bodies of refusals, by kind of
-    call and status: 429 comes where the calls are too many, whatever they ask."""
+    """Features of every answer, the table and the pair it came from, by kind of call; and bodies of refusals, by kind
+    of call and status: 429 comes where the calls are too many, whatever they ask."""
 
     rows: dict[str, list[tuple[Features, int, int]]] = field(default_factory=lambda: defaultdict(list))
     refusals: dict[str, set[bytes]] = field(default_factory=lambda: defaultdict(set))

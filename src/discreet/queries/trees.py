@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from discreet.queries.arrays import Integers
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
-from discreet.schema.columns import Categorical, Numeric, is_integer
+from discreet.schema.columns import Categorical, is_integer
 
 Places = NDArray[np.intp]
 
@@ -67,23 +67,24 @@ def candidates(schema: Schema, bins: int | None, columns: Sequence[str] | None =
             codes = range(column.size if column.size > 2 else column.size - 1)
             splits += [Split(name, None, code) for code in codes if column.size <= MOST_CATEGORIES]
         elif bins is None:
-            splits += _fine(column)
+            splits += _fine(name, column.grid)
         else:
             splits += [Split(name, bins, code) for code in range(bins - 1)]
     return tuple(splits)
 
 
-def _fine(column: Numeric) -> list[Split]:
+@lru_cache(maxsize=256)  # they are asked for again at every plan and every level of a tree
+def _fine(name: str, grid: int) -> tuple[Split, ...]:
     """Thresholds in equal steps, and at 1/8, 1/4 and 1/2 of a step from both bounds, near which skewed columns have
     their values. Of thresholds with the same grid points on their left one is kept; on a grid with fewer points than
     steps it is the one half-way between two points."""
-    if column.grid < STEPS:
-        return [Split(column.name, 2 * column.grid, 2 * point) for point in range(column.grid)]
+    if grid < STEPS:
+        return tuple(Split(name, 2 * grid, 2 * point) for point in range(grid))
     step = MOST_BINS // STEPS
     near = [2**power for power in range(step.bit_length() - 1)]
     edges = [*near, *range(step, MOST_BINS, step), *(MOST_BINS - edge for edge in reversed(near))]
-    distinct = {math.ceil(edge * column.grid / MOST_BINS): edge for edge in edges}
-    return [Split(column.name, MOST_BINS, edge - 1) for edge in distinct.values()]
+    distinct = {math.ceil(edge * grid / MOST_BINS): edge for edge in edges}
+    return tuple(Split(name, MOST_BINS, edge - 1) for edge in distinct.values())
 
 
 @dataclass(frozen=True, repr=False)
