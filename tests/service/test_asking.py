@@ -12,6 +12,7 @@ from discreet.schema import Categorical, Numeric, Schema
 from discreet.service import grants, job_views, jobs, log, people, projects, quotes, tables
 from discreet.service.clock import now
 from discreet.service.errors import KeyReusedError, NotAllowedError, NotFoundError, RequestError, StateError
+from discreet.service.requests import plain, read_request
 
 SCHEMA = Schema([Numeric("age", 0, 100), Categorical("sex", ["F", "M"])], "ill", ["no", "yes"], records=4000)
 COUNT = {"kind": "count", "epsilon": "1", "queries": [{"by": [{"column": "sex"}]}]}
@@ -126,6 +127,35 @@ def test_without_a_grant_nothing_can_be_asked(asked):
     threading.Event().wait(0.3)
     with pytest.raises(NotAllowedError, match="ended"):
         asked.ask(COUNT, person=asked.bob)
+
+
+def test_a_kind_that_was_taken_from_a_grant_neither_starts_nor_is_approved(asked):
+    small, large = asked.ask(COUNT, "small"), asked.ask({**COUNT, "epsilon": "2"}, "large")
+    asked.write(projects.change_grant, asked.given.id, kinds=["train"], by=asked.owner)
+    with pytest.raises(StateError, match="no longer allows"):
+        asked.approve(large)
+    assert asked.write(jobs.start, "w", ("count",), 10.0) is None
+    assert asked.job(small).state not in ("reserved", "running")
+    assert asked.standings(asked.given) == [(0, 0)] * 4
+
+
+def test_a_grant_that_has_expired_is_not_extended(asked):
+    given = asked.grant(asked.bob, expires_at=now() + timedelta(seconds=0.2))
+    threading.Event().wait(0.3)
+    with pytest.raises(StateError, match="expired"):
+        asked.write(projects.change_grant, given.id, expires_at=now() + timedelta(days=1), by=asked.owner)
+
+
+@pytest.mark.parametrize("epsilon", ["1/3", 0.1, 1, "1e-9", "0.1234567890123456789"])
+def test_what_is_stored_of_a_request_is_a_request(epsilon):
+    request = read_request({"kind": "train", "epsilon": epsilon})
+    assert read_request(plain(request)) == request
+
+
+@pytest.mark.parametrize("epsilon", ["0.1234567890123456789012", "1e-50", "1e-350", 1e-5 / 3])
+def test_an_epsilon_that_is_stored_as_a_long_fraction_is_refused_before_it_costs(epsilon):
+    with pytest.raises(RequestError, match="fewer digits"):
+        read_request({"kind": "train", "epsilon": epsilon})
 
 
 def test_a_new_grant_continues_the_account(asked):

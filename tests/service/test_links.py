@@ -7,6 +7,8 @@ import pytest
 from sqlalchemy import select, update
 
 from discreet.service.clock import now
+from discreet.service.people import all_people
+from discreet.service.problems import Problem
 from discreet.service.security import links
 from discreet.service.security.secrets import digest
 from discreet.service.tables import links as link_rows
@@ -92,3 +94,36 @@ def test_a_link_of_somebody_disabled_lets_nobody_in(service):
         address = client.post(f"/people/{service.facts['ana']}/reset").json()["address"]
         client.patch(f"/people/{service.facts['ana']}", json={"disabled": True})
     assert use(service, address.rpartition("/")[2]).status_code == 410
+
+
+@pytest.mark.parametrize("ended", [{"disabled": True}, {"roles": ["analyst"]}])
+def test_a_link_ends_with_the_rights_of_its_maker(service, ended):
+    with service.writing() as connection:
+        first = links.make_owner_link(connection, 1)
+    assert use(service, first, "otto").status_code == 201
+    with service.writing() as connection:
+        (otto,) = (each for each in all_people(connection) if each.name == "otto")
+        invitation = links.make_invitation(connection, "owner", 1, by=otto)
+        reset = links.make_reset(connection, service.facts["ana"], 1, by=otto)
+    with service.client("olga") as client:
+        assert client.patch(f"/people/{otto.id}", json=ended).status_code == 200
+    for secret in (invitation, reset):
+        with service.writing() as connection, pytest.raises(Problem):
+            links.look_at(connection, secret)
+        assert use(service, secret).status_code == 410
+    with service.client("ana") as ana:
+        assert ana.get("/me").status_code == 200  # nothing was reset
+
+
+def test_a_used_reset_ends_the_others_of_the_person(service):
+    with service.client("olga") as client:
+        ana, boris = (service.facts[name] for name in ("ana", "bob"))
+        secrets = [
+            client.post(f"/people/{number}/reset").json()["address"].rpartition("/")[2] for number in (ana, ana, boris)
+        ]
+    assert [use(service, each, "x", "another long password").status_code for each in secrets] == [201, 410, 201]
+
+
+def test_a_name_with_a_control_character_is_no_name(service):
+    with service.client() as client:
+        assert client.post("/sessions", json={"name": "an\x00a", "password": PASSWORD}).status_code == 422

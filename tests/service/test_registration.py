@@ -125,6 +125,18 @@ def test_withdrawing_ends_all_asking_and_erases_drafts(drafted):
         drafted.ask({"kind": "count", "epsilon": 1, "queries": [{}]}, "again")
 
 
+def test_nothing_of_a_withdrawn_data_set_is_confirmed(drafted):
+    drafted.write(datasets.withdraw, "visits", by=drafted.owner)
+    with pytest.raises(StateError, match="withdrawn"):
+        confirm(drafted)
+
+
+def test_a_version_is_confirmed_once(drafted):
+    confirm(drafted)
+    with pytest.raises(StateError, match="only a draft"):
+        confirm(drafted)
+
+
 def test_a_new_version_is_paid_by_the_same_people(drafted):
     confirm(drafted)
     drafted.write(datasets.written, drafted.version, "0" * 64, {})

@@ -138,22 +138,25 @@ def confirm(
     """Make a schema public: every entry that was read from the data must be confirmed by name, or changed."""
     require_owner(by)
     version = version_by_id(connection, version_id)
+    dataset = dataset_by_id(connection, version.dataset_id)
+    if dataset.withdrawn_at is not None:
+        raise StateError("this data set was withdrawn")
     draft = draft_of(connection, version_id)
     if version.state != "drafted" or draft is None:
         raise StateError(f"this version is {version.state}; only a draft can be confirmed")
     public = _confirmed(Schema.from_dict(draft), schema, confirmed)
     if public.target != version.target:
         raise RequestError("target: need the one that the version was started with; start another version to change it")
-    population = adjacency_of(connection, dataset_by_id(connection, version.dataset_id).population_account)
+    population = adjacency_of(connection, dataset.population_account)
     if population.counted(1.0, public.adjacency) == math.inf:
         raise RequestError(f"adjacency: this population counts under {population.value}; the schema needs the same")
     values = {"schema": public.to_dict(), "schema_hash": public.hash, "records_declared": public.records}
-    connection.execute(
-        update(versions).where(versions.c.id == version_id).values(state="confirming", draft=None, **values)
-    )
+    still = update(versions).where(versions.c.id == version_id, versions.c.state == "drafted")
+    if connection.execute(still.values(state="confirming", draft=None, **values)).rowcount != 1:
+        raise StateError("this version was confirmed meanwhile; only a draft can be confirmed")
     jobs.submit_internal(connection, "snapshot", version_by_id(connection, version_id), by)
     detail = {"version": version.number, "schema": public.hash, "confirmed": len(confirmed)}
-    log.write(connection, by.id, "version.confirmed", dataset_by_id(connection, version.dataset_id).name, detail)
+    log.write(connection, by.id, "version.confirmed", dataset.name, detail)
     return version_by_id(connection, version_id)
 
 
@@ -162,7 +165,7 @@ def _confirmed(draft: Schema, content: Mapping[str, Any], confirmed: Sequence[st
         schema = Schema.from_dict({**content, "from_data": []})
     except DiscreetError as error:
         raise RequestError(f"schema: {str(error)[:300]}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError):
         raise RequestError("schema: this is not a schema; change the draft, and send it whole") from None
     if schema.chosen is not None:
         raise RequestError("schema.chosen: columns that were chosen with these data at a cost are not public")
@@ -210,7 +213,10 @@ def withdraw(connection: Connection, name: str, *, by: Person) -> Dataset:
 
 
 def drafted(connection: Connection, version_id: int, draft: Schema | None, found: Mapping[str, Any]) -> None:
-    """What the worker drafted, or None if it could not; for the worker."""
+    """What the worker drafted, or None if it could not; for the worker. Of a data set that was withdrawn meanwhile no
+    draft is kept."""
+    if dataset_by_id(connection, version_by_id(connection, version_id).dataset_id).withdrawn_at is not None:
+        draft, found = None, {}
     state = "failed" if draft is None else "drafted"
     content = None if draft is None else draft.to_dict()
     changed = update(versions).where(versions.c.id == version_id, versions.c.state == "drafting")

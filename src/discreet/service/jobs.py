@@ -213,6 +213,8 @@ def approve(connection: Connection, job_id: str, by: Person, note: str = "") -> 
     grant = grant_by_id(connection, row.grant_id)
     if not grant.is_active(now()):
         raise StateError("the grant of this request has ended; refuse it")
+    if row.kind not in grant.kinds:
+        raise StateError("the grant no longer allows requests of this kind; refuse it")
     if row.expires_at <= now():
         raise StateError("this request has expired")
     adjacency = version_by_id(connection, row.version_id).public_schema.adjacency
@@ -306,7 +308,8 @@ def _may_start(connection: Connection, row: Any) -> bool:
         return dataset_by_id(connection, version_by_id(connection, row.version_id).dataset_id).withdrawn_at is None
     asker = person_by_id(connection, row.person_id)
     grant = grant_by_id(connection, row.grant_id)
-    return asker.disabled_at is None and grant.is_active(now()) and row.expires_at > now()
+    allowed = grant.is_active(now()) and row.kind in grant.kinds
+    return asker.disabled_at is None and allowed and row.expires_at > now()
 
 
 def end(connection: Connection, job: Started, worker: str, made: Made | None, cause: str = "") -> bool:

@@ -194,6 +194,8 @@ def change_grant(
     grant = grant_by_id(connection, grant_id)
     if grant.revoked_at is not None:
         raise StateError("this grant was revoked; give a new one")
+    if not grant.is_active(now()):  # another may have taken its place
+        raise StateError("this grant has expired; give a new one")
     if limit is not None:
         BOOKS.set_limit(connection, grant.account, limit)
     changes: dict[str, Any] = {}

@@ -38,22 +38,26 @@ MOST_CELLS = 65_536
 MOST_CANDIDATES = 4096
 """The most columns that a choice is among."""
 MOST_PARAMETERS = 32
+MOST_EPSILON = 40
+"""The most characters of an epsilon, as it is asked for and as the fraction that is stored."""
 
 MODEL_KINDS = ("auto", "naive-bayes", "one-rule", "decision-tree", "random-forest", "svm")
 ModelKind = Literal["auto", "naive-bayes", "one-rule", "decision-tree", "random-forest", "svm"]
 
 
 def _exact_text(value: object) -> str:
-    """An epsilon as an exact text: 0.1 and "1/10" both become "1/10"."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float) or len(str(value)) > 40:
-        raise ValueError("need a number above 0, such as 1, 0.1 or '1/3', of at most 40 characters")
+    """An epsilon as an exact text: 0.1 and "1/10" both become "1/10". What is read again is the same text."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or len(str(value)) > MOST_EPSILON:
+        raise ValueError(f"need a number above 0, such as 1, 0.1 or '1/3', of at most {MOST_EPSILON} characters")
     try:
         epsilon = as_release_epsilon(value)
     except DiscreetError as error:
         raise ValueError(str(error)) from None
     if epsilon == math.inf:
         raise ValueError("an infinite epsilon is not private; need a number above 0, such as 1")
-    return str(epsilon)
+    if len(text := str(epsilon)) > MOST_EPSILON:
+        raise ValueError(f"as a fraction this has more than {MOST_EPSILON} characters; need fewer digits, such as 0.1")
+    return text
 
 
 ExactEpsilon = Annotated[str, BeforeValidator(_exact_text), Field(description="Privacy loss: '1', '0.1' or '1/3'.")]

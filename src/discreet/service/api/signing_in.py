@@ -29,7 +29,7 @@ Manager = Annotated[Caller, Depends(may(Scope.MANAGE))]
 class Credentials(Body):
     """Name and password."""
 
-    name: Annotated[str, StringConstraints(min_length=1, max_length=120)]
+    name: Line
     password: Password
 
 

@@ -1,8 +1,10 @@
 """One-time links: the first owner's, invitations, and resets of passwords. The database holds their hashes only.
 
-Guarantee  a link works once, before it expires, and for what it was made.
+Guarantee  a link works once, before it expires, for what it was made, and while its maker is an owner who may sign in.
+           Of several links that reset one password, the first that is used ends the others.
 Proof      `_take` marks it as used by an UPDATE whose WHERE clause requires that it is unused and in force, in the
-           transaction that acts on it, so that of two at once one updates no row.
+           transaction that acts on it, so that of two at once one updates no row. `_in_force` looks at the maker in the
+           same transaction.
 Test       tests/service/test_links.py
 """
 
@@ -68,7 +70,7 @@ def look_at(connection: Connection, secret: str) -> Link:
     row = connection.execute(
         select(links).where(links.c.hash == digest(secret), links.c.used_at.is_(None), links.c.expires_at > now())
     ).one_or_none()
-    if row is None:
+    if row is None or not _in_force(connection, row):
         raise Problem(Problems.LINK)
     return Link(row.purpose, row.role, person_by_id(connection, row.person_id) if row.person_id else None)
 
@@ -85,6 +87,9 @@ def accept(connection: Connection, secret: str, name: str, display: str, passwor
     if person.disabled_at is not None:
         raise Problem(Problems.LINK)
     sign_out_everywhere(connection, person.id)
+    connection.execute(
+        update(links).where(links.c.person_id == person.id, links.c.used_at.is_(None)).values(used_at=now())
+    )
     connection.execute(update(people).where(people.c.id == person.id).values(password_hash=password_hash))
     log.write(connection, person.id, "person.reset", person.name)
     return person
@@ -107,4 +112,16 @@ def _take(connection: Connection, secret: str) -> Row[Any]:
     )
     if taken.rowcount != 1:
         raise Problem(Problems.LINK)
-    return connection.execute(select(links).where(links.c.hash == digest(secret))).one()
+    row = connection.execute(select(links).where(links.c.hash == digest(secret))).one()
+    if not _in_force(connection, row):
+        raise Problem(Problems.LINK)
+    return row
+
+
+def _in_force(connection: Connection, row: Row[Any]) -> bool:
+    """Whether who made the link may still make it: an owner who was neither disabled nor made something else, or the
+    command line."""
+    if row.created_by is None:
+        return True
+    maker = person_by_id(connection, row.created_by)
+    return maker.disabled_at is None and maker.is_owner
