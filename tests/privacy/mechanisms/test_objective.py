@@ -473,3 +473,41 @@ def test_a_sparse_group_gives_the_same_sums(least, monkeypatch):
     objective, active = Objective(problem, 0.5, 1.0, np.zeros(12)), rng.random(700) < 0.5
     X = vectors(problem)[active]
     assert np.allclose(objective._gram(active), X.T @ X)
+
+
+class Steep:
+    """The exact gradient of a parabola so steep that with few bits no point is near enough to its end."""
+
+    steepest, rows = 2.0**40, 1
+
+    def __init__(self, bits):
+        self.bits, self.looks = bits, []
+
+    def __call__(self, point):
+        self.looks.append(self.bits)
+        return np.array([float(Fraction(2**40 * value, 2**self.bits) - Fraction(2**40, 3)) for value in point]), 0.0
+
+
+class Newton:
+    """Knows the parabola."""
+
+    knows_all, parts = True, (1.0, 0.5, 0.25)
+
+    def step(self, w, gradient):
+        return -gradient / 2.0**40
+
+    def learn(self, *_):
+        """There is nothing to learn."""
+
+
+def test_a_search_that_meets_the_last_bit_of_its_point_takes_finer_ones_at_once():
+    made = []
+
+    def exact_with(bits):
+        made.append(Steep(bits))
+        return made[-1]
+
+    (found,) = minimiser.searched(exact_with, minimiser.FAST, Newton(), np.zeros(1), 2.0**-14)
+    assert abs(found - Fraction(1, 3)) * 2**40 <= 2**-14
+    assert [each.bits for each in made] == [minimiser.FAST, SURE]
+    assert sum(len(each.looks) for each in made) < 20  # without a look at what a step leaves: more than 80

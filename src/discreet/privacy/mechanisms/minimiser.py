@@ -155,6 +155,10 @@ class Exact(Protocol):
     def __call__(self, point: Sequence[int]) -> tuple[Vector, float]: ...
 
 
+STALLED = 0.9
+"""A full step that leaves more of the gradient than this has met the last bit of the point: finer ones are needed."""
+
+
 def searched(
     exact_with: Callable[[int], Exact], bits: int, guide: Guiding, w: Vector, tolerance: float
 ) -> list[Fraction]:
@@ -168,10 +172,10 @@ def searched(
     if not math.isfinite(norm(gradient)):  # floats failed: start from zero, any start will do
         point = [0] * len(point)
         gradient, error = exact(point)
-    tried = 0
+    tried, left = 0, 0.0
     while not norm(gradient) + error <= tolerance:
         tried = tried + 1 if guide.knows_all else 0
-        if exact.bits < SURE and (error > tolerance / 2 or tried > 20):
+        if exact.bits < SURE and (error > tolerance / 2 or tried > 20 or (tried > 1 and left > STALLED)):
             point = [value << (SURE - exact.bits) for value in point]
             exact = exact_with(SURE)
             gradient, error = exact(point)
