@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-from discreet import BeeRules, Ledger, NaiveBayes
+from discreet import BeeRules, Ledger, NaiveBayes, datasets
 from discreet.errors import BudgetError, DataError, FileError, ParameterError
 from discreet.evaluation import accuracy as evaluation
 from discreet.evaluation.accuracy import (
@@ -356,3 +356,15 @@ def test_an_accuracy_is_not_charged_for_how_the_model_chose_its_columns():
     assert model.guarantee_.epsilon == 8
     accuracy = evaluate(model, [BASE, ODD], epsilon="1/2")
     assert accuracy.guarantee.epsilon == accuracy.receipt.epsilon == Fraction(1, 2)
+
+
+def test_nothing_fails_after_the_charge_however_sure_one_wants_to_be():
+    X, y, schema = datasets.load("iris")
+    model, ledger = NaiveBayes(schema, epsilon=math.inf).fit(X, y), Ledger(10)
+    for confidence in (math.nextafter(1, 0), 1 - 1e-10):
+        with pytest.raises(ParameterError, match=r"at most 0\.999999999"):
+            evaluate(model, X, y, epsilon=1, confidence=confidence, ledger=ledger)
+    assert ledger.spent == 0
+    for confidence in (1e-9, 0.999999999):
+        found = evaluate(model, X, y, epsilon=1, confidence=confidence, ledger=ledger)
+        assert 0 <= found.lower <= found.upper <= 1

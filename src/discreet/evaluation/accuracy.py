@@ -40,6 +40,8 @@ ASKED = {repr(RIGHT_WRONG): "Predictions(right, wrong)", repr(PAIRS): "Predictio
 """The same in the words of a receipt."""
 ONLY = ("accuracy",)
 """What can be asked for alone."""
+SUREST = 0.999999999
+"""The largest confidence of an interval: nothing that is computed from it may fail after the charge."""
 
 
 class AccuracyGuarantee(Guarantee):
@@ -323,6 +325,8 @@ def check_options(
     charge = as_release_epsilon(epsilon)
     if isinstance(confidence, bool) or not isinstance(confidence, Real) or not 0 < float(confidence) < 1:
         raise ParameterError(f"confidence={confidence!r}; need a number between 0 and 1, for instance 0.95")
+    if float(confidence) > SUREST:
+        raise ParameterError(f"confidence={confidence!r}; need at most {SUREST}: floats round larger ones to 1")
     if only is not None and only not in ONLY:
         raise ParameterError(f"only={only!r}; need one of: {', '.join(ONLY)}, or leave it out for all figures")
     as_rng(random_state)

@@ -69,7 +69,7 @@ def quantile(confidence: float) -> float:
     (2.12, 0.67)
     """
     laplace = -math.log1p(-confidence) / math.sqrt(2)
-    return max(NormalDist().inv_cdf((1 + confidence) / 2), laplace)
+    return max(-NormalDist().inv_cdf((1 - confidence) / 2), laplace)  # 1 + confidence would be rounded to 2
 
 
 def fraction(part: Noisy, rest: Noisy, confidence: float) -> Estimate:
