@@ -111,6 +111,7 @@ def test_mistakes_cost_nothing(here):
         (("--by", "height"), ["'height' is not in the schema"]),
         (("--by", "ill:3"), ["leave out bins"]),
         (("--by", "age:70000"), ["need an integer"]),
+        (("--by", "age:" + "9" * 5000), ["a number of 5000 digits"]),
         (("--out", "data.csv"), ["overwrite an input"]),
         (("--table", "t"), ["table"]),
     ):

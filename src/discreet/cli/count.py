@@ -30,6 +30,8 @@ BAR = 16
 """Length of the longest bar."""
 BINS = 8
 """Bins of a numeric column that --by names without a number."""
+MOST_DIGITS = 9
+"""Digits of a number of bins: the bound that the query states is far below."""
 
 
 def count(
@@ -159,6 +161,8 @@ def _value(text: str, is_number: bool) -> Any:
 def _column(text: str, schema: Schema) -> dict[str, Any]:
     name, _, bins = text.rpartition(":")
     if name and text not in schema.all_names and bins.isdecimal():
+        if len(bins) > MOST_DIGITS:
+            raise ParameterError(f"--by {name}:… has a number of {len(bins)} digits; need a few bins, such as {BINS}")
         return {"column": name, "bins": int(bins)}
     is_number = text in schema.names and isinstance(schema[text], Numeric)
     return {"column": text, "bins": BINS} if is_number else {"column": text}

@@ -154,7 +154,7 @@ def describe(evidence: Sequence[Evidence], prior: Matrix, classes: Sequence[Labe
     """The columns that decide, and for each class the values that speak most for it in spite of the noise."""
     lines = ["Frequency of each class: " + ", ".join(f"{c} {p:.1%}" for c, p in zip(classes, prior, strict=True)), ""]
     listed = ranked(evidence, prior)
-    width = max(len("column"), *(len(each.name) for each, _ in listed[:top]))
+    width = max([len("column"), *(len(each.name) for each, _ in listed[:top])])
     lines.append(f"{'column':<{width}}   bits   values that speak for each class (times as likely as overall)")
     for each, bits in listed[:top]:
         best = "; ".join(f"{label}: {_strongest(each, prior, row)}" for row, label in enumerate(classes))
