@@ -12,7 +12,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from discreet import FeatureSelector, Ledger, LocalPerturbation, NaiveBayes, Schema, load
@@ -47,8 +47,6 @@ def steps(**parameters):
 @pytest.mark.parametrize("container", [None, "pandas", "polars"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_table(kind, container):
-    if (kind, container) == ("arrow", "pandas"):
-        pytest.skip("scikit-learn does not make a pandas frame of an Arrow table")
     ledger, pipeline = Ledger(2), steps()
     if container:
         pipeline.set_output(transform=container)
@@ -197,3 +195,70 @@ def test_classes_that_only_look_alike_are_another_schema():
     selector = FeatureSelector(Schema(*numbers), k=1).fit(rows, labels)
     with pytest.raises(DataError, match="same schema"):
         NaiveBayes(Schema(*numbers[:2], truths)).fit(selector.transform(rows), labels)
+
+
+class Odd(dict):
+    """A record that cannot be read, in a way of its own."""
+
+    def get(self, name, default=None):
+        """Not even by its methods."""
+        raise RuntimeError(f"secret {name}")
+
+
+ODD = {
+    "none": None,
+    "number": 7,
+    "short row": ["yes"],
+    "long row": list(range(9)),
+    "empty dict": {},
+    "unreadable": Odd(),
+    "list in a cell": {"dose": [1, 2], "smoker": b"\xff", "day": 10**400, "hat": "\ud800"},
+}
+
+
+@pytest.mark.parametrize("container", [None, "pandas", "polars"])
+@pytest.mark.parametrize("kind", ["dicts", "rows"])
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_record_in_the_middle_changes_no_other_and_no_error(kind, odd, container):
+    """The table of a fit is private: one record decides neither whether it ends, nor how others are read."""
+    ledger, records = Ledger(2), list(KINDS[kind])
+    records[200] = ODD[odd]
+    pipeline = steps(random_state=3)
+    if container:
+        pipeline.set_output(transform=container)
+    pipeline.fit(records, ILL, select__ledger=ledger, model__ledger=ledger)
+    assert ledger.spent == Fraction(3, 2)
+    kept = pipeline["select"].transform(records)
+    of_frame = pipeline["select"].transform(FRAME)
+    for place, name in enumerate(pipeline["select"].selected_schema_.names):
+        values = kept[:, place].tolist() if container is None else kept[name].to_list()
+        given = of_frame[name].to_list()
+        assert [*values[:200], *values[201:]] == [*given[:200], *given[201:]]
+
+
+@pytest.mark.parametrize("container", [None, "pandas"])
+def test_dates_among_texts_are_no_types_of_frames(container):
+    """A type that is guessed from values would be dates without one text, and texts with it."""
+    days = [{**record, "day": "2026-01-02"} for record in HABITS]
+    pipeline = steps(random_state=3)
+    if container:
+        pipeline.set_output(transform=container)
+    pipeline.fit(days, ILL)
+    assert {each.kind for each in pipeline["select"].transform(pd.DataFrame(days)[PEOPLE.names]).dtypes} <= set("Of")
+
+
+def test_selectors_beside_each_other_are_refused():
+    """What both chose could look like a table of the whole schema, without a price."""
+    two = Schema(PEOPLE.columns[:2], PEOPLE.target, PEOPLE.classes, records=400)
+    names = two.names
+    for X, container in ((FRAME[names].to_numpy(dtype=object), None), (FRAME[names], "pandas")):
+        union = FeatureUnion(
+            [(name, FeatureSelector(two, k=1, epsilon=each)) for name, each in (("one", 1), ("other", 2))],
+            verbose_feature_names_out=False,
+        )
+        if container:
+            union.set_output(transform=container)
+        with pytest.raises(DataError, match="cannot be joined"):
+            make_pipeline(union, NaiveBayes(two)).fit(X, ILL)
+    kept = FeatureSelector(two, k=1).fit(FRAME[names], ILL).transform(FRAME[names].to_numpy(dtype=object))
+    assert np.concatenate([kept, kept]).shape == (800, 1)

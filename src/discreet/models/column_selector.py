@@ -9,6 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,7 +17,7 @@ from discreet.models.public_data import accept_any_table, checked_public
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.receipt import Receipt
 from discreet.records.chosen_columns import Choice, check_price, mark
-from discreet.records.tables import Table, as_frame, as_matrix, check_records
+from discreet.records.tables import Table, as_frame, as_matrix
 from discreet.schema import Paid, Schema
 
 CHOSEN = "columns"
@@ -46,6 +47,7 @@ class _Narrowing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A selector without the mark: scikit-learn puts what this `transform` returns into the container of set_output."""
 
     schema: Schema | str
+    _container: str | None = None
 
     def _set_choice(self, schema: Schema, names: Sequence[str], guarantee: Guarantee, receipt: Receipt) -> None:
         """Set all attributes of a fitted selector."""
@@ -62,15 +64,28 @@ class _Narrowing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "columns_")
         if isinstance(self.schema, str):
             X = checked_public(X, width=self.n_features_in_, kind=type(self).__name__)
-        check_records(X, self.schema_)
-        names, frame = self.selected_schema_.names, as_frame(X)
-        if frame is not None or isinstance(X, Mapping):
-            Table(X, self.schema_).check(self.schema_)
-            return {name: X[name] for name in names} if frame is None else _columns(frame, names)
-        if isinstance(X, list | tuple) and (not X or any(isinstance(record, Mapping) for record in X)):
-            records = [record if isinstance(record, Mapping) else {} for record in X]
-            return {name: [record.get(name) for record in records] for name in names}
+        table, frame, names = Table(X, self.schema_), as_frame(X), self.selected_schema_.names
+        table.check(self.schema_)
+        wanted = self._container or get_config()["transform_output"]
+        if frame is not None and wanted in ("default", type(frame.to_native()).__module__.partition(".")[0]):
+            return _columns(frame, names)
+        if wanted != "default":
+            return _framed({name: table.column(name) for name in names}, wanted)
+        if isinstance(X, Mapping):
+            return {name: X[name] for name in names}
+        if isinstance(X, list | tuple):
+            return _side_by_side([table.column(name) for name in names], table.rows)
         return as_matrix(X, self.n_features_in_)[:, self.get_support()]
+
+    def set_output(self, *, transform: str | None = None) -> Any:
+        """Choose the container of what `transform` returns: "default", "pandas", "polars", or None for no change.
+
+        Columns of other tables get the type that they have there, or are objects: a library that guessed types from
+        values would show these in what it refuses.
+        """
+        if transform is not None:
+            self._container = transform
+        return super().set_output(transform=transform)
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
         """Return which columns were chosen, in the order of the schema, as truth values or as positions."""
@@ -101,8 +116,8 @@ class ColumnSelector(_Narrowing):
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of X, in the order of the schema and in the same kind of container as X.
 
-        A list of dicts becomes a mapping of columns instead: a model of the whole schema would read shorter dicts as
-        records with missing values, and would not notice that columns had been chosen.
+        A list of records becomes an array of objects, in which each record is read by itself, as a fit reads it: what is
+        no record, or lacks a value, has missing ones. X may be private, so no error depends on a value of it.
         """
         kept = super().transform(X)  # first: it raises NotFittedError
         check_price(X, self.schema_)  # else the new mark would hide what an older one says
@@ -113,3 +128,28 @@ def _columns(frame: nw.DataFrame[Any], names: Sequence[str]) -> Any:
     """Select columns of a data frame, whose names may be numbers; returns a frame of its own library."""
     by_text = {str(name): name for name in frame.columns}
     return frame.select([by_text[name] for name in names]).to_native()
+
+
+def _side_by_side(columns: Sequence[NDArray[Any]], rows: int) -> NDArray[Any]:
+    """Columns as an array of objects, cell by cell as they are."""
+    whole = np.empty((rows, len(columns)), dtype=object)
+    for place, column in enumerate(columns):
+        whole[:, place] = column
+    return whole
+
+
+def _framed(columns: Mapping[str, NDArray[Any]], library: str) -> Any:
+    """Columns as a frame, each with the type that it has: nothing is guessed from values."""
+    if library == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in columns.items()})
+    import polars as pl
+
+    is_object = {name: column.dtype.kind not in "biuf" for name, column in columns.items()}
+    return pl.DataFrame(
+        [
+            pl.Series(name, column.tolist(), dtype=pl.Object) if is_object[name] else pl.Series(name, column)
+            for name, column in columns.items()
+        ]
+    )

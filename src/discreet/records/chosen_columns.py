@@ -7,8 +7,12 @@ such things: `attrs` of pandas, the metadata of Arrow, an attribute of the objec
 
 Guarantee  a model that is fitted on a marked table states at least the price on the mark, or no guarantee, or refuses.
 Proof      `schema_for` returns the schema that states the price, or `check_price` raises; every table with labels is
-           opened by `open_labelled`, which calls it. A lost mark leaves a table without the schema's columns: refused.
+           opened by `open_labelled`, which calls it. A lost mark leaves a table without the schema's columns, which is
+           refused, unless columns of several tables were joined.
 Rests on   the mark being the selector's: whoever forges one fools only themselves.
+Limits     marked arrays cannot be joined side by side, nor marked frames of pandas by its `concat`: that raises. Who
+           joins columns by other means, such as a FeatureUnion of frames, has a table without a mark: if it has all
+           columns of the schema, a model states its own price only. The ledger has every charge in any case.
 Test       tests/suites/test_stated_and_charged.py::test_a_pipeline_states_what_was_charged and
            tests/models/test_pipeline.py
 """
@@ -47,8 +51,35 @@ class _Mapping(dict[str, Any]):
     """Columns by name, with room for a mark."""
 
 
+JOINED = (
+    "columns that a selector chose cannot be joined with others: what the choices cost would be lost. Choose once, with "
+    "one selector (a FeatureUnion of selectors is of no use here)"
+)
+_SIDE_BY_SIDE = (np.hstack, np.column_stack, np.dstack, np.stack, np.block)
+
+
 class _Array(np.ndarray[Any, Any]):
     """A 2-D array with room for a mark. Views and copies have none: their columns may be others."""
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Refuse to join columns: the result would have no mark."""
+        along = kwargs.get("axis", args[1] if len(args) > 1 else 0)
+        if func in _SIDE_BY_SIDE or (func is np.concatenate and along != 0):
+            raise DataError(JOINED)
+        return super().__array_function__(func, types, args, kwargs)
+
+
+class _Mark(str):
+    """The mark of a frame of pandas, whose `concat` compares marks: different ones cannot both be kept."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Mark) and str.__ne__(self, other):
+            raise DataError(JOINED)
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
 
 
 def mark(table: Any, choice: Choice) -> Any:
@@ -56,7 +87,7 @@ def mark(table: Any, choice: Choice) -> Any:
     text = json.dumps({"whole": choice.whole.to_dict(), "narrow": choice.narrow.to_dict()})
     if hasattr(table, "attrs"):
         table = table.copy(deep=False)  # nobody else's object gets the mark
-        table.attrs = {**table.attrs, MARK: text}
+        table.attrs = {**table.attrs, MARK: _Mark(text)}
         return table
     if hasattr(table, "replace_schema_metadata"):
         return table.replace_schema_metadata({**(table.schema.metadata or {}), MARK.encode(): text.encode()})
