@@ -116,8 +116,8 @@ class ColumnSelector(_Narrowing):
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of X, in the order of the schema and in the same kind of container as X.
 
-        A list of records becomes an array of objects, in which each record is read by itself, as a fit reads it: what is
-        no record, or lacks a value, has missing ones. X may be private, so no error depends on a value of it.
+        A list of records becomes an array of objects, in which each record is read by itself, as a fit reads it: what
+        is no record, or lacks a value, has missing ones. X may be private, so no error depends on a value of it.
         """
         kept = super().transform(X)  # first: it raises NotFittedError
         check_price(X, self.schema_)  # else the new mark would hide what an older one says
@@ -138,18 +138,12 @@ def _side_by_side(columns: Sequence[NDArray[Any]], rows: int) -> NDArray[Any]:
     return whole
 
 
-def _framed(columns: Mapping[str, NDArray[Any]], library: str) -> Any:
-    """Columns as a frame, each with the type that it has: nothing is guessed from values."""
-    if library == "pandas":
-        import pandas as pd
-
-        return pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in columns.items()})
-    import polars as pl
-
-    is_object = {name: column.dtype.kind not in "biuf" for name, column in columns.items()}
-    return pl.DataFrame(
-        [
-            pl.Series(name, column.tolist(), dtype=pl.Object) if is_object[name] else pl.Series(name, column)
-            for name, column in columns.items()
-        ]
-    )
+def _framed(columns: Mapping[str, NDArray[Any]], library: Any) -> Any:
+    """Columns as a data frame, each with the type that it has: nothing is guessed from values."""
+    series = {
+        name: nw.new_series(name, column, backend=library)
+        if column.dtype.kind in "biuf"
+        else nw.new_series(name, column.tolist(), nw.Object(), backend=library)
+        for name, column in columns.items()
+    }
+    return nw.from_dict(series).to_native()

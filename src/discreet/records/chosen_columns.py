@@ -52,8 +52,8 @@ class _Mapping(dict[str, Any]):
 
 
 JOINED = (
-    "columns that a selector chose cannot be joined with others: what the choices cost would be lost. Choose once, with "
-    "one selector (a FeatureUnion of selectors is of no use here)"
+    "columns that a selector chose cannot be joined with others: what the choices cost would be lost. Choose once, "
+    "with one selector (a FeatureUnion of selectors is of no use here)"
 )
 _SIDE_BY_SIDE = (np.hstack, np.column_stack, np.dstack, np.stack, np.block)
 
