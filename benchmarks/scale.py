@@ -1,10 +1,12 @@
 """How a fit scales: time and memory against rows, columns, classes, distinct texts and workers.
 
 Decides which engine to take when (docs/engines.md). Writes results/scale.csv, one line per fit, results/scale.md and
-results/scale.png; `python benchmarks/scale.py --folder DIR` made them (DIR takes about 12 GB; --rows 10000000 less).
-Each fit runs in a process of its own; its seconds are those of the fit alone, its memory is the most that the process
-held, with Python and its packages. The scan beside it is DuckDB's sum of all columns of the same file. Spark counts in
-other processes, so only its seconds are given. Machines are noisy: compare slopes and ratios, not seconds.
+results/scale.png; `python benchmarks/scale.py --folder DIR` made them (DIR takes about 12 GB; --rows 10000000 less;
+extras duckdb, fast, plot and spark). Numbers are of 32 bits, counting is compiled. Each fit runs in a process of its
+own; its seconds are those of the fit alone, its memory is the most that the process held, with Python and its packages.
+The scan beside it is DuckDB's sum of all columns of the same file. Spark counts in other processes, so only its seconds
+are given. Machines are noisy, and this one had two processors and other work of lower priority: compare slopes and
+ratios, not seconds.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ import argparse
 import csv
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -108,7 +109,13 @@ def measure(path: Path, fit: Fit) -> None:
     start = time.perf_counter()
     run()
     seconds = time.perf_counter() - start
-    print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+    print(json.dumps([seconds, most_memory()]))
+
+
+def most_memory() -> float:
+    """The most memory of this process so far in MB. What `getrusage` says would begin with that of the parent."""
+    (line,) = [each for each in Path("/proc/self/status").read_text().splitlines() if each.startswith("VmHWM:")]
+    return int(line.split()[1]) / 1024
 
 
 def scanned(path: Path, table: Table) -> Any:
@@ -140,7 +147,8 @@ def fitted(path: Path, fit: Fit) -> Any:
 def measured(path: Path, fit: Fit) -> tuple[float, float] | None:
     """The same, from outside; None if it failed, for instance because Spark is not installed."""
     command = [sys.executable, __file__, "--one", json.dumps([fit.axis, *fit.table, fit.model, fit.workers, str(path)])]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ, check=False)
+    own = {"PYSPARK_PYTHON": sys.executable}  # Spark would take the first Python of the PATH
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **own}, check=False)
     if done.returncode:
         print(f"{fit}: failed", file=sys.stderr)
         return None
@@ -174,7 +182,7 @@ def draw(lines: list[list[Any]], path: Path) -> None:
 
     axes = {"rows": 1, "columns": 2, "classes": 3, "distinct texts": 4, "workers": 6}
     figure = new_figure(figsize=(14, 5.5))
-    panels = figure.subplots(2, len(axes))
+    panels = figure.subplots(2, len(axes), sharey="row")
     for place, (axis, column) in enumerate(axes.items()):
         for number, model in enumerate(("scan", "naive-bayes", "decision-tree", "svm")):
             own = [line for line in lines if line[0] == axis and line[5] == model]
@@ -185,10 +193,13 @@ def draw(lines: list[list[Any]], path: Path) -> None:
         for panel, words in zip(panels[:, place], ("seconds", "memory (MB)"), strict=True):
             panel.set_xscale("log")
             panel.set_yscale("log")
-            panel.set_xlabel(axis)
-            panel.set_ylabel(words)
-    panels[0, 0].legend(frameon=False)
+            panel.set_xlabel("workers of Spark" if axis == "workers" else axis)
+            if place == 0:
+                panel.set_ylabel(words)
+    panels[0, -1].set_xticks([1, 2], labels=["1", "2"])
+    panels[0, -1].minorticks_off()
     panels[1, -1].set_axis_off()
+    panels[1, -1].legend(*panels[0, 0].get_legend_handles_labels(), frameon=False, loc="center")
     figure.savefig(path, dpi=110)
 
 
@@ -196,11 +207,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--folder", type=Path, help="where tables are generated, and left")
     parser.add_argument("--rows", type=int, default=10**8, help="the most rows")
+    parser.add_argument("--draw", action="store_true", help="write text and picture again from results/scale.csv")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         axis, *table, model, workers, path = json.loads(options.one)
         measure(Path(path), Fit(axis, Table(*table), model, workers))
+        return
+    if options.draw:
+        publish(kept())
         return
     options.folder.mkdir(parents=True, exist_ok=True)
     lines = []
@@ -216,6 +231,19 @@ def main() -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["axis", *Table._fields, "model", "workers", "seconds", "memory"])
         writer.writerows([*line[:7], f"{line[7]:.3f}", f"{line[8]:.0f}"] for line in lines)
+    publish(lines)
+
+
+def kept() -> list[list[Any]]:
+    """The lines of the last run."""
+    with (RESULTS / "scale.csv").open(newline="", encoding="utf-8") as file:
+        _, *rows = csv.reader(file)
+    return [[axis, *map(int, sizes), model, int(workers), float(seconds), float(memory)]
+            for axis, *sizes, model, workers, seconds, memory in rows]  # fmt: skip
+
+
+def publish(lines: list[list[Any]]) -> None:
+    """Write text and picture."""
     (RESULTS / "scale.md").write_text(report(lines), encoding="utf-8")
     draw(lines, RESULTS / "scale.png")
 

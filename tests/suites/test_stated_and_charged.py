@@ -13,6 +13,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -363,7 +364,7 @@ def test_a_model_of_the_whole_schema_knows_the_records_of_a_selector():
         kept = selector.transform(records)
         # without the mark: what the columns cost is not known
         plain = np.array(kept) if isinstance(kept, np.ndarray) else pd.DataFrame(dict(kept))
-        with pytest.raises(DataError, match="missing|the schema has"):
+        with pytest.raises(DataError, match=r"missing|the schema has"):
             NaiveBayes(schema()).fit(plain, LABELS, ledger=ledger)
         assert stated(NaiveBayes(schema()).fit(kept, LABELS))[0] == 2
         assert stated(NaiveBayes(selector.selected_schema_).fit(kept, LABELS))[0] == 2

@@ -53,8 +53,8 @@ class FeatureSelector(ColumnSelector):
     >>> schema = Schema([Categorical("smoker", ["no", "yes"]), Categorical("hat", ["no", "yes"])], "ill", ["no", "yes"])
     >>> records = [{"smoker": "yes", "hat": "no"}] * 500 + [{"smoker": "no", "hat": "no"}] * 500
     >>> selector = FeatureSelector(schema, k=1, epsilon=1).fit(records, ["yes"] * 500 + ["no"] * 500)
-    >>> selector.columns_, selector.transform(records[:1]), selector.selected_schema_.names
-    (['smoker'], {'smoker': ['yes']}, ['smoker'])
+    >>> selector.columns_, selector.transform(records[:1]).tolist(), selector.selected_schema_.names
+    (['smoker'], [['yes']], ['smoker'])
     """
 
     def __init__(
