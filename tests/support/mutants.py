@@ -86,13 +86,6 @@ def whole_epsilon_each_level(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PermuteAndFlip, "calibrated", careless)
 
 
-def tables_of_a_level_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Noise for one cell where a record is in several."""
-    original = DiscreteLaplace.calibrated.__func__
-    careless = classmethod(lambda cls, epsilon, reach: original(cls, epsilon, min(reach, 1)))
-    monkeypatch.setattr(DiscreteLaplace, "calibrated", careless)
-
-
 # Shares that sum above the whole, and wrong sensitivities.
 
 
@@ -338,6 +331,8 @@ WORDS = {
 }
 """Of changes that are made by a function."""
 
+ATTAINED = {"criterion": "max"}
+"""The score whose sensitivity one record of a small table attains; Gini's bound is reached in large ones only."""
 IN_ALL = ("attribute_with_exact_count", "epsilon_from_data", "error_on_stray", "exact_labels")
 FAMILIES = ("auto", "naive-bayes", "one-rule", "decision-tree", "random-forest", "svm")
 CASES = [
@@ -351,11 +346,10 @@ CASES = [
     Case("quarter_choice", "naive-bayes select=2", schema=CATEGORIES, options={"select": 1}),
     Case("choice_for_free", "naive-bayes select=2", schema=CATEGORIES, options={"select": 1}),
     Case("rounds_for_one", "naive-bayes select=2", schema=WIDE),
-    Case("monotone_always", "naive-bayes select=2", "replace-one", CATEGORIES, {"select": 1}),
+    Case("monotone_always", "feature-selector", "replace-one", CATEGORIES, {"k": 1}),
     Case("number_from_data", "naive-bayes select=2", schema=CATEGORIES),
-    Case("whole_epsilon_each_level", "decision-tree greedy", schema=WIDE, epsilon=1.0),
-    Case("tables_of_a_level_as_one", "decision-tree published", schema=CATEGORIES),
-    Case("quarter_choice", "decision-tree greedy", schema=WIDE),
+    Case("whole_epsilon_each_level", "decision-tree greedy", schema=WIDE, options=ATTAINED, epsilon=1.0),
+    Case("quarter_choice", "decision-tree greedy", schema=WIDE, options=ATTAINED),
     Case("half_noise", "decision-tree random", schema=CATEGORIES),
     Case("exact_choice", "one-rule", schema=CATEGORIES),
     Case("exact_choice", "svm select=2", schema=CATEGORIES, options={"select": 1}),
@@ -373,4 +367,6 @@ CASES = [
     *(Case(change, model, epsilon=1.0) for change in IN_ALL for model in FAMILIES),
     *(Case("weak_noise", model, schema=CATEGORIES) for model in PRIVATE),
 ]
-"""All mutants of whole fits. Those of single doors and prices are in the tests of these."""
+"""All mutants of whole fits whose loss shows in what is published. Those of single doors and prices are in the tests of
+these; so is a published tree with noise for one of a level's tables (tests/doors/test_trees.py): of its tables it shows
+no more than the best column, whose choice alone is about as private as was claimed."""
