@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.stats import binom
 
 from discreet.audit.choosing import Choice
 from discreet.audit.events import Single
-from discreet.audit.fresh import LOOKS, confirmed, looks
+from discreet.audit.fresh import LOOKS, confirmed, counted, looks
 from discreet.audit.neighbours import pairs
 from discreet.audit.runs import Runs
 from discreet.audit.session import Claim, Session
@@ -72,3 +73,28 @@ def test_what_shows_nothing_is_given_up() -> None:
 def test_sizes_are_fixed_before_the_first_run(runs: int, most: int, sizes: list[int]) -> None:
     assert looks(runs, most) == sizes
     assert len(sizes) <= LOOKS
+
+
+PROCESS = """
+import os
+
+
+def show(X, y):
+    return [os.getpid(), len(y)]
+"""
+
+
+def test_what_was_chosen_in_a_process_is_counted_in_new_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the stage: a number that only tells processes apart must accuse nobody."""
+    (tmp_path / "shown.py").write_text(PROCESS)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with Session(Target("shown:show"), Claim(0.5), processes=1) as session:
+        known = session.screen(PAIR, 4)
+        (process,) = set(known[0].column("output[0]").tolist())
+        finding = counted(session, "test", PAIR, Choice(Single("output[0]", "=", process), False, 9.0), [20], 1e-4)
+        assert finding is not None
+        assert finding.counts == ((0, 20), (0, 20))
+        others = set(session.run(PAIR.first, 3).column("output[0]").tolist())
+        again = counted(session, "test", PAIR, Choice(Single("output[0]", "=", process), False, 9.0), [20], 1e-4)
+        assert again is not None
+        assert set(session.run(PAIR.first, 3).column("output[0]").tolist()) == others, "nothing was chosen meanwhile"

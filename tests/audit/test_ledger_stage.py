@@ -21,13 +21,16 @@ pytestmark = pytest.mark.chance  # what an audit finds depends on its draws and 
 class Accountant:
     """An account that is an ordinary object: every copy has a life of its own."""
 
-    def __init__(self, epsilon: float) -> None:
-        self.left = epsilon
+    def __init__(self, epsilon: float = np.inf) -> None:
+        self.left, self.spent = epsilon, 0.0
 
     def spend(self, epsilon: float) -> None:
         if epsilon > self.left:
             raise ValueError("no budget is left")
-        self.left -= epsilon
+        self.left, self.spent = self.left - epsilon, self.spent + epsilon
+
+    def total(self) -> tuple[float, float]:
+        return self.spent, 0.0
 
 
 class Forgetful(BaseEstimator):  # type: ignore[misc]
@@ -68,6 +71,18 @@ def test_ours_does_not_forget() -> None:
     assert not report.refuted
     assert len(report.stages[0].tried) == len(WAYS)
     assert all(": 1 of" in each or "pickle" in each for each in report.stages[0].tried)
+
+
+def test_a_claim_above_what_a_fit_costs_accuses_nobody() -> None:
+    """The limit is what one fit is charged: the claim would pay for two of these."""
+    report = audit(lambda: NaiveBayes(DEFAULT, epsilon=0.4), 1.0, stages=[Ledger()], seed=0)
+    assert not report.refuted
+
+
+@pytest.mark.usefixtures("library")
+def test_an_account_that_is_copied_is_caught_whatever_is_claimed() -> None:
+    report = audit(lambda: Forgetful(0.25), 1.0, stages=[Ledger()], seed=0)
+    assert report.epsilon == 0.5
 
 
 def test_a_target_without_an_account_is_left_alone() -> None:

@@ -37,32 +37,33 @@ class Ledger:
     def run(self, session: Session) -> StageResult:
         """One request to the target's process."""
         began = time.monotonic()
-        found = _asked(session)
+        found, price = _asked(session)
         if not found:
             tried = ["no account that is known: neither diffprivlib's BudgetAccountant nor discreet's Ledger"]
             return StageResult(self.name, time.monotonic() - began, tried, [])
-        findings = [each for way, seen in found.items() for each in _judged(session, way, seen)]
+        findings = [each for way, seen in found.items() for each in _judged(session, way, seen, price)]
         session.findings.extend(findings)
         tried = [f"{WAYS.get(way, way)}: {seen[0]} of 2 fits or more allowed" for way, seen in found.items()]
         return StageResult(self.name, time.monotonic() - began, tried, findings)
 
 
-def _asked(session: Session) -> dict[str, list[Any]]:
-    """What the target's process found on an ordinary table; nothing if it has no account."""
+def _asked(session: Session) -> tuple[dict[str, list[Any]], float]:
+    """What the target's process found on an ordinary table, and what it charges for one fit; nothing if it has no
+    account."""
     table = next(base for words, base in bases(session.schema) if words.startswith("spread") and len(base) >= 10)
     try:
         session.ask({"op": "extend", "path": str(Path(inside.__file__))})
         request = {"op": "accounts", "table": table.to_dict(), "epsilon": session.claim.epsilon}
         _, end = session.ask(request, max(session.patience, 120.0))
     except (workers.Ended, ParameterError):
-        return {}
-    return dict(end.get("found", {}))
+        return {}, 0.0
+    return dict(end.get("found", {})), float(end.get("price", session.claim.epsilon))
 
 
-def _judged(session: Session, way: str, seen: list[Any]) -> list[Finding]:
-    """A finding if a limit of one fit allowed more, or if a refused fit left a model behind."""
+def _judged(session: Session, way: str, seen: list[Any], epsilon: float) -> list[Finding]:
+    """A finding if a limit of one fit, which costs `epsilon`, allowed more, or if a refused fit left a model behind."""
     fits, left, _ = seen
-    epsilon, words = session.claim.epsilon, WAYS.get(way, way)
+    words = WAYS.get(way, way)
     if fits > 1:
         event = f"the account forgets: with a limit of one fit, {fits} were allowed ({words})"
         return [Finding(Ledger.name, fits * epsilon, session.confidence, event, None, about="account")]

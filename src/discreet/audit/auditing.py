@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,9 @@ from discreet.audit.target import Target, as_recipe
 from discreet.audit.timing import TimeAndMemory
 from discreet.errors import ParameterError
 from discreet.schema import Adjacency, Schema
+
+LEAST = 4
+"""Runs without which nothing was tried: two on each table of a pair."""
 
 
 def all_stages() -> list[Stage]:
@@ -98,8 +102,8 @@ def audit(
     epsilon = recipe.claim if claim is None else claim
     if epsilon is None:
         raise ParameterError("claim: what is claimed is not given; state it, for instance claim=1 (--claim 1)")
-    if not minutes > 0:
-        raise ParameterError(f"minutes={minutes!r}; need a positive number")
+    if not 0 < minutes < math.inf:
+        raise ParameterError(f"minutes={minutes!r}; need a positive number, for instance 5")
     if processes < 1:
         raise ParameterError(f"processes={processes!r}; need at least 1")
     chosen = list(stages) if stages is not None else all_stages() if not recipe.given else stages_for_given()
@@ -123,6 +127,11 @@ def audit(
             results.append(stage.run(session))
             if first and any(finding.about == "fit" for finding in results[-1].findings):
                 break
+        if session.left() <= 0 and session.done < LEAST:
+            raise ParameterError(
+                f"{recipe.target.name} made {session.done} runs in {minutes:g} minutes, too few to look at a pair; "
+                "give more --minutes, or fewer rounds with --with name=value"
+            )
         named = dict(recipe.target.parameters)
         return Report(
             recipe.target.name,

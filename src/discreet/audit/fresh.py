@@ -73,6 +73,8 @@ def counted(
     """What fresh runs on a pair show of an event: at the first of these sizes that refutes the claim, else at the last
     that was worth its runs. None if there were no runs.
 
+    The runs are made in new processes: addresses of objects, say, tell apart the states of processes, not tables.
+
     Guarantee  with probability 1 - risk, the ε of the finding is at most the true loss.
     Proof      sizes and event are fixed before the runs. At each size, the bound of all runs so far fails with
                probability risk / len(sizes) (`bounds.losses`), whether or not the runs go on; the errors add up.
@@ -84,6 +86,7 @@ def counted(
     view : what the event is about, made from the numbers of the runs; by default these numbers.
     reason : what made the pair suspicious, for the reader.
     """
+    session.renew()
     only, delta = numbers(choice.event) if view is None else None, session.claim.delta
     sides = (together([]), together([]))
     epsilon, counts = 0.0, [(0, 0), (0, 0)]

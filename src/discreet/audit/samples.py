@@ -53,8 +53,6 @@ class Samples:
         findings = [early] if early is not None else []
         known: set[tuple[str, ...]] = set()
         bound = max((each.epsilon for each in findings), default=0.0)
-        if ranked:
-            session.renew()
         for place, (pair, choice) in enumerate(ranked):
             session.progress(self.name, place, len(ranked))
             if _about(choice) in known:
@@ -120,7 +118,6 @@ def _risk(session: Session) -> float:
 
 def _early(session: Session, pair: Pair, choice: Choice) -> Finding | None:
     """What as many fresh runs show as are likely to refute the claim, if it is refuted."""
-    session.renew()
     risk = _risk(session)
     sizes = looks(promised(session, choice, session.screened[pair], risk), session.affordable(1 - SEARCHING))
     return confirmed(session, Samples.name, pair, choice, sizes, risk)

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.audit import workers
 from discreet.audit.findings import Finding
 from discreet.audit.neighbours import Pair, pairs
-from discreet.audit.runs import Collector, Runs, shuffled, together
+from discreet.audit.runs import REFUSALS, Collector, Runs, shuffled, together
 from discreet.audit.tables import DEFAULT, Table, bases, probes
 from discreet.audit.target import Target
 from discreet.errors import ParameterError
@@ -96,7 +96,7 @@ class Session:
         self.risk = (1 - confidence) / stages
         self.rng = search_generator(seed)
         self.findings: list[Finding] = []
-        self.done, self._most_runs = 0, most_runs
+        self.done, self._most_runs, self._chose = 0, most_runs, False
         self._given = self.schema.to_dict()
         self._workers: list[workers.Worker | None] = [None] * (1 if target.call is not None else processes)
         self._speed = 0.0
@@ -161,7 +161,7 @@ class Session:
                     f"{self.target.name} gives no answer on small tables; try fewer rounds with --with name=value, or "
                     "more --memory"
                 )
-            refused = [each for each in runs.features if each.startswith(("raises", "exits"))]
+            refused = [each for each in runs.features if each.startswith(REFUSALS)]
             if len(runs) and not refused:
                 return
             said = refused[0] if refused else "no answer"
@@ -186,6 +186,7 @@ class Session:
         known = self.screened.get(pair)
         missing = times - (0 if known is None else min(map(len, known)))
         if known is None or missing > 0:
+            self._chose = True
             fresh = self.run_pair(pair, missing)
             known = fresh if known is None else (together([known[0], fresh[0]]), together([known[1], fresh[1]]))
             known = shuffled(known[0], self.rng), shuffled(known[1], self.rng)
@@ -226,8 +227,11 @@ class Session:
         return [each.runs(time.monotonic() - began) for each in collectors]
 
     def renew(self) -> None:
-        """New processes for a named target: what an event owes to the state of the processes that chose it, such as
-        addresses of objects, does not come back in those that count it."""
+        """New processes for a named target, if its processes made runs to choose by: what an event owes to the state of
+        these, such as addresses of objects, does not come back in those that count it."""
+        if not self._chose:
+            return
+        self._chose = False
         for place, worker in enumerate(self._workers):
             if isinstance(worker, workers.ProcessWorker):
                 worker.close()

@@ -80,6 +80,19 @@ def as_recipe(target: str | Callable[..., Any] | Target, **changes: Any) -> Reci
     return Recipe(Target(target, **given))
 
 
+_KINDS: dict[str, tuple[Any, str]] = {
+    "target": (str, 'a text, such as "module:Class"'),
+    "parameters": (dict, "names with their values"),
+    "schema": (dict | str | None, "a schema, or the name of a file with one"),
+    "form": (str, "a text"),
+    "python": (str, "the path of an interpreter"),
+    "claim": (int | float | None, "a number"),
+    "delta": (int | float | None, "a number"),
+    "adjacency": (str | None, "add-remove or replace-one"),
+}
+"""What the entries of a recipe are."""
+
+
 def _read(path: Path, given: dict[str, Any]) -> Recipe:
     """A recipe file: {"target": "module:Class", "parameters": {…}, "schema": {…} or a file, "claim": 1, …}."""
     content = read_json(path)
@@ -87,6 +100,9 @@ def _read(path: Path, given: dict[str, Any]) -> Recipe:
     if unknown or "target" not in content:
         what = f"has an unknown entry {unknown[0]!r}" if unknown else "has no entry 'target'"
         raise ParameterError(f"{path} {what}; a recipe has: {', '.join(sorted(_ENTRIES))}")
+    for name, (kinds, words) in _KINDS.items():
+        if name in content and (not isinstance(content[name], kinds) or isinstance(content[name], bool)):
+            raise ParameterError(f"{path}: {name} is {type(content[name]).__name__}; need {words}")
     parameters: dict[str, Any] = {**content.get("parameters", {}), **given.pop("parameters", {})}
     own: dict[str, Any] = {name: content[name] for name in ("form", "python") if name in content}
     schema = content.get("schema")

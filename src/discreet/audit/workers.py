@@ -141,7 +141,7 @@ class ProcessWorker:
                 told(header, numbers)
         except (BrokenPipeError, EOFError):
             raise self._ended() from None
-        except (ValueError, TypeError, KeyError, struct.error):
+        except (ValueError, TypeError, LookupError, RecursionError, struct.error):
             self.close()
             raise Ended("answered nonsense", certain=False) from None
         return _not_refused(header)

@@ -55,17 +55,21 @@ class CarefulGroup(TyperGroup):
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
         """Read the options before the command's name."""
-        with _in_one_line(debug=False):
+        with _in_one_line(None):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the context names."""
-        with _in_one_line(debug=bool(ctx.params.get("debug"))):
+        with _in_one_line(ctx):
             return super().invoke(ctx)
 
 
+UNEXPECTED = {"audit": 3}
+"""Exit status of an unexpected error by command, where it is not 1: that of an audit says "refuted"."""
+
+
 @contextlib.contextmanager
-def _in_one_line(debug: bool) -> Iterator[None]:
+def _in_one_line(ctx: Any) -> Iterator[None]:
     try:
         yield
         return
@@ -73,9 +77,10 @@ def _in_one_line(debug: bool) -> Iterator[None]:
         raise
     except Exception as error:
         explained = explanation(error)
-        if _is_for_the_framework(error) or (explained is None and debug):
+        if _is_for_the_framework(error) or (explained is None and ctx is not None and ctx.params.get("debug")):
             raise
-        message, status = explained or (_unexpected(error), 1)
+        command = None if ctx is None else ctx.invoked_subcommand
+        message, status = explained or (_unexpected(error), UNEXPECTED.get(str(command), 1))
     typer.echo(f"error: {one_line(message)}", err=True)
     raise typer.Exit(status)
 

@@ -21,6 +21,9 @@ KNOWN = {
     "discreet": {"make": "discreet:Ledger", "argument": "ledger", "limit": "limit"},
 }
 """By package: how its account is made and handed over."""
+UNLIMITED = {"diffprivlib": lambda kind: kind(), "discreet": lambda kind: kind.unlimited()}
+SPENT = {"diffprivlib": lambda book: book.total()[0], "discreet": lambda book: book.spent}
+"""By package: an account without a limit, and what it has paid."""
 RACES = 20
 """How often threads race: a check that is apart from its entry loses at least one of these, nearly always."""
 
@@ -31,7 +34,8 @@ def operations(runner: Any) -> Any:
     def accounts(request: Any, send: Any) -> Any:
         as_arguments = sys.modules[type(runner).__module__].as_arguments
         X, y = as_arguments(request["table"], runner.target.form)
-        return {"found": account_trials(runner.target, X, y, request["epsilon"])}
+        found, price = account_trials(runner.target, X, y, request["epsilon"])
+        return {"found": found, "price": float(price)}
 
     return {"accounts": accounts}
 
@@ -39,19 +43,21 @@ def operations(runner: Any) -> Any:
 def account_trials(target: Any, X: Any, y: Any, epsilon: Any) -> Any:
     """Fit in every way that could lose an entry; for each way, how many fits a limit of one fit allowed.
 
-    Gives {"way": [fits that succeeded, models that were left behind by refused fits, note]}; {} without an account.
+    Gives {"way": [fits that succeeded, models that were left behind by refused fits, note]}, {} without an account; and
+    what one fit is charged.
     """
+    warnings.simplefilter("ignore")
     world = _World(target, X, y, epsilon)
     if world.account is None:
-        return {}
-    warnings.simplefilter("ignore")
+        return {}, epsilon
+    world.epsilon = world.price()
     found = {}
     for way in (refit, cloned, deep_copied, pickled, forked, threads):
         try:
             found[way.__name__] = way(world)
         except Exception as error:  # a way that does not exist here is no finding
             found[way.__name__] = [0, 0, "%s: %s" % (type(error).__name__, str(error)[:200])]
-    return found
+    return found, world.epsilon
 
 
 class _World:
@@ -75,10 +81,24 @@ class _World:
     def _fit_names(self) -> Any:
         return set(inspect.signature(self.kind.fit).parameters)
 
+    def _kind_of_account(self) -> Any:
+        module, name = self.account["make"].split(":")
+        return getattr(importlib.import_module(module), name)
+
     def open(self) -> Any:
         """A new account that allows one fit."""
-        module, name = self.account["make"].split(":")
-        return getattr(importlib.import_module(module), name)(**{self.account["limit"]: self.epsilon})
+        return self._kind_of_account()(**{self.account["limit"]: self.epsilon})
+
+    def price(self) -> Any:
+        """What one fit is charged, which may be less than what is claimed; the claim, if no charge can be seen."""
+        package = self.account["make"].split(":")[0]
+        try:
+            book = UNLIMITED[package](self._kind_of_account())
+            self.fit(self.make(book), book)
+            charged = SPENT[package](book)
+            return charged if 0 < charged < float("inf") else self.epsilon
+        except Exception:
+            return self.epsilon
 
     def make(self, book: Any) -> Any:
         """An estimator; an account that belongs to the constructor goes there."""
