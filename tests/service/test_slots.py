@@ -182,6 +182,27 @@ def test_a_slot_is_several_times_what_the_largest_requests_took(request_, record
     assert deadline(whole).total_seconds() >= 3 * took
 
 
+CODED = Schema([Numeric("age", 0, 100), Categorical("code", [f"c{i}" for i in range(60_000)])], "ill", ["no", "yes"])
+TESTS = [{"column": "age", "between": [0, 1 + number]} for number in range(16)]
+BY = [{"column": "age", "bins": 10}, {"column": "ill"}]
+
+
+@pytest.mark.parametrize(
+    ("queries", "records", "took"),
+    [
+        ([{"where": TESTS}] * 256, 1000, 0.6),
+        ([{"where": [{"column": "code", "in": ["c1"] * 256}]}] * 256, 1000, 0.8 + 1.3),
+        ([{"where": [{"column": "age", "equals": 3}], "by": BY}] * 256, 10**7, 2.1 + 256 * 10**7 * 4 * 2e-9),
+    ],
+)
+def test_a_slot_is_several_times_what_counts_with_many_predicates_took(queries, records, took):
+    request = {"kind": "count", "queries": queries}
+    free = slot("count", CODED, records, {"kind": "count", "queries": [{}] * 256}, 1.0)
+    whole = slot("count", CODED, records, request, 1.0)
+    assert deadline(whole).total_seconds() >= 3 * took
+    assert whole > free  # what the asker chose is in it
+
+
 @pytest.mark.parametrize(("columns", "classes", "model", "took"), [(300, 2, "auto", 4.8), (60, 10, "auto", 2.9),
                                                                   (300, 2, "random-forest", 9.8)])  # fmt: skip
 def test_a_slot_is_several_times_what_wide_tables_took(columns, classes, model, took):

@@ -24,7 +24,7 @@ from datetime import timedelta
 from typing import Any
 
 from discreet.privacy.epsilon import as_epsilon
-from discreet.schema import Schema
+from discreet.schema import Categorical, Schema
 
 UNDECLARED = 100_000
 """The number of records that a slot provides for if the owner declares none."""
@@ -40,7 +40,12 @@ MODEL_WEIGHT = {
     "auto": 8.0,
 }
 QUERY_SECONDS = 0.05
-"""Seconds per count query of a request."""
+"""Seconds per count query of a request: at least four times what the noise of the largest took."""
+TEST_SECONDS, VALUE_SECONDS, LABEL_SECONDS, PAIR_SECONDS = 5e-4, 2.5e-5, 5e-6, 1.2e-6
+"""Seconds per predicate of a count request, per value that predicates name, per label of the columns that they name,
+and per query times value, since queries are compared pair by pair: four times what 256 queries of 16 tests took."""
+PASS_SECONDS = 8e-9
+"""Seconds per record that a query takes once, and again for each of its predicates and columns."""
 CANDIDATE_SECONDS, CANDIDATE_RECORD_SECONDS = 4e-5, 2e-8
 """Seconds per candidate of a choice, for each column wanted and for each record."""
 NODE_SECONDS, QUESTION_SECONDS, TREE_RECORD_SECONDS = 2.5e-4, 4e-7, 4e-5
@@ -78,12 +83,33 @@ def slot(kind: str, schema: Schema | None, records: int | None, request: dict[st
     columns = len(schema.columns) + 1
     weight = _weight(request, schema) if kind == "train" else 1.0
     cells = (records or UNDECLARED) * columns
-    seconds = START + CELL_SECONDS[kind] * weight * cells + QUERY_SECONDS * len(request.get("queries", ()))
+    seconds = START + CELL_SECONDS[kind] * weight * cells + counting(request, schema, records)
     seconds += SCORE_RECORD_SECONDS * (records or UNDECLARED) if kind == "score" else 0.0
     seconds += growing(request, schema, records) + _choosing(request.get("choose"), records)
     if kind == "train" and request.get("model", "auto") in ("auto", "svm"):
         seconds += COLUMN_SECONDS * len(schema.columns) * max(1.0, len(schema.classes) / 2)
     return timedelta(seconds=least * math.ceil(seconds / least))
+
+
+def counting(request: dict[str, Any], schema: Schema, records: int | None) -> float:
+    """Seconds for the queries of a count request: how many predicates and values they have is the asker's choice.
+
+    As for `growing`: left out, they would let an asker choose how close to its deadline a count ends.
+    """
+    queries = request.get("queries", ())
+    tests = [test for query in queries for test in query.get("where", ())]
+    values = sum(2 + len(test.get("in", ())) for test in tests)
+    labels = sum(_labels(schema, name) for name in {test["column"] for test in tests})
+    passes = sum(1 + len(query.get("where", ())) + len(query.get("by", ())) for query in queries)
+    public = QUERY_SECONDS * len(queries) + TEST_SECONDS * len(tests) + VALUE_SECONDS * values + LABEL_SECONDS * labels
+    return public + PAIR_SECONDS * len(queries) * values + PASS_SECONDS * passes * (records or UNDECLARED)
+
+
+def _labels(schema: Schema, name: str) -> int:
+    if name not in schema:  # the target
+        return len(schema.classes)
+    column = schema[name]
+    return len(column.categories) if isinstance(column, Categorical) else 0
 
 
 def growing(request: dict[str, Any], schema: Schema, records: int | None) -> float:
