@@ -150,6 +150,13 @@ def test_slots_are_multiples_of_the_least_and_grow_with_the_table(kind, records,
     assert 0 < left < whole
 
 
+def test_what_no_slot_can_hold_is_refused_before_the_charge(small):
+    small.pretend(SCHEMA.replace(records=10**16))
+    small.grant(approve_up_to=1)
+    with pytest.raises(RequestError, match="more than 7 days"):
+        small.ask(COUNT)
+
+
 def test_drafts_and_snapshots_have_an_hour():
     assert slot("draft", None, None, {}, 10.0) == slot("snapshot", SCHEMA, 5, {}, 10.0) == REGISTRATION
 

@@ -8,7 +8,8 @@ Proof      (1) `slot` is a function of the kind, the confirmed schema, the decla
            `outcome`, or `failed` without one, from then on (`jobs.seen_state`). An outcome that arrives later is not
            stored (`jobs.end`). A release has the same time and is not readable before it. (3) A worker takes its next
            job only when the slot of the last one is over, even if it was restarted in between, so the time at which
-           the next job starts depends on slots alone. Drafts and snapshots have a lane of their own (worker.py).
+           the next job starts depends on slots alone; which job that is depends on who asked, when and who was served
+           when (queueing.py). Drafts and snapshots have a lane of their own (worker.py).
            (4) `finished_at` and `outcome` before the slot are read by nobody but the worker and the owner's log.
 Rests on   a machine on which one job does not slow down the answers to other people measurably, and a clock that is
            not set back while a process restarts (clock.py). Whether a job overran its slot is one bit that may depend
@@ -64,6 +65,8 @@ KNOTS = 32
 """With this many knots, a linear model takes twice as long as with few."""
 REGISTRATION = timedelta(hours=1)
 """The longest that drafting a schema or writing a snapshot may take; only owners see these jobs."""
+LONGEST = timedelta(days=7)
+"""The longest slot that a request may have: for so long its worker runs nothing else."""
 START = 2.0
 """Seconds that a job takes in any case: checking the snapshot, starting, writing the result down."""
 RESERVE = 0.2
@@ -80,6 +83,12 @@ def slot(kind: str, schema: Schema | None, records: int | None, request: dict[st
     """
     if kind in ("draft", "snapshot") or schema is None:
         return REGISTRATION
+    seconds = seconds_of(kind, schema, records, request)
+    return timedelta(seconds=least * math.ceil(seconds / least))
+
+
+def seconds_of(kind: str, schema: Schema, records: int | None, request: dict[str, Any]) -> float:
+    """The time that a slot provides for."""
     columns = len(schema.columns) + 1
     weight = _weight(request, schema) if kind == "train" else 1.0
     cells = (records or UNDECLARED) * columns
@@ -88,7 +97,7 @@ def slot(kind: str, schema: Schema | None, records: int | None, request: dict[st
     seconds += growing(request, schema, records) + _choosing(request.get("choose"), records)
     if kind == "train" and request.get("model", "auto") in ("auto", "svm"):
         seconds += COLUMN_SECONDS * len(schema.columns) * max(1.0, len(schema.classes) / 2)
-    return timedelta(seconds=least * math.ceil(seconds / least))
+    return seconds
 
 
 def counting(request: dict[str, Any], schema: Schema, records: int | None) -> float:
