@@ -8,8 +8,10 @@ import pytest
 
 from discreet import Client, NaiveBayes, OneRule
 from discreet.client import RefusedError
+from discreet.client import jobs as jobs_module
 from discreet.client import transport as transport_module
 from discreet.client.dataset import model_of
+from discreet.client.jobs import RemoteJob
 from discreet.client.transport import ATTEMPTS, Transport
 from discreet.errors import BudgetError, ParameterError
 from support.asked_service import asked_service
@@ -143,15 +145,66 @@ def test_what_changes_something_without_a_key_is_sent_once(monkeypatch):
     transport.close()
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "discreet.example.org",
+        "ftp://x",
+        "https://",
+        "https://me:secret@x",
+        "https://:secret@x",
+        "https://@x",
+        "https://x#part",
+        "https://x/#",
+        "https://x?",
+        "https://x:99999",
+        "https://x:port",
+        "https://[::1",
+        "https://[1.2.3.4]",
+        "https://x y",
+        "https://x\n",
+        "https://a..b",
+        f"https://{'a' * 64}.org",
+        "https://\ud800.org",
+        "https://xn--\u00fc.org",
+        None,
+        b"https://x",
+    ],
+)
+def test_what_is_no_address_of_a_service_is_refused(wrong):
+    with pytest.raises(ParameterError, match="address of a service") as refused:
+        Client(wrong, TOKEN)
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("wrong", ["tök", "a b", "a\nb", "\x00", " ", 5])
+def test_what_is_no_token_is_refused_and_not_repeated(wrong):
+    with pytest.raises(ParameterError, match="this is no token; need") as refused:
+        Client("https://discreet.example.org", wrong)
+    assert "dsc_" not in str(refused.value)
+
+
+def test_a_clock_that_is_ahead_does_not_make_waiting_quick(monkeypatch):
+    class Service:
+        def get(self, path):
+            return facts
+
+    facts = {"id": "x", "kind": "count", "state": "running", "visible_at": "2020-01-01T00:00:00+00:00"}
+    slept = []
+    monkeypatch.setattr(jobs_module.time, "sleep", slept.append)
+    monkeypatch.setattr(jobs_module.time, "monotonic", lambda: sum(slept))
+    with pytest.raises(RefusedError, match="after 30 s"):
+        RemoteJob(Service(), facts).wait(30)
+    assert sum(slept) >= 30
+    assert len(slept) < 15
+
+
 def test_a_token_is_needed_and_not_sent_in_clear(monkeypatch):
     monkeypatch.delenv("DISCREET_TOKEN", raising=False)
     with pytest.raises(ParameterError, match="DISCREET_TOKEN"):
         Client("https://discreet.example.org")
     with pytest.raises(ParameterError, match="https"):
         Client("http://discreet.example.org", TOKEN)
-    for wrong in ("discreet.example.org", "ftp://x", "https://me:pass@x", "https://"):
-        with pytest.raises(ParameterError, match="address of a service"):
-            Client(wrong, TOKEN)
     monkeypatch.setenv("DISCREET_TOKEN", TOKEN)
     for fine in ("https://discreet.example.org/", "http://localhost:8000", "http://[::1]:8000"):
         with Client(fine) as client:

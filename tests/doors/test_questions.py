@@ -305,6 +305,11 @@ def test_everything_is_charged_before_anything_is_read_and_read_once() -> None:
             {},
             "separate ranges",
         ),
+        (
+            [CrossedCounts.of(where("near", "in", [0] * 999 + [more / 99])) for more in range(66)],
+            {},
+            "name 66000 values",
+        ),
         ([A, B], {"shares": [1.0]}, "one for each"),
         ([A, B], {"shares": [1.0, 0.0]}, "not a weight"),
         ([A, B], {"shares": [1.0, math.nan]}, "not a weight"),

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -18,10 +19,12 @@ from discreet.queries.predicates import (
     Where,
     are_disjoint,
     common,
+    have_common,
     intervals,
     spans_of,
 )
 from discreet.records.encoding import Cells
+from discreet.schema import columns
 
 SCHEMA = Schema(
     [
@@ -235,3 +238,35 @@ def test_true_and_one_are_different_categories():
     assert (one.spans(schema), true.spans(schema)) == (((0, 1),), ((1, 2),))
     assert Predicate.from_plain(true.to_plain()) == true == Predicate("x", "equals", ("true",))
     assert are_disjoint(Where((one,)), Where((true,)), schema)
+
+
+def test_predicates_are_looked_up_once_for_a_schema(monkeypatch):
+    """A request is checked, grouped, priced and counted by the same spans: lists of categories may be long."""
+    looked, spans_of_one = [], Predicate.spans
+    monkeypatch.setattr(Predicate, "spans", lambda self, schema: looked.append(self) or spans_of_one(self, schema))
+    where = Where.from_plain([{"column": "sex", "equals": "F"}, {"column": "age", "between": [4, 6]}])
+    first = where.spans(SCHEMA)
+    first.clear()
+    assert where.spans(SCHEMA) == {"sex": ((0, 1),), "age": ((2, 4),)}
+    assert len(looked) == 2
+    other = SCHEMA.replace(columns=[Categorical("sex", ["M", "F"]), *(each for each in SCHEMA.columns[:1])])
+    assert where.spans(other)["sex"] == ((1, 2),)
+    assert where == Where(where.predicates)
+    assert pickle.loads(pickle.dumps(where)).__dict__ == {"predicates": where.predicates}
+
+
+def test_the_spelling_of_a_category_is_made_once_for_all_predicates(monkeypatch):
+    schema = Schema([Categorical("code", [f"c{number}" for number in range(5000)])], "ill", ["no", "yes"])
+    made = []
+    monkeypatch.setattr(columns, "text_of", lambda label: made.append(label) or str(label))
+    for number in range(50):
+        assert Predicate("code", "equals", (f"c{number}",)).spans(schema) == ((number, number + 1),)
+    assert len(made) == 5000
+
+
+SOME_CODES = st.sets(st.integers(0, 12))
+
+
+@given(SOME_CODES, SOME_CODES)
+def test_what_is_common_is_found_at_the_first_code(first, second):
+    assert have_common(spans_of(first), spans_of(second)) == bool(first & second)

@@ -152,10 +152,18 @@ def test_what_is_stored_of_a_request_is_a_request(epsilon):
     assert read_request(plain(request)) == request
 
 
-@pytest.mark.parametrize("epsilon", ["0.1234567890123456789012", "1e-50", "1e-350", 1e-5 / 3])
+@pytest.mark.parametrize("epsilon", ["0.1234567890123456789012", 1e-5 / 3])
 def test_an_epsilon_that_is_stored_as_a_long_fraction_is_refused_before_it_costs(epsilon):
     with pytest.raises(RequestError, match="fewer digits"):
         read_request({"kind": "train", "epsilon": epsilon})
+
+
+@pytest.mark.parametrize("epsilon", ["9e-10", "1/1000000001", 1e-37, "1e-350"])
+@pytest.mark.parametrize("asked_for", [{"kind": "train"}, COUNT])
+def test_an_epsilon_that_nothing_can_be_fitted_with_is_refused_before_it_costs(asked_for, epsilon):
+    with pytest.raises(RequestError, match="need at least 1e-9"):
+        read_request({**asked_for, "epsilon": epsilon})
+    assert read_request({**asked_for, "epsilon": "1e-9"}).epsilon == "1/1000000000"
 
 
 def test_a_new_grant_continues_the_account(asked):

@@ -1,15 +1,19 @@
 """The compose file: its commands exist, and the web process has no way to the data."""
 
+import asyncio
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
 import yaml
 from typer.testing import CliRunner
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from discreet.cli.application import app
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
-SERVICES = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))["services"]
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+SERVICES = COMPOSE["services"]
 
 
 @pytest.mark.parametrize("name", ["web", "worker"])
@@ -26,6 +30,29 @@ def test_web_and_worker_share_nothing_but_the_database():
     assert web["environment"]["DISCREET_FOLDER"] != worker["environment"]["DISCREET_FOLDER"]
     assert "ports" not in worker
     assert "outside" not in worker["networks"]
+
+
+def test_the_proxy_on_the_machine_is_believed_about_addresses_and_nobody_else():
+    """Else all sign-ins share its address, and one person's wrong passwords keep everybody out."""
+    set_to = SERVICES["web"]["environment"]["FORWARDED_ALLOW_IPS"]
+    assert SERVICES["web"]["ports"] == ["127.0.0.1:8000:8000"]
+    (subnet,) = COMPOSE["networks"]["outside"]["ipam"]["config"]
+    assert set_to == "${FORWARDED_ALLOW_IPS:-" + subnet["gateway"] + "}"
+    assert ip_address(subnet["gateway"]) in ip_network(subnet["subnet"])
+    assert seen_address(subnet["gateway"], subnet["gateway"]) == "203.0.113.7"  # not what the client claims
+    assert seen_address("172.30.80.9", subnet["gateway"]) == "172.30.80.9"
+
+
+def seen_address(peer, trusted):
+    """What the application takes for the address of who asks."""
+    seen = []
+
+    async def web(scope, receive, send):
+        seen.append(scope["client"][0])
+
+    scope = {"type": "http", "client": (peer, 1), "headers": [(b"x-forwarded-for", b"6.6.6.6, 203.0.113.7")]}
+    asyncio.run(ProxyHeadersMiddleware(web, trusted)(scope, None, None))
+    return seen[0]
 
 
 @pytest.mark.parametrize("name", ["web", "worker"])

@@ -209,17 +209,29 @@ class Machine(RuleBasedStateMachine):
     def submit_little(self, who, key):
         self.asks(who, PRICES[0], key)
 
+    def next_in_turn(self):
+        """The oldest job of who was served longest ago, or never."""
+        waiting = [(job["who"], job["decided"], name) for name, job in self.model.items() if job["state"] == "reserved"]
+        served = {}
+        for job in self.model.values():
+            if "started" in job:
+                served[job["who"]] = max(served.get(job["who"], job["started"].started_at), job["started"].started_at)
+
+        def turn(who):
+            since = min(decided for other, decided, _ in waiting if other == who)
+            return who in served, served.get(who, since), since, who
+
+        return min((turn(who), decided, name) for who, decided, name in waiting)[2] if waiting else None
+
     @rule()
     def start(self):
-        waiting = sorted((job["decided"], name) for name, job in self.model.items() if job["state"] == "reserved")
-        expected = None
-        for _, name in waiting:
-            job = self.model[name]
-            if not self.active[job["who"]] or job["expires"] <= Clock.at:
-                self.drop(job, "cancelled")
-                continue
-            expected = name
-            break
+        expected = self.next_in_turn()
+        while expected is not None:
+            job = self.model[expected]
+            if self.active[job["who"]] and job["expires"] > Clock.at:
+                break
+            self.drop(job, "cancelled")
+            expected = self.next_in_turn()
         found = self.do(jobs.start, "w", ("train",), SLOT)
         assert (found.id if found else None) == expected
         if found is not None:

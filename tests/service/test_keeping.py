@@ -96,6 +96,51 @@ def test_what_was_revoked_after_a_backup_does_not_come_back(clinic, tmp_path, re
     engine.dispose()
 
 
+@pytest.mark.parametrize("end", ["-wal", "-shm", "-journal"])
+def test_the_log_of_a_killed_service_is_not_replayed(small, tmp_path, end):
+    """A service that is killed leaves its log; whoever moves away the database alone would get the log's pages back."""
+    backup, log_file = tmp_path / "copy.backup", tmp_path / "new" / f"discreet.db{end}"
+    keeping.back_up(small.settings, backup)
+    settings = Settings.of(tmp_path / "new")
+    log_file.parent.mkdir()
+    log_file.write_bytes(b"pages")
+    with pytest.raises(FileError, match=f"discreet.db{end} exists.*move it away"):
+        keeping.restore(settings, backup)
+    assert [each.name for each in log_file.parent.iterdir()] == [log_file.name]
+    log_file.unlink()
+    assert keeping.restore(settings, backup) == 0
+
+
+def test_a_service_that_starts_during_a_restore_keeps_its_database(small, tmp_path, monkeypatch):
+    backup, settings, forfeit = tmp_path / "copy.backup", Settings.of(tmp_path / "new"), keeping._forfeit
+    keeping.back_up(small.settings, backup)
+
+    def meanwhile(engine):
+        for end in ("", "-wal"):
+            (settings.folder / f"discreet.db{end}").write_bytes(b"theirs")
+        return forfeit(engine)
+
+    monkeypatch.setattr(keeping, "_forfeit", meanwhile)
+    with pytest.raises(FileError, match=r"discreet.db, .*discreet.db-wal exist, .*move them away"):
+        keeping.restore(settings, backup)
+    assert (settings.folder / "discreet.db").read_bytes() == b"theirs"
+
+
+def test_what_an_interrupted_restore_left_is_not_replayed(small, tmp_path, monkeypatch):
+    backup, settings, copy = tmp_path / "copy.backup", Settings.of(tmp_path / "new"), keeping._copy
+    keeping.back_up(small.settings, backup)
+    settings.folder.mkdir()
+    (settings.folder / "discreet.db.part-wal").write_bytes(b"pages")
+
+    def copied(source, target):
+        assert not [*target.parent.glob("discreet.db*")]
+        copy(source, target)
+
+    monkeypatch.setattr(keeping, "_copy", copied)
+    assert keeping.restore(settings, backup) == 0
+    assert [each.name for each in settings.folder.glob("discreet.db*")] == ["discreet.db"]
+
+
 def test_what_is_no_backup_is_refused(small, tmp_path):
     bad = tmp_path / "bad.backup"
     bad.write_bytes(b"not a database")

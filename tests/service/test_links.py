@@ -77,6 +77,37 @@ def test_the_first_owner_comes_by_a_link(service):
         assert client.get("/me").json()["roles"] == ["owner"]
 
 
+@pytest.mark.parametrize("by_oidc", [False, True])
+def test_a_used_owner_link_ends_the_others(service, by_oidc):
+    """Each start of a service without an owner prints one; a second of them lay in a log, and made another owner."""
+    with service.writing() as connection:
+        first, second, third = (links.make_owner_link(connection, 1) for _ in range(3))
+        invitation = links.make_invitation(connection, "owner", 1, by=service.people["olga"])
+    if by_oidc:
+        with service.writing() as connection:
+            links.accept_with_subject(connection, first, "new", "New", "subject")
+    else:
+        assert use(service, first).status_code == 201
+    assert [use(service, each, "thief").status_code for each in (second, third)] == [410, 410]
+    assert use(service, invitation, "invited").status_code == 201
+    with service.writing() as connection:
+        later = links.make_owner_link(connection, 1)
+    assert use(service, later, "later").status_code == 201
+
+
+def test_of_many_owner_links_at_once_one_is_used(clinic):
+    secrets = [clinic.write(links.make_owner_link, 1) for _ in range(6)]
+
+    def accept(number):
+        try:
+            return clinic.write(links.accept, secrets[number], f"new{number}", "New", "hash").name
+        except Problem:
+            return None
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sum(each is not None for each in pool.map(accept, range(6))) == 1
+
+
 def test_a_reset_signs_out_everywhere(service):
     with service.client("olga") as client:
         address = client.post(f"/people/{service.facts['ana']}/reset").json()["address"]

@@ -66,6 +66,8 @@ def test_a_column_that_is_left_out_needs_no_confirmation(drafted):
         ({"adjacency": "replace-one"}, "adjacency"),
         ({"columns": [{"name": "new", "kind": "numeric", "lower": 0, "upper": 1}]}, "not in the draft"),
         ({"surprise": 1}, "not known"),
+        ({"records": datasets.MOST_RECORDS + 1}, "at most 10000000000"),
+        ({"records": 10**400}, "at most 10000000000"),
     ],
 )
 def test_a_schema_that_does_not_fit_is_refused(drafted, change, word):

@@ -150,6 +150,13 @@ def test_slots_are_multiples_of_the_least_and_grow_with_the_table(kind, records,
     assert 0 < left < whole
 
 
+def test_what_no_slot_can_hold_is_refused_before_the_charge(small):
+    small.pretend(SCHEMA.replace(records=10**16))
+    small.grant(approve_up_to=1)
+    with pytest.raises(RequestError, match="more than 7 days"):
+        small.ask(COUNT)
+
+
 def test_drafts_and_snapshots_have_an_hour():
     assert slot("draft", None, None, {}, 10.0) == slot("snapshot", SCHEMA, 5, {}, 10.0) == REGISTRATION
 
@@ -180,6 +187,27 @@ def test_a_slot_is_several_times_what_the_largest_requests_took(request_, record
     """Otherwise an asker chooses a request that ends close to its deadline, and learns its time from the outcome."""
     whole = slot(request_["kind"], WIDE, records, request_, 1.0)
     assert deadline(whole).total_seconds() >= 3 * took
+
+
+CODED = Schema([Numeric("age", 0, 100), Categorical("code", [f"c{i}" for i in range(60_000)])], "ill", ["no", "yes"])
+TESTS = [{"column": "age", "between": [0, 1 + number]} for number in range(16)]
+BY = [{"column": "age", "bins": 10}, {"column": "ill"}]
+
+
+@pytest.mark.parametrize(
+    ("queries", "records", "took"),
+    [
+        ([{"where": TESTS}] * 256, 1000, 0.6),
+        ([{"where": [{"column": "code", "in": ["c1"] * 256}]}] * 256, 1000, 0.8 + 1.3),
+        ([{"where": [{"column": "age", "equals": 3}], "by": BY}] * 256, 10**7, 2.1 + 256 * 10**7 * 4 * 2e-9),
+    ],
+)
+def test_a_slot_is_several_times_what_counts_with_many_predicates_took(queries, records, took):
+    request = {"kind": "count", "queries": queries}
+    free = slot("count", CODED, records, {"kind": "count", "queries": [{}] * 256}, 1.0)
+    whole = slot("count", CODED, records, request, 1.0)
+    assert deadline(whole).total_seconds() >= 3 * took
+    assert whole > free  # what the asker chose is in it
 
 
 @pytest.mark.parametrize(("columns", "classes", "model", "took"), [(300, 2, "auto", 4.8), (60, 10, "auto", 2.9),

@@ -210,6 +210,11 @@ def test_a_lane_goes_on_after_an_error_that_nobody_expected(small, monkeypatch, 
     assert "canary" not in caplog.text
 
 
+def test_an_answer_that_cannot_be_kept_is_a_failure_of_its_job(ready, monkeypatch):
+    monkeypatch.setattr(Spare, "ask", lambda *_: {"content": {"number": float("nan")}, "card": {}})
+    assert causes(ready, run(ready, COUNT, "nan", paced=False)) == ["ValueError"]
+
+
 def test_a_job_is_told_how_much_memory_it_may_take(small, monkeypatch):
     told = []
     worker = Worker(replace(small.settings, job_memory=3.0), small.engine)

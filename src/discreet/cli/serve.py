@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import subprocess
+import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import serving
+from discreet.cli.beside import beside
 from discreet.cli.outputs import advise, say
 from discreet.errors import ParameterError
 
@@ -58,6 +57,7 @@ def serve(
         advise(
             "Others can reach this address without encryption; put a proxy with https in front: --public-url https://…"
         )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # the default one would end this process, and not the worker
     prepare(settings)
     with beside(settings) if worker else contextlib.nullcontext():
         say(f"Serving at {settings.public_url}; stop with Ctrl-C.")
@@ -92,24 +92,6 @@ def owner_link(settings: Any, engine: Any) -> str:
     with writing(engine) as connection:
         secret = make_owner_link(connection, settings.link_hours)
     return f"{settings.public_url}{PATH}{secret}"
-
-
-@contextlib.contextmanager
-def beside(settings: Any) -> Iterator[None]:
-    """A worker in a process of its own, ended with this one; the address of the database is not on its command line."""
-    given = {"DISCREET_FOLDER": str(settings.folder), "DISCREET_DATABASE": settings.database}
-    environment = {**os.environ, **given, "DISCREET_SLOT": str(settings.least_slot)}
-    environment |= {} if settings.job_memory is None else {"DISCREET_MEMORY": str(settings.job_memory)}
-    process = subprocess.Popen([sys.executable, "-m", "discreet.cli", "worker", "run"], env=environment)
-    try:
-        yield
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 KEEP_ALIVE = 75

@@ -87,7 +87,7 @@ def _running(settings: Any, place: Path) -> Iterator[Any]:
     """The web application in a thread, and a worker in a process, with one source that it knows."""
     import uvicorn
 
-    from discreet.cli.serve import beside
+    from discreet.cli.beside import beside
     from discreet.service.app import create_app
     from discreet.service.database import open_database
     from discreet.service.source_file import SourceEntry, add_source

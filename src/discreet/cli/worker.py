@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
+import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import options, serving
+from discreet.cli.beside import BESIDE, PATIENCE
 from discreet.cli.outputs import emit, say, tabulate
 from discreet.errors import ParameterError
 
@@ -33,21 +37,39 @@ def run(
     settings = serving.settings_of(folder, database, least_slot=slot, job_memory=memory, worker_name=name)
     from discreet.privacy.opendp_sampler import check_opendp
     from discreet.records.duckdb_engine import duckdb_module
+    from discreet.service.alone import alone
     from discreet.service.database import open_database
     from discreet.service.worker import Worker
 
     check_opendp()  # each job would be refused by its own process, but only after its price was spent
     duckdb_module()
 
-    engine = open_database(settings)
-    worker = Worker(settings, engine)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, worker.stop)
-    try:
-        worker.run()
-    finally:
-        worker.close()
-        engine.dispose()
+    is_beside = os.environ.get(BESIDE) == "1"
+    with alone(settings.worker_folder, name, TURN if is_beside else 0.0):
+        engine = open_database(settings)
+        worker = Worker(settings, engine)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, worker.stop)
+        if is_beside:
+            threading.Thread(target=_end_with_parent, args=(worker,), name="parent", daemon=True).start()
+        try:
+            worker.run()
+        finally:
+            worker.close()
+            engine.dispose()
+
+
+TURN = PATIENCE + 5.0
+"""Seconds that the worker of a service waits for the one of a service that was killed before, which is about to end."""
+
+
+def _end_with_parent(worker: Any) -> None:
+    """End when the parent has: in order if that is in time. What was spent for the job at hand stays spent."""
+    while os.read(0, 1):
+        pass
+    worker.stop()
+    time.sleep(PATIENCE)
+    os._exit(1)
 
 
 def add(

@@ -84,11 +84,15 @@ class RemoteJob:
         return self
 
     def _expected(self) -> float:
-        """Seconds until the outcome appears, if that is known; the slot of a job is public."""
+        """Seconds until the outcome appears, if that is known; the slot of a job is public.
+
+        By a clock that is ahead of the service's it should have appeared already: then the usual pause is taken.
+        """
         if self.facts.get("visible_at") is None:
             return LONGEST_PAUSE
         due = datetime.fromisoformat(self.facts["visible_at"])
-        return max(0.05, (due - datetime.now(UTC)).total_seconds() + 0.05)
+        left = (due - datetime.now(UTC)).total_seconds() + 0.05
+        return left if left > 0 else LONGEST_PAUSE
 
     def content(self) -> Any:
         """What was released, as plain data: a model file, a score or answers."""

@@ -25,17 +25,43 @@ TOKEN = "DISCREET_TOKEN"
 ATTEMPTS = 5
 FIRST_WAIT, LONGEST_WAIT = 0.25, 30.0
 """Seconds between attempts: doubled each time, with a random part, so that clients do not come back all at once."""
+NEEDED = "need the address of a service, such as https://discreet.example.org"
 AGAIN = frozenset({429, 502, 503, 504})
 
 
 def checked_address(url: str, *, insecure: bool) -> str:
     """The address without a slash at its end; a token is not sent in clear over a network unless that is wanted."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
-        raise ParameterError("url: need the address of a service, such as https://discreet.example.org")
-    if parts.scheme == "http" and not insecure and not _is_loopback(parts.hostname):
+    library = _httpx()
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").encode("idna").decode()  # as it is looked up
+        is_usable = parts.scheme in ("http", "https") and bool(host) and parts.port != 0  # a bad port is an error
+        library.URL(url)
+    except (ValueError, AttributeError, TypeError, library.InvalidURL):
+        raise ParameterError(f"url: this is not an address; {NEEDED}") from None
+    if not is_usable or "?" in url or "#" in url or not url.isprintable() or " " in url:
+        raise ParameterError(f"url: {NEEDED}")
+    if "@" in parts.netloc:
+        raise ParameterError(f"url: leave out name and password; {NEEDED}, and a token")
+    if parts.scheme == "http" and not insecure and not _is_loopback(host):
         raise ParameterError("url: over http everybody on the way can read the token; use https, or insecure=True")
     return url.rstrip("/")
+
+
+def checked_secret(token: str) -> str:
+    """The token without blanks around it, as a header can carry it; a text that is no token is not repeated."""
+    secret = token.strip() if isinstance(token, str) else ""
+    if not secret or not secret.isascii() or not secret.isprintable() or " " in secret:
+        raise ParameterError("token: this is no token; need one of yours from the service's page, copied whole")
+    return secret
+
+
+def _httpx() -> Any:
+    try:
+        import httpx
+    except ImportError:
+        raise MissingExtra("client") from None
+    return httpx
 
 
 def _is_loopback(host: str) -> bool:
@@ -55,13 +81,10 @@ class Transport:
         if not secret:
             raise ParameterError(f"token: need one of yours from the service's page, here or in {TOKEN}")
         self.url = checked_address(url, insecure=insecure)
-        headers = {"Authorization": f"Bearer {secret}", "Accept": "application/json"}
-        try:
-            import httpx
-        except ImportError:
-            raise MissingExtra("client") from None
-        self._lost = httpx.HTTPError
-        self._http = httpx.Client(
+        headers = {"Authorization": f"Bearer {checked_secret(secret)}", "Accept": "application/json"}
+        library = _httpx()
+        self._lost = library.HTTPError
+        self._http: httpx.Client = library.Client(
             base_url=self.url + API, headers=headers, timeout=timeout, follow_redirects=False, transport=http
         )
 

@@ -26,6 +26,8 @@ MOST_QUESTIONS = 256
 """The most questions of one request: which of them exclude each other is found pair by pair."""
 MOST_RANGES = 1 << 14
 """The most ranges of codes that all predicates of a request pass: bounds the time of comparing them pair by pair."""
+MOST_NAMED = 1 << 16
+"""The most values that all predicates of a request name: bounds the time of looking them up."""
 MOST_COUNTED = 1 << 18
 """The most cells that one request is counted in, all tables together: two megabytes, in each block of each worker."""
 MOST_WEIGHT = 1_000_000
@@ -122,6 +124,12 @@ def _check(schema: Schema, questions: Sequence[CrossedCounts]) -> None:
     for each in questions:
         if type(each) is not CrossedCounts:  # a subclass could state any distance
             raise ParameterError(f"{type(each).__name__} is not a count by predicates; need CrossedCounts")
+    named = sum(len(test.values) for each in questions for test in each.where.predicates)
+    if named > MOST_NAMED:
+        raise ParameterError(
+            f"the predicates of all questions name {named} values; need at most {MOST_NAMED}: ask fewer at a time"
+        )
+    for each in questions:
         each.check(schema)
     if len({*questions}) < len(questions):
         raise ParameterError("a question is asked twice; ask it once, with a larger share")

@@ -82,7 +82,7 @@ class By:
 
     def check(self, schema: Schema) -> None:
         """Raise ParameterError unless the schema has such a column, divided as a column of its kind can be."""
-        if self.column != schema.target and self.column not in schema.names:
+        if self.column != schema.target and self.column not in schema:
             raise ParameterError(
                 f"column {self.column!r} is not in the schema; need one of: {listed(schema.all_names)}"
             )

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -166,7 +167,12 @@ class Categorical:
         """The cell of a missing value."""
         if self.missing is None:
             return self.stray_code
-        return [text_of(label) for label in self.categories].index(text_of(self.missing))
+        return self.code_of[text_of(self.missing)]
+
+    @cached_property
+    def code_of(self) -> dict[str, int]:
+        """The code of each category, by its one spelling; made once, since a list may have thousands of entries."""
+        return {text_of(label): code for code, label in enumerate(self.categories)}
 
 
 Column: TypeAlias = Numeric | Categorical

@@ -15,7 +15,7 @@ from typing import Any
 
 from discreet.errors import SchemaError
 from discreet.schema.adjacency import Adjacency, Paid
-from discreet.schema.columns import Categorical, Column, Label, Numeric, checked_labels, is_integer, is_utf8
+from discreet.schema.columns import Categorical, Column, Label, Numeric, checked_labels, is_integer, is_utf8, text_of
 from discreet.schema.dialect import USUAL, Dialect
 from discreet.storage.envelope import Envelope, content_hash, read_json
 
@@ -110,6 +110,15 @@ class Schema:
 
     def __getitem__(self, name: str) -> Column:
         return self._by_name[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a column of this name; the target is none."""
+        return name in self._by_name
+
+    @cached_property
+    def code_of_class(self) -> dict[str, int]:
+        """The code of each class, by its one spelling."""
+        return {text_of(label): code for code, label in enumerate(self.classes)}
 
     @cached_property
     def _by_name(self) -> dict[str, Column]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,11 +13,12 @@ from sqlalchemy import Connection, Row, Select, bindparam, exists, func, literal
 from discreet.privacy.accounts.amounts import counted
 from discreet.schema import Schema
 from discreet.service.catalogue import KNOWN_VERSION, Version, known_version
-from discreet.service.errors import NotAllowedError, NotFoundError
+from discreet.service.errors import NotAllowedError, NotFoundError, RequestError
 from discreet.service.fitting import check_fit
 from discreet.service.grants import HELD, Grant, the_active
 from discreet.service.people import Person
-from discreet.service.requests import epsilon_of
+from discreet.service.requests import epsilon_of, plain
+from discreet.service.slots import LONGEST, seconds_of
 from discreet.service.tables import datasets, jobs, versions
 
 
@@ -102,6 +104,20 @@ class Facts:
         version = known_version(connection, row)
         schema = version.public_schema
         check_fit(connection, request, schema, person)
+        _check_slot(request, version, schema)
         epsilon = epsilon_of(request)
         price = counted(epsilon, schema.adjacency, grant.population_adjacency)
         return Admitted(grant, version, schema, epsilon, price)
+
+
+def _check_slot(request: Any, version: Version, schema: Schema) -> None:
+    """Raise RequestError unless there is a slot for the request: its size and the declared records are public."""
+    try:
+        seconds = seconds_of(request.kind, schema, version.records_declared, plain(request))
+    except OverflowError:  # a number of records that no float can hold
+        seconds = math.inf
+    if seconds > LONGEST.total_seconds():
+        raise RequestError(
+            f"a request for {request.kind} of this size on so many records needs a slot of more "
+            f"than {LONGEST.days} days; ask for less, or ask the owner whether the number of records is right"
+        )

@@ -41,6 +41,8 @@ from discreet.service.people import Person, checked_name, require_owner
 from discreet.service.tables import datasets, findings, sources, versions
 
 BOOKS = Books()
+MOST_RECORDS = 10**10
+"""The most records that an owner can declare: slots grow with them, and more cannot be counted within one."""
 
 
 def open_population(connection: Connection, name: str, limit: object, adjacency: str, *, by: Person) -> int:
@@ -169,6 +171,8 @@ def _confirmed(draft: Schema, content: Mapping[str, Any], confirmed: Sequence[st
         raise RequestError("schema: this is not a schema; change the draft, and send it whole") from None
     if schema.chosen is not None:
         raise RequestError("schema.chosen: columns that were chosen with these data at a cost are not public")
+    if schema.records is not None and schema.records > MOST_RECORDS:
+        raise RequestError(f"records: need at most {MOST_RECORDS}, or null if the number is not public")
     known = {*draft.names, *draft.ignore}
     added = [name for name in schema.all_names if name not in known and name != draft.target]
     if added:

@@ -23,6 +23,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
+from discreet.errors import BudgetError
 from discreet.privacy.accounts import Books
 from discreet.schema import Adjacency
 from discreet.service import log
@@ -33,8 +34,8 @@ from discreet.service.errors import KeyReusedError, NotFoundError, RequestError,
 from discreet.service.grants import Grant, grant_by_id
 from discreet.service.new_jobs import add_job
 from discreet.service.people import Person, person_by_id, require_owner
+from discreet.service.queueing import next_in_turn, planned
 from discreet.service.requests import plain, read_request, request_hash
-from discreet.service.slots import slot
 from discreet.service.tables import PAID_KINDS, jobs, releases, versions
 from discreet.storage.envelope import content_hash
 
@@ -281,25 +282,36 @@ def _check_state(row: Any, *allowed: str) -> None:
 
 
 def start(connection: Connection, worker: str, kinds: Sequence[str], least_slot: float) -> Started | None:
-    """Take the job that has waited longest, and spend its price; None if there is none.
+    """Take the job whose turn it is, and spend its price; None if there is none.
 
-    The caller commits, and only then opens the source. Two workers never take the same job.
+    The caller commits, and only then opens the source. Two workers never take the same job. A job that cannot start is
+    cancelled, and what was reserved for it returned; one without its reservation has failed.
     """
-    queue = select(jobs).where(jobs.c.state == "reserved", jobs.c.kind.in_(kinds))
-    oldest = queue.order_by(jobs.c.decided_at, jobs.c.id).limit(1).with_for_update(skip_locked=True)
-    while (row := connection.execute(oldest).first()) is not None:
-        if not _may_start(connection, row):
-            _drop(connection, row, "cancelled", None)
+    while (row := next_in_turn(connection, kinds)) is not None:
+        try:
+            started = _taken(connection, row, worker, least_slot)
+        except BudgetError:
+            values = {"state": "failed", "outcome": "failed", "cause": "BudgetError"}
+            connection.execute(update(jobs).where(jobs.c.id == row.id).values(**values))
+            log.write(connection, None, "job.failed", row.id)
             continue
-        version = version_by_id(connection, row.version_id)
-        epsilon = BOOKS.spend(connection, row.id) if row.kind in PAID_KINDS else row.epsilon  # what was paid, not asked
-        at = now()
-        wait = slot(row.kind, version.schema, version.records_declared, row.request, least_slot)
-        times = {"started_at": at, "visible_at": at + wait}
-        connection.execute(update(jobs).where(jobs.c.id == row.id).values(state="running", worker=worker, **times))
-        log.write(connection, None, "job.started", row.id)
-        return Started(row.id, row.kind, version, dict(row.request), epsilon, at, at + wait)
+        if started is not None:
+            return started
     return None
+
+
+def _taken(connection: Connection, row: Any, worker: str, least_slot: float) -> Started | None:
+    plan = planned(connection, row, least_slot) if _may_start(connection, row) else None
+    if plan is None:
+        _drop(connection, row, "cancelled", None)
+        return None
+    version, wait = plan
+    epsilon = BOOKS.spend(connection, row.id) if row.kind in PAID_KINDS else row.epsilon  # what was paid, not asked
+    at = now()
+    times = {"started_at": at, "visible_at": at + wait}
+    connection.execute(update(jobs).where(jobs.c.id == row.id).values(state="running", worker=worker, **times))
+    log.write(connection, None, "job.started", row.id)
+    return Started(row.id, row.kind, version, dict(row.request), epsilon, at, at + wait)
 
 
 def _may_start(connection: Connection, row: Any) -> bool:

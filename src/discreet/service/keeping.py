@@ -5,11 +5,13 @@ spends what the backup still has in reserve, and leaves a line in the log; how m
 who keep the chain's head or an export of the entries elsewhere can tell. Nor does a backup know what was revoked or
 used after it was made: sessions, tokens and one-time links that it holds are ended.
 
-Guarantee  nothing that a backup has in reserve is ever run, also if a restore is interrupted at any point.
-Proof      on SQLite the file gets its name when all of this is done. On PostgreSQL a table stands in the database from
-           before the first row until the transaction that spends, and no process opens a database that has it.
+Guarantee  nothing that a backup has in reserve is ever run, also if a restore is interrupted at any point, and no page
+           of an earlier database gets into the restored one.
+Proof      on SQLite the file gets its name when all of this is done, and only where there is no log of another file. On
+           PostgreSQL a table stands in the database from before the first row until the transaction that spends, and no
+           process opens a database that has it.
 Test       tests/service/test_keeping.py::test_a_restored_reservation_is_spent_and_never_run,
-           ::test_a_restore_that_was_interrupted_opens_nothing
+           ::test_a_restore_that_was_interrupted_opens_nothing, ::test_the_log_of_a_killed_service_is_not_replayed
 """
 
 from __future__ import annotations
@@ -53,20 +55,46 @@ def restore(settings: Settings, backup: Path) -> int:
         raise FileError(f"cannot read {backup}: no such file; check the path")
     private_folder(settings.folder)
     if _is_sqlite(settings):
-        place = _sqlite_file(settings)
-        if place.exists():
-            raise FileError(f"{place} exists, and its entries would be forgotten; move it away, and keep it")
-        part = place.with_name(place.name + ".part")
-        part.unlink(missing_ok=True)
-        _copy(backup, part)
-        part.chmod(0o600)
-        forfeited = _after(f"sqlite:///{part}")
-        os.replace(part, place)
-        return forfeited
+        return _restore_file(_sqlite_file(settings), backup)
     _check_empty(settings)
     _mark(settings)
     _run("pg_restore", settings, ["--no-owner", "--exit-on-error", "--dbname", _plain_url(settings), str(backup)])
     return _after(settings.database)
+
+
+def _restore_file(place: Path, backup: Path) -> int:
+    """Restore a file of SQLite, which gets its name when all is done; returns how many reservations were spent."""
+    _check_free(place)
+    part = place.with_name(place.name + ".part")
+    for left in _files_of(part):  # of a restore that was interrupted: its log would be replayed into this one
+        left.unlink(missing_ok=True)
+    _copy(backup, part)
+    part.chmod(0o600)
+    forfeited = _after(f"sqlite:///{part}")
+    if any(each.exists() for each in _files_of(part)[1:]):
+        raise FileError(f"{part} is in use by another process; end that, and restore again")
+    _check_free(place)  # a worker or web process may have been started meanwhile
+    os.replace(part, place)
+    return forfeited
+
+
+def _files_of(place: Path) -> list[Path]:
+    """A file of SQLite, and those beside it from which SQLite changes it when it is opened next."""
+    return [place.with_name(place.name + end) for end in ("", "-wal", "-shm", "-journal")]
+
+
+def _check_free(place: Path) -> None:
+    """Raise FileError if there is a database, or the log of one that was killed: it would undo the restore.
+
+    From such a log, SQLite would write pages of the old database into the restored one: tokens that the restore has
+    ended would be in force, or the file would be a mixture of both.
+    """
+    if found := [str(each) for each in _files_of(place) if each.exists()]:
+        verb, them = ("exists", "it") if len(found) == 1 else ("exist", "them")
+        raise FileError(
+            f"{', '.join(found)} {verb}, and entries in {them} would be forgotten; end every process of the service, "
+            f"move {them} away together, and keep {them}"
+        )
 
 
 def _mark(settings: Settings) -> None:

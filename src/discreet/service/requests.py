@@ -40,6 +40,9 @@ MOST_CANDIDATES = 4096
 MOST_PARAMETERS = 32
 MOST_EPSILON = 40
 """The most characters of an epsilon, as it is asked for and as the fraction that is stored."""
+LEAST_EPSILON = Fraction(1, 10**9)
+"""The least epsilon of a request: the smallest unit of the accounts. With much less no model can be fitted, since the
+noise of its counts would be beyond all numbers: such a job was charged, and then failed."""
 
 MODEL_KINDS = ("auto", "naive-bayes", "one-rule", "decision-tree", "random-forest", "svm")
 ModelKind = Literal["auto", "naive-bayes", "one-rule", "decision-tree", "random-forest", "svm"]
@@ -55,6 +58,8 @@ def _exact_text(value: object) -> str:
         raise ValueError(str(error)) from None
     if epsilon == math.inf:
         raise ValueError("an infinite epsilon is not private; need a number above 0, such as 1")
+    if epsilon < LEAST_EPSILON:
+        raise ValueError(f"epsilon={str(value)[:MOST_EPSILON]}; need at least 1e-9, the smallest unit of the accounts")
     if len(text := str(epsilon)) > MOST_EPSILON:
         raise ValueError(f"as a fraction this has more than {MOST_EPSILON} characters; need fewer digits, such as 0.1")
     return text

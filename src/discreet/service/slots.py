@@ -8,7 +8,8 @@ Proof      (1) `slot` is a function of the kind, the confirmed schema, the decla
            `outcome`, or `failed` without one, from then on (`jobs.seen_state`). An outcome that arrives later is not
            stored (`jobs.end`). A release has the same time and is not readable before it. (3) A worker takes its next
            job only when the slot of the last one is over, even if it was restarted in between, so the time at which
-           the next job starts depends on slots alone. Drafts and snapshots have a lane of their own (worker.py).
+           the next job starts depends on slots alone; which job that is depends on who asked, when and who was served
+           when (queueing.py). Drafts and snapshots have a lane of their own (worker.py).
            (4) `finished_at` and `outcome` before the slot are read by nobody but the worker and the owner's log.
 Rests on   a machine on which one job does not slow down the answers to other people measurably, and a clock that is
            not set back while a process restarts (clock.py). Whether a job overran its slot is one bit that may depend
@@ -24,7 +25,7 @@ from datetime import timedelta
 from typing import Any
 
 from discreet.privacy.epsilon import as_epsilon
-from discreet.schema import Schema
+from discreet.schema import Categorical, Schema
 
 UNDECLARED = 100_000
 """The number of records that a slot provides for if the owner declares none."""
@@ -40,7 +41,12 @@ MODEL_WEIGHT = {
     "auto": 8.0,
 }
 QUERY_SECONDS = 0.05
-"""Seconds per count query of a request."""
+"""Seconds per count query of a request: at least four times what the noise of the largest took."""
+TEST_SECONDS, VALUE_SECONDS, LABEL_SECONDS, PAIR_SECONDS = 5e-4, 2.5e-5, 5e-6, 1.2e-6
+"""Seconds per predicate of a count request, per value that predicates name, per label of the columns that they name,
+and per query times value, since queries are compared pair by pair: four times what 256 queries of 16 tests took."""
+PASS_SECONDS = 8e-9
+"""Seconds per record that a query takes once, and again for each of its predicates and columns."""
 CANDIDATE_SECONDS, CANDIDATE_RECORD_SECONDS = 4e-5, 2e-8
 """Seconds per candidate of a choice, for each column wanted and for each record."""
 NODE_SECONDS, QUESTION_SECONDS, TREE_RECORD_SECONDS = 2.5e-4, 4e-7, 4e-5
@@ -59,6 +65,8 @@ KNOTS = 32
 """With this many knots, a linear model takes twice as long as with few."""
 REGISTRATION = timedelta(hours=1)
 """The longest that drafting a schema or writing a snapshot may take; only owners see these jobs."""
+LONGEST = timedelta(days=7)
+"""The longest slot that a request may have: for so long its worker runs nothing else."""
 START = 2.0
 """Seconds that a job takes in any case: checking the snapshot, starting, writing the result down."""
 RESERVE = 0.2
@@ -75,15 +83,42 @@ def slot(kind: str, schema: Schema | None, records: int | None, request: dict[st
     """
     if kind in ("draft", "snapshot") or schema is None:
         return REGISTRATION
+    seconds = seconds_of(kind, schema, records, request)
+    return timedelta(seconds=least * math.ceil(seconds / least))
+
+
+def seconds_of(kind: str, schema: Schema, records: int | None, request: dict[str, Any]) -> float:
+    """The time that a slot provides for."""
     columns = len(schema.columns) + 1
     weight = _weight(request, schema) if kind == "train" else 1.0
     cells = (records or UNDECLARED) * columns
-    seconds = START + CELL_SECONDS[kind] * weight * cells + QUERY_SECONDS * len(request.get("queries", ()))
+    seconds = START + CELL_SECONDS[kind] * weight * cells + counting(request, schema, records)
     seconds += SCORE_RECORD_SECONDS * (records or UNDECLARED) if kind == "score" else 0.0
     seconds += growing(request, schema, records) + _choosing(request.get("choose"), records)
     if kind == "train" and request.get("model", "auto") in ("auto", "svm"):
         seconds += COLUMN_SECONDS * len(schema.columns) * max(1.0, len(schema.classes) / 2)
-    return timedelta(seconds=least * math.ceil(seconds / least))
+    return seconds
+
+
+def counting(request: dict[str, Any], schema: Schema, records: int | None) -> float:
+    """Seconds for the queries of a count request: how many predicates and values they have is the asker's choice.
+
+    As for `growing`: left out, they would let an asker choose how close to its deadline a count ends.
+    """
+    queries = request.get("queries", ())
+    tests = [test for query in queries for test in query.get("where", ())]
+    values = sum(2 + len(test.get("in", ())) for test in tests)
+    labels = sum(_labels(schema, name) for name in {test["column"] for test in tests})
+    passes = sum(1 + len(query.get("where", ())) + len(query.get("by", ())) for query in queries)
+    public = QUERY_SECONDS * len(queries) + TEST_SECONDS * len(tests) + VALUE_SECONDS * values + LABEL_SECONDS * labels
+    return public + PAIR_SECONDS * len(queries) * values + PASS_SECONDS * passes * (records or UNDECLARED)
+
+
+def _labels(schema: Schema, name: str) -> int:
+    if name not in schema:  # the target
+        return len(schema.classes)
+    column = schema[name]
+    return len(column.categories) if isinstance(column, Categorical) else 0
 
 
 def growing(request: dict[str, Any], schema: Schema, records: int | None) -> float:

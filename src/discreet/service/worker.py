@@ -12,6 +12,7 @@ Test       tests/service/test_worker.py::test_nothing_is_read_before_the_price_i
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import logging
@@ -191,7 +192,13 @@ class Worker:
 
     def _store(self, job: Started, told: dict[str, Any]) -> None:
         """Store the outcome, trying again while the slot lasts; after it, the job has failed by itself."""
-        store = self._paid(told) if job.kind in PAID_KINDS else self._registered(job, told)
+        keep = self._paid if job.kind in PAID_KINDS else functools.partial(self._registered, job)
+        try:
+            store = keep(told)
+        except Exception as error:  # what came out cannot be kept: this job has failed, and tells no other
+            log.error("job %s: %s", job.id, type(error).__name__)
+            told = {"failed": type(error).__name__}
+            store = keep(told)
         cause = str(told.get("failed", ""))
         while True:
             try:

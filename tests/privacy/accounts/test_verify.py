@@ -4,6 +4,7 @@ import json
 
 import pytest
 from sqlalchemy import select, text
+from sqlalchemy.exc import DatabaseError
 
 from discreet.errors import FileError
 from discreet.privacy.accounts import accounts_metadata, reading, writing
@@ -110,9 +111,38 @@ def test_an_edit_of_any_column_is_noticed(busy, table, column):
     assert not found(busy).whole
 
 
+STRANGE = ("'x'", "'x' || rowid", "X'00'", "NULL", "1.5", "9e99")
+"""What SQLite keeps in any column."""
+
+
+@pytest.mark.parametrize("address", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("row", ["ASC", "DESC"])
+@pytest.mark.parametrize(("table", "column"), COLUMNS)
+def test_a_value_of_another_type_is_a_problem_and_no_error(busy, table, column, row):
+    noticed = 0
+    without_triggers(busy)
+    for strange in STRANGE:
+        with busy.connect() as connection:
+            connection.exec_driver_sql("PRAGMA ignore_check_constraints = ON")
+            connection.commit()
+            connection.connection.driver_connection.execute("PRAGMA foreign_keys = OFF")
+            place = f"SELECT rowid FROM {table} WHERE {column} IS NOT {strange} ORDER BY rowid {row} LIMIT 2"
+            try:
+                done = connection.execute(text(f"UPDATE {table} SET {column} = {strange} WHERE rowid IN ({place})"))
+            except DatabaseError:  # a number of a row, and what must be there
+                connection.rollback()
+                continue
+            assert not verify(connection).whole or not done.rowcount, strange
+            noticed += done.rowcount
+            connection.rollback()
+            connection.invalidate()
+    assert noticed or column in ("id", "population_id")
+
+
 @pytest.mark.parametrize(
     "statement",
     [
+        "UPDATE account_numbering SET last = last + 1",
         "DELETE FROM entries WHERE population_id = 1 AND number = 13",
         "DELETE FROM entries WHERE population_id = 1 AND number = 3",
         "DELETE FROM entries WHERE population_id = 5",

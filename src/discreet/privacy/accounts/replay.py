@@ -71,7 +71,7 @@ class Replay:
     def name(self) -> str:
         """The population's name, or its number if no entry tells the name."""
         own = self.accounts.get(self.population)
-        return own.name if own else f"number {self.population}"
+        return str(own.name) if own else f"number {self.population}"
 
     def trouble(self, text: str) -> None:
         """Note a problem, unless there are many already."""
@@ -91,7 +91,8 @@ class Replay:
             right = False
         if not right:
             self.trouble(f"{where} is not as it was written")
-        self.count, self.head = entry["number"], entry["hash"]
+        self.count = entry["number"] if type(entry["number"]) is int else self.count + 1
+        self.head = entry["hash"]
         try:
             self._apply(entry)
         except STRANGE:

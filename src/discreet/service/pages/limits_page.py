@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from discreet.privacy.accounts.tables import KINDS, accounts
 from discreet.service import datasets
+from discreet.service.api.shapes import Number
 from discreet.service.catalogue import populations
 from discreet.service.pages.rendering import Notice
 from discreet.service.pages.views import money_of
@@ -27,7 +28,7 @@ def show_limits(visit: Owner) -> Response:
 
 
 @router.post("/limits/{account}")
-def set_limit(account: int, visit: Owner) -> Response:
+def set_limit(account: Number, visit: Owner) -> Response:
     """Raise or lower a limit, never below what is spent and reserved."""
 
     def act(connection: Connection) -> str:

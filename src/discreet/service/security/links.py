@@ -1,7 +1,8 @@
 """One-time links: the first owner's, invitations, and resets of passwords. The database holds their hashes only.
 
 Guarantee  a link works once, before it expires, for what it was made, and while its maker is an owner who may sign in.
-           Of several links that reset one password, the first that is used ends the others.
+           Of several links that reset one password, the first that is used ends the others; of several of the command
+           line that make an owner, too, since each start of a service without an owner prints another one.
 Proof      `_take` marks it as used by an UPDATE whose WHERE clause requires that it is unused and in force, in the
            transaction that acts on it, so that of two at once one updates no row. `_in_force` looks at the maker in the
            same transaction.
@@ -105,6 +106,10 @@ def accept_with_subject(connection: Connection, secret: str, name: str, display:
 
 def _take(connection: Connection, secret: str) -> Row[Any]:
     """Mark a link as used and return it. Raising later undoes this with the rest of the transaction."""
+    unused = (links.c.purpose == "owner") & links.c.used_at.is_(None)
+    ours = connection.execute(select(links.c.hash).where(unused, links.c.hash == digest(secret))).first()
+    if ours is not None:  # two of them that are used at once would else wait for each other
+        connection.execute(select(links.c.hash).where(unused).order_by(links.c.hash).with_for_update()).all()
     taken = connection.execute(
         update(links)
         .where(links.c.hash == digest(secret), links.c.used_at.is_(None), links.c.expires_at > now())
@@ -115,6 +120,8 @@ def _take(connection: Connection, secret: str) -> Row[Any]:
     row = connection.execute(select(links).where(links.c.hash == digest(secret))).one()
     if not _in_force(connection, row):
         raise Problem(Problems.LINK)
+    if row.purpose == "owner":
+        connection.execute(update(links).where(unused).values(used_at=now()))
     return row
 
 
