@@ -102,6 +102,12 @@ def test_labels_of_rows_are_read() -> None:
     assert seen(pandas.DataFrame({"a": [0.5]}, index=[7]))[1]["output.index[0]"] == 7
 
 
+def test_records_of_an_array_are_read_field_by_field() -> None:
+    numbers = seen(np.array([(1, 0.5), (2, 1.5)], dtype=[("n", int), ("x", float)]))[1]
+    assert numbers["output['n'][1]"] == 2
+    assert numbers["sum of output['x']"] == 2
+
+
 def test_objects_that_are_made_for_a_look_are_all_read() -> None:
     """The id of an object that is gone is given to the next one, which must be read too."""
 

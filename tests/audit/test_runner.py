@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -143,3 +144,23 @@ def test_the_runner_needs_nothing_of_ours(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "runner" in done.stdout.split()
     assert "discreet" not in done.stdout.split()
+
+
+class Large:
+    """Holds more texts and numbers than are kept, and predicts."""
+
+    def fit(self, X: Any, y: Any) -> None:
+        self.parts_ = [{f"{each}": [float(each)] * 9} for each in range(250)]
+        self.texts_ = [[f"{each}" for each in range(200)] for _ in range(20)]
+
+    def predict(self, points: Any) -> Any:
+        warnings.warn("a guess", stacklevel=1)
+        return np.array([5.0, 6.0])
+
+
+def test_predictions_of_a_large_model_are_seen() -> None:
+    outputs = Target(Large).run(TABLE, TABLE, ("predictions",))
+    assert outputs.numbers[outputs.names.index("predict[1]")] == 6
+    assert "warns UserWarning: 'a guess'" in outputs.features
+    assert any("further facts" in each for each in outputs.features)
+    assert any("further numbers" in each for each in outputs.features)

@@ -133,6 +133,7 @@ class Target:
         model.fit(X, y)
         outputs.seen.update(shared)
         outputs.add(model, "")
+        outputs.make_room()
         if probes is not None and "predictions" in wanted:
             points, _ = as_arguments(probes, self.form)
             for name in ("predict", "predict_proba", "decision_function"):

@@ -22,6 +22,8 @@ import numpy as np
 
 MOST_NUMBERS, MOST_FEATURES, MOST_LETTERS = 2000, 2000, 200_000
 """The most numbers and facts that are kept of one run, and the letters of these facts: memory is bounded."""
+ROOM = 1000
+"""Numbers and facts that are kept besides, of what comes after the attributes of a model."""
 MOST_OF_ONE, DEEPEST, LONGEST_TEXT, MOST_LOOKED_AT = 256, 8, 120, 20_000
 """The most that is read of one array or list, and how deep; the most values that are looked at in a run."""
 WHOLE = 1 << 53
@@ -46,16 +48,23 @@ class Outputs:
         self.features: list[str] = []
         self.seen: dict[int, Any] = {}  # the objects too: the id of one that is gone is given to another
         self.only = only
+        self._most_numbers, self._most_facts = MOST_NUMBERS, MOST_FEATURES
         self._looked_at = self._letters = self._numbers_more = self._facts_more = self._checksum = 0
 
     def fact(self, text: str) -> None:
         """Add a feature; after the first `MOST_FEATURES` it is only counted, and goes into a checksum."""
         self._letters += len(text)
-        if len(self.features) < MOST_FEATURES and self._letters <= MOST_LETTERS:
+        if len(self.features) < self._most_facts and self._letters <= MOST_LETTERS:
             self.features.append(text)
         else:
             self._facts_more += 1
             self._checksum = zlib.crc32(_encoded(text), self._checksum)
+
+    def make_room(self) -> None:
+        """Keep room for what comes after all that a model holds, such as predictions and warnings."""
+        self._most_numbers = len(self.numbers) + ROOM
+        self._most_facts = len(self.features) + ROOM
+        self._letters = min(self._letters, MOST_LETTERS - ROOM * LONGEST_TEXT)
 
     def finish(self) -> None:
         """Say what was not kept."""
@@ -82,7 +91,7 @@ class Outputs:
             self._unread(path, error)
 
     def add_number(self, value: Any, path: str) -> None:
-        if len(self.numbers) >= MOST_NUMBERS:
+        if len(self.numbers) >= self._most_numbers:
             self._numbers_more += 1
             return
         if not isinstance(value, Real) and isinstance(value, Complex):
@@ -104,10 +113,14 @@ class Outputs:
         self.fact("{}: {} of shape {}".format(path, array.dtype, array.shape))
         if isinstance(array, np.ma.MaskedArray):
             self.add_array(np.ma.getmaskarray(array), path + ".mask", depth)
+        if array.dtype.names:  # field by field
+            for name in array.dtype.names:
+                self.add(array[name], "{}[{!r}]".format(path, name), depth + 1)
+            return
         flat = np.asarray(array).ravel()
         if array.dtype.kind in "biuf":
             numbers = flat.astype(np.float64)
-            taken = numbers[: min(MOST_OF_ONE, MOST_NUMBERS - len(self.numbers))]
+            taken = numbers[: min(MOST_OF_ONE, max(0, self._most_numbers - len(self.numbers)))]
             self._numbers_more += min(MOST_OF_ONE, len(numbers)) - len(taken)
             self.names.extend("{}[{}]".format(path, place) for place in range(len(taken)))
             self.numbers.extend(taken.tolist())
