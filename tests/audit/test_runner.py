@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import warnings
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from discreet.audit import audit
-from discreet.audit.runner import short
+from discreet.audit import audit, runner
+from discreet.audit.runner import Refusal, Target, short
 from discreet.audit.structure import Structure
+from discreet.errors import ParameterError
+from support.audit_path import targets_can_be_imported
 from support.audited import noisy_count
+
+__all__ = ["targets_can_be_imported"]
 
 
 class Thing:
@@ -37,3 +46,121 @@ def test_a_large_number_in_a_message_is_found() -> None:
     report = audit(told, 1.0, most_runs=3000, seed=0, stages=[Structure()])
     assert report.refuted
     assert "9300000000" in report.findings[0].event
+
+
+TABLE = {"names": ["a"], "kinds": ["numeric"], "rows": [[0.5]], "labels": [1], "target": "class"}
+
+
+class Panic(BaseException):
+    """As extensions in other languages raise it."""
+
+
+class MuteError(Exception):
+    """Its message cannot be read."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (Panic("x"), "raises Panic: 'x'"),
+        (MuteError(), "raises MuteError: no message: RuntimeError"),
+        (SystemExit(3), "exits: 3"),
+    ],
+)
+def test_whatever_a_target_raises_is_a_refusal_and_no_crash(error: BaseException, words: str) -> None:
+    def refusing(X: Any, y: Any) -> Any:
+        raise error
+
+    assert Target(refusing).run(TABLE, None, ()).features == [words]
+
+
+def test_an_interrupt_is_not_the_targets() -> None:
+    def interrupted(X: Any, y: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Target(interrupted).run(TABLE, None, ())
+
+
+def test_a_function_may_have_labels_by_default() -> None:
+    def count(X: Any, y: Any = None) -> Any:
+        return float(len(X))
+
+    def making(epsilon: float = 1.0, delta: float = 0.0) -> Any:
+        return Thing()
+
+    assert Target(count).run(TABLE, None, ()).numbers == [1.0]
+    assert Target(making).is_estimator
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"eps": 1}, "unexpected keyword argument"),
+        ({"epsilon": {"call": "nowhere:C"}}, "cannot import nowhere:C"),
+        ({"epsilon": {"call": "math:pi"}}, "math:pi is float, which cannot be called"),
+        ({"epsilon": {"call": "math:sqrt", "with": {"x": 1}}}, "keyword arguments"),
+    ],
+)
+def test_wrong_parameters_of_a_function_are_told_as_such(parameters: Any, words: str) -> None:
+    with pytest.raises(ParameterError) as told:
+        audit("support.audited:noisy_count", 1.0, parameters=parameters, minutes=1)
+    assert words in str(told.value)
+    assert "--schema" not in str(told.value)
+
+
+def test_a_refusal_in_a_run_is_told_as_it_is() -> None:
+    class Late:
+        def fit(self, X: Any, y: Any) -> None:
+            raise Refusal("this cannot be made")
+
+    with pytest.raises(Refusal, match="this cannot be made"):
+        Target(Late).run(TABLE, None, ())
+
+
+class Turning:
+    """Shows what it learned only by what it does to points."""
+
+    def fit(self, X: Any, y: Any) -> None:
+        self._by = [lambda points: np.asarray(points) + len(y)]
+
+    def transform(self, points: Any) -> Any:
+        return self._by[0](points)
+
+
+def test_points_are_transformed_even_if_no_predictions_are_asked_for() -> None:
+    for wanted, only in ((("predictions",), None), ((), ["transform[0]"])):
+        outputs = Target(Turning).run(TABLE, TABLE, wanted, only)
+        assert outputs.numbers[outputs.names.index("transform[0]")] == 1.5
+    assert "transform[0]" not in Target(Turning).run(TABLE, TABLE, (), ["other"]).names
+
+
+def test_the_runner_needs_nothing_of_ours(tmp_path: Path) -> None:
+    """It finds its files by path, from any folder."""
+    code = f"import sys; sys.path.insert(0, {str(Path(runner.__file__).parent)!r}); import runner; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "runner" in done.stdout.split()
+    assert "discreet" not in done.stdout.split()
+
+
+class Large:
+    """Holds more texts and numbers than are kept, and predicts."""
+
+    def fit(self, X: Any, y: Any) -> None:
+        self.parts_ = [{f"{each}": [float(each)] * 9} for each in range(250)]
+        self.texts_ = [[f"{each}" for each in range(200)] for _ in range(20)]
+
+    def predict(self, points: Any) -> Any:
+        warnings.warn("a guess", stacklevel=1)
+        return np.array([5.0, 6.0])
+
+
+def test_predictions_of_a_large_model_are_seen() -> None:
+    outputs = Target(Large).run(TABLE, TABLE, ("predictions",))
+    assert outputs.numbers[outputs.names.index("predict[1]")] == 6
+    assert "warns UserWarning: 'a guess'" in outputs.features
+    assert any("further facts" in each for each in outputs.features)
+    assert any("further numbers" in each for each in outputs.features)

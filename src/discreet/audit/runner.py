@@ -8,20 +8,16 @@ prints is caught; a process that the target forked never answers in its parent's
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib
 import importlib.util
 import inspect
 import json
 import os
-import re
 import struct
 import sys
 import tempfile
-import types
 import warnings
 import zlib
-from numbers import Complex, Real
 from pickle import dumps  # only for its size: nothing is ever loaded
 from typing import Any, Callable, Iterator
 
@@ -30,130 +26,31 @@ if __name__ == "__main__":  # the folder of this file is ours: its modules must 
 
 import numpy as np
 
-MOST_NUMBERS = 2000
-"""The most numbers that are kept of one run, and at most `MOST_OF_ONE` of one array: memory is bounded."""
-MOST_OF_ONE, DEEPEST, LONGEST_TEXT, MOST_PRINTED = 256, 8, 120, 2000
+MOST_PRINTED = 2000
 LARGEST_FILE = 1 << 26
 """A target that prints without end gets an error, and does not fill the disk."""
-ADDRESS = re.compile(r"(?<=\bat )0x[0-9a-fA-F]{6,16}\b")
-"""Addresses as Python shows objects, "<Thing object at 0x7f…>": they tell nothing of the records. No other number is
-left out of a text, as it may be one of the records'."""
+
+
+def loaded(path: Any, name: str = "discreet_audit_extension") -> Any:
+    """A module from a file that lies beside this one: nothing of ours is installed where this runs."""
+    spec: Any = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_reading = loaded(os.path.join(os.path.dirname(os.path.abspath(__file__)), "inside", "outputs.py"), "discreet_outputs")
+Outputs, short, said = _reading.Outputs, _reading.short, _reading.said
 
 
 class Refusal(Exception):  # noqa: N818 - not a mistake of the runner's
     """The target cannot be used as it is named; the message says why, on one line."""
 
 
-class Outputs:
-    """What one run shows: numbers with names, and features, which are facts that a run has or has not."""
-
-    def __init__(self, only: Any = None) -> None:
-        self.names: list[str] = []
-        self.numbers: list[float] = []
-        self.features: list[str] = []
-        self.seen: set[int] = set()
-        self.only = only
-
-    def add(self, value: Any, path: str, depth: int = 0) -> None:
-        """Add everything that a value holds, in a stable order."""
-        if self.only is not None and not any(each.startswith(path) or path.startswith(each) for each in self.only):
-            return  # it leads to none of the numbers that are asked for, and lies below none
-        if isinstance(value, (str, bytes)):
-            self.features.append("{} = {}".format(path, short(value)))
-        elif value is None or isinstance(value, bool):
-            self.features.append("{} is {}".format(path, value))
-        elif isinstance(value, np.ndarray):
-            self.add_array(value, path, depth)
-        elif isinstance(value, (Complex, np.number)) or type(value).__name__ == "Decimal":
-            self.add_number(value, path)
-        elif depth < DEEPEST and id(value) not in self.seen and not _is_machinery(type(value)):  # type: ignore[arg-type]
-            self.seen.add(id(value))
-            self._add_parts(value, path, depth)
-
-    def add_number(self, value: Any, path: str) -> None:
-        if len(self.numbers) >= MOST_NUMBERS:
-            return
-        if not isinstance(value, Real) and isinstance(value, Complex):
-            self.add_number(value.imag, path + ".imag")
-            value = value.real
-        try:
-            number = float(value)
-        except OverflowError:
-            number = float("inf")
-        self.names.append(path)
-        self.numbers.append(number)
-
-    def add_array(self, array: Any, path: str, depth: int) -> None:
-        self.features.append("{}: {} of shape {}".format(path, array.dtype, array.shape))
-        flat = array.ravel()
-        if array.dtype.kind in "biuf":
-            numbers = flat.astype(np.float64)
-            taken = numbers[: min(MOST_OF_ONE, MOST_NUMBERS - len(self.numbers))]
-            self.names.extend("{}[{}]".format(path, place) for place in range(len(taken)))
-            self.numbers.extend(taken.tolist())
-            if len(numbers) > 1:
-                with np.errstate(all="ignore"):
-                    self.add_number(numbers.sum(), "sum of " + path)
-        else:
-            for place, each in enumerate(flat[:MOST_OF_ONE].tolist()):
-                self.add(each, "{}[{}]".format(path, place), depth + 1)
-
-    def _add_parts(self, value: Any, path: str, depth: int) -> None:
-        if isinstance(value, dict):
-            self.features.append("{}: {} of {}".format(path, type(value).__name__, len(value)))
-            for key in list(value)[:MOST_OF_ONE]:
-                self.features.append("{} has {}".format(path, short(key)))
-                self.add(value[key], "{}[{}]".format(path, short(key)), depth + 1)
-        elif isinstance(value, (list, tuple, set, frozenset)):
-            parts = sorted(value, key=short) if isinstance(value, (set, frozenset)) else list(value)
-            self.features.append("{}: {} of {}".format(path, type(value).__name__, len(parts)))
-            if parts and all(isinstance(each, (int, float, np.number)) for each in parts):
-                self.add_array(np.asarray(parts, dtype=np.float64), path, depth)
-            else:
-                for place, each in enumerate(parts[:MOST_OF_ONE]):
-                    self.add(each, "{}[{}]".format(path, place), depth + 1)
-        elif hasattr(value, "to_numpy"):
-            self.add([str(each) for each in getattr(value, "columns", ())], path + ".columns", depth + 1)
-            self.add(value.to_numpy(), path, depth + 1)
-        else:
-            self.features.append("{}: {}".format(path, type(value).__name__))
-            for name, each in _state(value):
-                self.add(each, "{}.{}".format(path, name) if path else name, depth + 1)
-
-
-def short(value: Any) -> str:
-    """A value as one line, without addresses; a long one is cut, and its checksum tells it from others."""
-    text = ADDRESS.sub("…", repr(value))
-    return text if len(text) <= LONGEST_TEXT else "{}… ({:08x})".format(text[:LONGEST_TEXT], zlib.crc32(text.encode()))
-
-
-@functools.lru_cache(maxsize=256)
-def _is_machinery(kind: Any) -> bool:
-    """Whether things of a type hold no result: code, modules, generators of randomness, locks, files."""
-    home = str(kind.__module__).startswith(("numpy.random", "_thread", "threading", "_io", "random"))
-    called = hasattr(kind, "__get__") and not hasattr(kind, "__set__")  # functions, methods and what is like them
-    return home or called or issubclass(kind, (type, types.ModuleType, types.BuiltinFunctionType))
-
-
-def _state(value: Any) -> list[tuple[str, Any]]:
-    """Names and values of all that an object holds."""
-    held = dict(getattr(value, "__dict__", None) or {})
-    for kind in type(value).__mro__:
-        slots = getattr(kind, "__slots__", ())
-        for name in [slots] if isinstance(slots, str) else slots:
-            if hasattr(value, name):
-                held.setdefault(name, getattr(value, name))
-    if not held:
-        with contextlib.suppress(Exception):  # an extension type, such as a tree of scikit-learn
-            state = value.__reduce_ex__(2)[2]
-            held = dict(state) if isinstance(state, dict) else {"state": state}
-    return [(name, held[name]) for name in held if isinstance(name, str) and not name.startswith("__")]
-
-
 def _objects(model: Any) -> dict[int, Any]:
     """The objects that a model holds before it is fitted, by their ids. Those that all models share, such as an account
     of the whole process, are not output of a run."""
-    plain = (str, bytes, bool, type(None), Complex, np.number, np.ndarray, dict, list, tuple, set, frozenset)
+    plain = (type(None), *_reading.PLAIN)
     held = getattr(model, "__dict__", None) or {}
     return {id(each): each for each in held.values() if not isinstance(each, plain)}
 
@@ -173,14 +70,7 @@ class Target:
     @classmethod
     def named(cls, name: str, parameters: Any = None, schema: Any = None, form: str = "auto") -> Target:
         """The target of a name such as "module:Class"."""
-        module, _, inner = name.partition(":")
-        try:
-            found = importlib.import_module(module)
-            for part in inner.split("."):
-                found = getattr(found, part)
-        except Exception as error:
-            raise Refusal("cannot import {}: {}: {}".format(name, type(error).__name__, short(str(error)))) from None
-        return cls(found, parameters, schema, form)
+        return cls(_imported(name), parameters, schema, form)
 
     def make(self) -> Any:
         """A new estimator, not fitted."""
@@ -197,72 +87,108 @@ class Target:
         raise Refusal("{} has no fit; name a class with fit, or a function of (X, y)".format(type(made).__name__))
 
     def check(self) -> None:
-        """Raise Refusal if the target cannot be made with its parameters."""
-        if self.is_estimator:
-            try:
+        """Raise Refusal if the target cannot be made, or called, with its parameters."""
+        try:
+            if self.is_estimator:
                 self._shared = _objects(self.make())
-            except Refusal:
-                raise
-            except Exception as error:
-                words = "the target cannot be made: {}: {}".format(type(error).__name__, short(str(error)))
-                raise Refusal(words + "; give its parameters with --with name=value") from None
+                return
+            given = {name: _revived(value) for name, value in self.parameters.items()}
+            with contextlib.suppress(ValueError):  # a function without a signature
+                inspect.signature(self.made).bind(None, None, **given)
+        except (Refusal, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            words = "the target cannot be made: {}: {}".format(type(error).__name__, said(error))
+            raise Refusal(words + "; give its parameters with --with name=value") from None
 
-    def run(self, table: Any, probes: Any, wanted: Any, only: Any = None) -> Outputs:
+    def run(self, table: Any, probes: Any, wanted: Any, only: Any = None) -> Any:
         """One run on a table: its outputs, or only those of these names, its warnings and errors."""
         outputs = Outputs(only)
+        ended = []
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
                 self._run(table, probes, wanted, outputs)
-            except Exception as error:
-                said = "" if isinstance(error, MemoryError) else ": " + short(str(error))
-                outputs.features.append("raises {}{}".format(type(error).__name__, said))
+            except (Refusal, KeyboardInterrupt):
+                raise
             except SystemExit as error:
-                outputs.features.append("exits: {}".format(short(error.code)))
-        for each in warned:
-            outputs.features.append("warns {}: {}".format(each.category.__name__, short(str(each.message))))
+                ended.append("exits: {}".format(short(error.code)))
+            except BaseException as error:  # extensions have panics that are no Exception
+                words = "" if isinstance(error, MemoryError) else ": " + said(error)
+                ended.append("raises {}{}".format(type(error).__name__, words))
+        for each in dict.fromkeys("warns {}: {}".format(each.category.__name__, said(each.message)) for each in warned):
+            outputs.fact(each)
+        outputs.finish()
+        outputs.features.extend(ended)
         return outputs
 
-    def _run(self, table: Any, probes: Any, wanted: Any, outputs: Outputs) -> None:
+    def _run(self, table: Any, probes: Any, wanted: Any, outputs: Any) -> None:
         X, y = as_arguments(table, self.form)
         if not self.is_estimator:
             given = {name: _revived(value) for name, value in self.parameters.items()}
             outputs.add(self.made(X, y, **given), "output")
             return
-        model = self.make()
-        shared = [each for each in _objects(model) if each in self._shared]
+        model, only = self.make(), outputs.only
+        shared = {key: each for key, each in _objects(model).items() if key in self._shared}
         model.fit(X, y)
         outputs.seen.update(shared)
         outputs.add(model, "")
+        outputs.make_room()
         if probes is not None and "predictions" in wanted:
             points, _ = as_arguments(probes, self.form)
             for name in ("predict", "predict_proba", "decision_function"):
                 _add_predictions(model, name, points, outputs)
+        if probes is not None and (only is None or any(each.startswith("transform") for each in only)):
+            _add_predictions(model, "transform", as_arguments(probes, self.form)[0], outputs)
         if "size" in wanted:
             try:
                 outputs.add_number(len(dumps(model)), "size of its pickle")
-            except Exception as error:
-                outputs.features.append("its pickle raises {}".format(type(error).__name__))
+            except (KeyboardInterrupt, MemoryError):
+                raise
+            except BaseException as error:
+                outputs.fact("its pickle raises {}".format(type(error).__name__))
 
 
-def _add_predictions(model: Any, name: str, points: Any, outputs: Outputs) -> None:
-    if not callable(getattr(model, name, None)):
-        return
+def _add_predictions(model: Any, name: str, points: Any, outputs: Any) -> None:
     try:
+        if not callable(getattr(model, name, None)):
+            return
         predicted = np.asarray(getattr(model, name)(points))
-    except Exception as error:
-        outputs.features.append("{} raises {}: {}".format(name, type(error).__name__, short(str(error))))
+        if predicted.dtype.kind not in "biuf":
+            texts = [short(each) for each in predicted.ravel().tolist()]
+            predicted = np.array(
+                [zlib.crc32(each.encode("utf-8", "backslashreplace")) for each in texts], dtype=np.float64
+            )
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:
+        outputs.fact("{} raises {}: {}".format(name, type(error).__name__, said(error)))
         return
-    if predicted.dtype.kind not in "biuf":
-        predicted = np.array([zlib.crc32(str(each).encode()) for each in predicted.ravel()], dtype=np.float64)
     outputs.add_array(predicted, name, 0)
+
+
+def _imported(name: str) -> Any:
+    """What a name such as "module:Class" stands for."""
+    module, _, inner = name.partition(":")
+    try:
+        found = importlib.import_module(module)
+        for part in inner.split("."):
+            found = getattr(found, part)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise Refusal("cannot import {}: {}: {}".format(name, type(error).__name__, said(error))) from None
+    return found
 
 
 def _takes_table(function: Any) -> bool:
     """Whether a function takes X and y; if not, it makes estimators."""
     given = _parameters(function)
-    needed = [each for each in given if each.default is each.empty and each.kind <= each.POSITIONAL_OR_KEYWORD]
-    return not isinstance(given, list) or len(needed) >= 2
+    if not isinstance(given, list):
+        return True
+    placed = [each for each in given if each.kind <= each.POSITIONAL_OR_KEYWORD]
+    named = [each.name.lower() for each in placed[:2]] == ["x", "y"] and placed[0].default is inspect.Parameter.empty
+    return named or sum(each.default is each.empty for each in placed) >= 2
 
 
 def _parameters(function: Any) -> Any:
@@ -276,7 +202,9 @@ def _revived(value: Any) -> Any:
     if isinstance(value, dict) and set(value) == {"tuple"}:
         return tuple(_revived(each) for each in value["tuple"])
     if isinstance(value, dict) and "call" in value and set(value) <= {"call", "with"}:
-        called = Target.named(value["call"]).made
+        called = _imported(value["call"])
+        if not callable(called):
+            raise Refusal("{} is {}, which cannot be called".format(value["call"], type(called).__name__))
         return called(**{name: _revived(each) for name, each in value.get("with", {}).items()})
     return [_revived(each) for each in value] if isinstance(value, list) else value
 
@@ -344,10 +272,7 @@ class Runner:
 
     def extend(self, request: Any, send: Any) -> Any:
         """Load further operations from a file: its `operations(runner)` returns them by name."""
-        spec: Any = importlib.util.spec_from_file_location("discreet_audit_extension", request["path"])
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        self.operations.update(module.operations(self))
+        self.operations.update(loaded(request["path"]).operations(self))
 
 
 CATCHING: list[Any] = []

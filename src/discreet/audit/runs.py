@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,15 @@ from numpy.typing import NDArray
 
 REFUSALS = ("raises ", "exits: ", "the process ")
 """How features begin that say that a run showed nothing else."""
+FEW = 4
+"""With fewer runs than this, a feature that one run has is looked at; else it is only counted, as texts that are drawn
+anew in each run, such as unique names, tell nothing and are as many as the runs."""
+MOST_FLAGS, MOST_FEATURES = 32 << 20, 4000
+"""The most bytes of flags for features of runs, and the most features: what more runs have is kept first."""
+OF_TEXT = 100
+"""Bytes that a text takes besides its letters."""
+
+Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -24,6 +34,7 @@ class Runs:
     features : facts such as "raises ValueError: …" or "classes_: int64 of shape (2,)".
     present : one row per run, one column per feature.
     lost : number of runs without an answer: too long, or killed. They are no evidence.
+    rare : features that too few runs have to be looked at, with the rows of these runs: events about them are counted.
     """
 
     names: list[str]
@@ -32,36 +43,53 @@ class Runs:
     present: NDArray[np.bool_]
     lost: int = 0
     seconds: float = 0.0
+    rare: Mapping[str, Places] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes of memory."""
-        return int(self.numbers.nbytes + self.present.nbytes)
+        texts = sum(len(name) + 2 * OF_TEXT + rows.nbytes for name, rows in self.rare.items())
+        return int(self.numbers.nbytes + self.present.nbytes + texts)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+    @cached_property
+    def _feature_places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.features)}
 
     def column(self, name: str) -> NDArray[np.float64]:
         """The numbers of a name; NaN if no run has it. A feature in quotes is 1 where a run has it, else 0."""
-        if is_feature(name) and name not in self.names:
-            return self.feature(name[1:-1]).astype(np.float64)
-        return self.numbers[:, self.names.index(name)] if name in self.names else np.full(len(self), np.nan)
+        place = self._places.get(name)
+        if place is not None:
+            return self.numbers[:, place]
+        return self.feature(name[1:-1]).astype(np.float64) if is_feature(name) else np.full(len(self), np.nan)
 
     def feature(self, name: str) -> NDArray[np.bool_]:
         """Which runs have a feature."""
-        if name in self.features:
-            return self.present[:, self.features.index(name)]
-        return np.zeros(len(self), dtype=np.bool_)
+        place = self._feature_places.get(name)
+        if place is not None:
+            return self.present[:, place]
+        found = np.zeros(len(self), dtype=np.bool_)
+        found[self.rare.get(name, [])] = True
+        return found
 
     @property
     def refused(self) -> float:
         """The share of runs that raised, exited or ended their process."""
-        refusals = [place for place, name in enumerate(self.features) if name.startswith(REFUSALS)]
-        return float(self.present[:, refusals].any(axis=1).mean()) if len(self) and refusals else 0.0
+        refused = np.zeros(len(self), dtype=np.bool_)
+        for name in (*self.features, *self.rare):
+            if name.startswith(REFUSALS):
+                refused |= self.feature(name)
+        return float(refused.mean()) if len(self) else 0.0
 
     def under(self, names: Sequence[str]) -> NDArray[np.float64]:
         """The matrix with these columns."""
-        places = {name: place for place, name in enumerate(self.names)}
+        places = self._places
         matrix = np.full((len(self), len(names)), np.nan)
         own = [(at, places[name]) for at, name in enumerate(names) if name in places]
         if own:
@@ -81,47 +109,97 @@ def is_feature(name: str) -> bool:
 def together(parts: Sequence[Runs]) -> Runs:
     """All runs of several batches on the same table."""
     names = list(dict.fromkeys(name for part in parts for name in part.names))
-    features = list(dict.fromkeys(name for part in parts for name in part.features))
     numbers = np.concatenate([np.empty((0, len(names))), *(part.under(names) for part in parts)])
-    present = np.zeros((len(numbers), len(features)), dtype=np.bool_)
+    rows: dict[str, list[Places]] = {}
     start = 0
     for part in parts:
-        at = [features.index(name) for name in part.features]
-        present[start : start + len(part), at] = part.present
+        for place, name in enumerate(part.features):
+            rows.setdefault(name, []).append(np.flatnonzero(part.present[:, place]) + start)
+        for name, own in part.rare.items():
+            rows.setdefault(name, []).append(own + start)
         start += len(part)
-    return Runs(names, numbers, features, present, sum(each.lost for each in parts), sum(e.seconds for e in parts))
+    seconds = sum(each.seconds for each in parts)
+    return _runs(names, numbers, rows.items(), sum(each.lost for each in parts), seconds)
+
+
+def _runs(
+    names: list[str],
+    numbers: NDArray[np.float64],
+    rows: Iterable[tuple[str, list[Places]]],
+    lost: int,
+    seconds: float,
+) -> Runs:
+    """Runs with these numbers, and features in these rows: those that many runs have are looked at."""
+    which = {name: own[0] if len(own) == 1 else np.concatenate(own) for name, own in rows}
+    common = [name for name, own in which.items() if len(own) > 1 or len(numbers) < FEW]
+    most = min(MOST_FEATURES, MOST_FLAGS // max(1, len(numbers)))
+    if len(common) > most:
+        kept = set(sorted(common, key=lambda name: (not name.startswith(REFUSALS), -len(which[name])))[:most])
+        common = [name for name in common if name in kept]
+    present = np.zeros((len(numbers), len(common)), dtype=np.bool_)
+    for place, name in enumerate(common):
+        present[which.pop(name), place] = True
+    return Runs(names, numbers, common, present, lost, seconds, which)
 
 
 @dataclass
 class Collector:
-    """Gathers the frames of runs; frames of equal names and features are kept together."""
+    """Gathers the frames of runs; frames of equal names and features are kept together, and each text once."""
 
     kinds: dict[tuple[tuple[str, ...], tuple[str, ...]], list[bytes]] = field(default_factory=dict)
     lost: int = 0
     size: int = 0
+    _texts: dict[str, str] = field(default_factory=dict)
+    _names: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
     def add(self, names: Sequence[str], features: Sequence[str], numbers: bytes) -> None:
         """Add one run."""
         if len(numbers) != 8 * len(names):
             raise ValueError("a run has more or fewer numbers than names")
-        self.kinds.setdefault((tuple(map(str, names)), tuple(map(str, features))), []).append(numbers)
+        own = tuple(map(str, names))
+        if own not in self._names:
+            self.size += sum(len(each) + OF_TEXT for each in own)
+        kind = self._names.setdefault(own, own), tuple(map(self._text, features))
+        if kind not in self.kinds:
+            self.size += 8 * len(features) + 2 * OF_TEXT
+        self.kinds.setdefault(kind, []).append(numbers)
         self.size += len(numbers) + 64
+
+    def _text(self, feature: Any) -> str:
+        text = str(feature)
+        if text not in self._texts:
+            self.size += len(text) + OF_TEXT
+        return self._texts.setdefault(text, text)
 
     def runs(self, seconds: float = 0.0) -> Runs:
         """The runs, in no particular order."""
-        parts = []
-        for (names, features), rows in self.kinds.items():
-            own = list(dict.fromkeys(names))
-            block = np.frombuffer(b"".join(rows), dtype="<f8").reshape(len(rows), len(names)).astype(np.float64)
-            if len(own) < len(names):  # a name that occurs twice keeps its first number
-                block = block[:, [names.index(name) for name in own]]
-            facts = list(dict.fromkeys(features))
-            parts.append(Runs(own, block, facts, np.ones((len(rows), len(facts)), dtype=np.bool_)))
+        alike: dict[tuple[str, ...], list[bytes]] = {}
+        for (names, _), found in self.kinds.items():
+            alike.setdefault(names, []).extend(found)
+        parts = [_block(names, found) for names, found in alike.items()]
+        starts = dict(zip(alike, np.cumsum([0, *map(len, parts)]).tolist(), strict=False))
+        rows: dict[str, list[Places]] = {}
+        for (names, features), found in self.kinds.items():
+            own = np.arange(starts[names], starts[names] + len(found))
+            starts[names] += len(found)
+            for feature in dict.fromkeys(features):
+                rows.setdefault(feature, []).append(own)
         whole = together(parts)
-        return Runs(whole.names, whole.numbers, whole.features, whole.present, self.lost, seconds)
+        return _runs(whole.names, whole.numbers, rows.items(), self.lost, seconds)
+
+
+def _block(names: tuple[str, ...], found: list[bytes]) -> Runs:
+    """Runs of the same names; a name that occurs twice keeps its first number."""
+    own = list(dict.fromkeys(names))
+    block = np.frombuffer(b"".join(found), dtype="<f8").reshape(len(found), len(names)).astype(np.float64)
+    if len(own) < len(names):
+        block = block[:, [names.index(name) for name in own]]
+    return Runs(own, block, [], np.zeros((len(found), 0), dtype=np.bool_))
 
 
 def shuffled(runs: Runs, rng: Any) -> Runs:
     """The same runs in random order, so that halves are alike."""
     order = rng.permutation(len(runs))
-    return Runs(runs.names, runs.numbers[order], runs.features, runs.present[order], runs.lost, runs.seconds)
+    places = np.argsort(order)
+    rare = {name: places[rows] for name, rows in runs.rare.items()}
+    return Runs(runs.names, runs.numbers[order], runs.features, runs.present[order], runs.lost, runs.seconds, rare)
