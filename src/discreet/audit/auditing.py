@@ -21,6 +21,9 @@ from discreet.audit.timing import TimeAndMemory
 from discreet.errors import ParameterError
 from discreet.schema import Adjacency, Schema
 
+STATED = ("within", "strict", "first", "most_runs", "processes", "seed")
+"""What a report states of the settings of its session, besides the schema and the target."""
+
 
 def all_stages() -> list[Stage]:
     """The stages in their order: cheap first; the last takes all the time that is left."""
@@ -123,9 +126,8 @@ def audit(
             results.append(stage.run(session))
             if first and any(finding.about == "fit" for finding in results[-1].findings):
                 break
-        named = dict(recipe.target.parameters)
         return Report(
-            recipe.target.name,
+            str(make) if recipe.given else recipe.target.name,
             stated,
             neighbours,
             confidence,
@@ -133,7 +135,15 @@ def audit(
             session.elapsed,
             session.done,
             session.versions,
-            named,
+            dict((parameters or {}) if recipe.given else recipe.target.parameters),
+            {
+                "schema": None if recipe.given else session.schema.to_dict(),
+                "form": recipe.target.form,
+                "python": recipe.target.python,
+                "megabytes": recipe.target.megabytes,
+                "minutes": minutes,
+                **{name: settings[name] for name in STATED},
+            },
         )
 
 
