@@ -40,6 +40,8 @@ def test_a_refuted_claim_has_status_1_and_says_so_in_json(refuted):
     assert report["verdict"].startswith("refuted: ε ≥ ")
     assert "one record added or removed" in report["verdict"]
     assert report["findings"][0]["pair"]["first"]
+    assert report["command"].startswith("discreet audit support.audited:classes --claim 1 --delta 0 --adjacency add-re")
+    assert "--with" not in report["command"]
     assert [stage["name"] for stage in report["stages"]][:2] == ["structure", "samples"] or report["stages"]
 
 

@@ -130,11 +130,11 @@ def _command(report: Any, params: dict[str, Any]) -> str:
     """The command that made the report, with all that decides what it does, also where that was left to a recipe."""
     stated = {"claim": report.claim.epsilon, "delta": report.claim.delta, "adjacency": report.adjacency.value}
     words = [params["target"]]
-    for name, value in {**params, **stated}.items():
+    for name, value in {**stated, **params, **stated}.items():
         if name in ("target", "out", "as_json"):
             continue
         option = "--with" if name == "given" else f"--{name}"
-        for each in value if isinstance(value, list) else [value]:
+        for each in value if isinstance(value, list | tuple) else [value]:
             if each is True:
                 words.append(option)
             elif each is not None and each is not False:
