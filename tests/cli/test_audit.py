@@ -1,11 +1,24 @@
 """`discreet audit`: its exit status, what it prints, and what it writes."""
 
+import itertools
 import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 from typer.testing import CliRunner
 
+from discreet import Numeric, Schema
+from discreet.audit import audit
+from discreet.audit.neighbours import Pair
+from discreet.audit.tables import Table
+from discreet.audit.target import Recipe, Target
 from discreet.cli.application import app
+from discreet.errors import FileError
 from support.audit_path import targets_can_be_imported
 
 __all__ = ["targets_can_be_imported"]
@@ -32,6 +45,8 @@ def test_a_refuted_claim_has_status_1_and_says_so_in_json(refuted):
     assert report["verdict"].startswith("refuted: ε ≥ ")
     assert "one record added or removed" in report["verdict"]
     assert report["findings"][0]["pair"]["first"]
+    assert report["command"].startswith("discreet audit support.audited:classes --claim 1 --delta 0 --adjacency add-re")
+    assert "--with" not in report["command"]
     assert [stage["name"] for stage in report["stages"]][:2] == ["structure", "samples"] or report["stages"]
 
 
@@ -63,3 +78,105 @@ def test_misuse_is_one_line_with_status_2(words, told):
     assert done.exit_code == 2, done.output
     assert told in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_audit_json_and_the_command_say_all_that_decides_what_an_audit_does(tmp_path):
+    schema = tmp_path / "my schema.json"
+    Schema([Numeric("a", 0.0, 2.0)], target="label", classes=[0, 1]).save(schema)
+    options = ["--claim", "1.0000001", "--delta", "1e-07", "--adjacency", "replace-one", "--schema", str(schema)]
+    options += ["--with", "scale=NaN", "--with", "bounds=[(0,1)]", "--minutes", "0.05", "--confidence", "0.9995"]
+    options += ["--within", "--strict", "--first", "--processes", "1"]
+    done = run("support.audited:scaled", *options, "--out", str(tmp_path / "out"))
+    assert done.exit_code == 1, done.output
+
+    def refuse(text):
+        raise AssertionError(f"{text} is no JSON")
+
+    report = json.loads((tmp_path / "out" / "audit.json").read_text(encoding="utf-8"), parse_constant=refuse)
+    words = shlex.split(report["command"])
+    assert words[:3] == ["discreet", "audit", "support.audited:scaled"]
+    pairs = list(itertools.pairwise(words))
+    for place in range(0, len(options) - 5, 2):
+        assert (options[place], options[place + 1]) in pairs
+    assert ("--seed", "0") in pairs
+    assert {"--within", "--strict", "--first"} < set(words)
+    settings = report["settings"]
+    assert [each["name"] for each in settings["schema"]["columns"]] == ["a"]
+    assert (settings["within"], settings["strict"], settings["first"]) == (True, True, True)
+    assert (settings["seed"], settings["minutes"]) == (0, 0.05)
+    assert report["parameters"]["scale"] == "nan"
+    assert {each["about"] for each in report["findings"]} == {"fit"}
+    assert report["command"] in (tmp_path / "out" / "report.md").read_text(encoding="utf-8").replace("\\", "")
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_audit(tmp_path, monkeypatch):
+    monkeypatch.setattr("discreet.audit.audit", lambda *_, **__: pytest.fail("the audit began"))
+    (tmp_path / "audit.json").mkdir()
+    done = run("support.audited:classes", "--claim", "1", "--out", str(tmp_path))
+    assert done.exit_code == 2
+    assert "audit.json is a folder" in done.stderr
+
+    def full(**_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    done = run("support.audited:classes", "--claim", "1", "--out", str(tmp_path / "new"))
+    assert done.exit_code == 2
+    assert "cannot write to folder" in done.stderr
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_the_verdict_is_shown_even_if_it_cannot_be_written(words, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise FileError("cannot write report.html: No space left on device; check the folder")
+
+    monkeypatch.setattr("discreet.research.report.folder.whole_file", full)
+    options = ["--claim", "1", "--first", "--minutes", "0.2", "--out", str(tmp_path / "new")]
+    done = run("support.audited:classes", *options, *words)
+    assert done.exit_code == 2
+    assert "efuted: ε" in done.stdout
+    assert "No space left" in done.stderr
+    if words:
+        assert json.loads(done.stdout)["written"] == []
+
+
+def test_the_report_of_a_service_names_its_address_and_both_data_sets():
+    """What is asked is the same; only how a report names it is looked at."""
+    first, second = (Table(("data set",), ("categorical",), (((name,), ""),)) for name in ("one", "other"))
+    given = (Pair(first, second, "two data sets"),)
+    parameters = {"datasets": ["one", "other"], "request": {"kind": "count", "epsilon": "1"}}
+    target = Target("support.audited:of_data_set", form="records")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("discreet.audit.auditing.as_remote", lambda *_: Recipe(target, given=given))
+        report = audit("https://service.example", 1.0, parameters=parameters, minutes=0.05, processes=1)
+    content = report.to_dict()
+    assert content["target"] == "https://service.example"
+    assert content["parameters"] == parameters
+    assert content["settings"]["schema"] is None
+
+
+ENDLESS = """
+import os, pathlib
+
+
+def f(X, y):
+    pathlib.Path({path!r}).write_text(str(os.getpid()))
+    while True:
+        pass
+"""
+
+
+def test_a_terminated_audit_leaves_no_process_of_the_target(tmp_path):
+    """As CI ends what takes too long."""
+    written = tmp_path / "pid"
+    (tmp_path / "endless.py").write_text(ENDLESS.format(path=str(written)))
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "discreet.cli", "audit", "endless:f", "--claim", "1", "--minutes", "5"]
+    process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.DEVNULL)
+    while not (written.exists() and written.read_text()):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.terminate()
+    assert process.wait(60) == 128 + signal.SIGTERM
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(written.read_text()), 0)

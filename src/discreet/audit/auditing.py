@@ -24,6 +24,8 @@ from discreet.schema import Adjacency, Schema
 
 LEAST = 4
 """Runs without which nothing was tried: two on each table of a pair."""
+STATED = ("within", "strict", "first", "most_runs", "processes", "seed")
+"""What a report states of the settings of its session, besides the schema and the target."""
 
 
 def all_stages() -> list[Stage]:
@@ -132,9 +134,8 @@ def audit(
                 f"{recipe.target.name} made {session.done} runs in {minutes:g} minutes, too few to look at a pair; "
                 "give more --minutes, or fewer rounds with --with name=value"
             )
-        named = dict(recipe.target.parameters)
         return Report(
-            recipe.target.name,
+            str(make) if recipe.given else recipe.target.name,
             stated,
             neighbours,
             confidence,
@@ -142,7 +143,15 @@ def audit(
             session.elapsed,
             session.done,
             session.versions,
-            named,
+            dict((parameters or {}) if recipe.given else recipe.target.parameters),
+            {
+                "schema": None if recipe.given else session.schema.to_dict(),
+                "form": recipe.target.form,
+                "python": recipe.target.python,
+                "megabytes": recipe.target.megabytes,
+                "minutes": minutes,
+                **{name: settings[name] for name in STATED},
+            },
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +28,8 @@ class Report:
     stages : per stage its time, what it tried and what it found.
     seconds, runs : what the audit took.
     versions : of the target and its environment.
+    parameters : what the target was made or called with.
+    settings : what else decides what an audit does: the schema, how tables arrive, limits, the seed of the search.
 
     Examples
     --------
@@ -45,6 +48,7 @@ class Report:
     runs: int
     versions: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def findings(self) -> list[Finding]:
@@ -88,18 +92,19 @@ class Report:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain data."""
-        return {
+        """The report as plain data that JSON can carry: infinities and what is no number are texts."""
+        content = {
             "verdict": self.verdict(),
             "refuted": self.refuted,
-            "epsilon": _finite(self.epsilon),
-            "bound": _finite(self.bound),
+            "epsilon": self.epsilon,
+            "bound": self.bound,
             "target": self.target,
             "parameters": self.parameters,
             "versions": self.versions,
             "claim": {"epsilon": self.claim.epsilon, "delta": self.claim.delta},
             "adjacency": self.adjacency.value,
             "confidence": self.confidence,
+            "settings": self.settings,
             "seconds": round(self.seconds, 3),
             "runs": self.runs,
             "findings": [_finding(each) for each in self.findings],
@@ -110,10 +115,13 @@ class Report:
                     "tried": each.tried,
                     "remarks": each.remarks,
                     "findings": len(each.findings),
+                    "bound": each.bound,
                 }
                 for each in self.stages
             ],
         }
+        plain: dict[str, Any] = _plain(content)
+        return plain
 
 
 def _order(finding: Finding) -> tuple[bool, bool, bool, float]:
@@ -130,18 +138,26 @@ def floored(epsilon: float) -> str:
     return f"{math.floor(epsilon * 100) / 100:.2f}"
 
 
-def _finite(epsilon: float) -> float | str:
-    return "inf" if math.isinf(epsilon) else epsilon
+def _plain(value: Any) -> Any:
+    """What JSON can carry of any value: "inf" and "nan" are texts, and so is what has no other form."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(float(value))
+    return value if value is None or isinstance(value, str | bool | int) else repr(value)
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
     pair = finding.pair
     return {
         "stage": finding.stage,
-        "epsilon": _finite(finding.epsilon),
+        "about": finding.about,
+        "epsilon": finding.epsilon,
         "confidence": finding.confidence,
         "event": finding.event,
-        "counts": finding.counts and [list(each) for each in finding.counts],
+        "counts": finding.counts,
         "pair": pair
         and {"words": pair.words, "within": pair.within, "first": pair.first.text(), "second": pair.second.text()},
         "refusal": finding.refusal,

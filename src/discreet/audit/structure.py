@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from discreet.audit import workers
 from discreet.audit.bounds import enough_runs, loss, losses, runs_to_show
 from discreet.audit.choosing import Choice
 from discreet.audit.events import Single
 from discreet.audit.findings import Finding, StageResult
+from discreet.audit.inside import kind as inside
 from discreet.audit.neighbours import Pair
 from discreet.audit.runs import REFUSALS, Runs
 from discreet.audit.script import script
+from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
     from discreet.audit.session import Session
@@ -47,8 +51,18 @@ CAUTION, LESS = 0.05, 0.2
 """Error of the intervals that rank differences, and with fewer runs. The bound holds with any value."""
 
 
-Difference = tuple[float, Pair, Single, bool]
-"""A cautious estimate of the loss, a pair, an event, and whether it is the second table's."""
+class Difference(NamedTuple):
+    """A cautious estimate of the loss, a pair, an event, whether it is the second table's, and whether it is no more
+    than that this table is refused."""
+
+    estimate: float
+    pair: Pair
+    event: Single
+    swapped: bool
+    refusal: bool
+
+
+Kind = tuple[bool, bool, str]
 
 
 class Structure:
@@ -62,7 +76,7 @@ class Structure:
         pairs, tests, bound = session.pairs(), 0, 0.0
         findings: list[Finding] = []
         remarks: list[str] = []
-        for _, pair, event, swapped in self._proposed(session, pairs):
+        for _, pair, event, swapped, _ in self._proposed(session, pairs):
             tests += 1
             finding = _tested(session, pair, Choice(event, swapped, 0.0), session.risk / TESTED)
             if finding is None:
@@ -86,7 +100,7 @@ class Structure:
         """What differs in a few runs on each pair, to be tested, at most `TESTED` in all; where the first finding is
         enough, a clear difference comes at once, and if fresh runs do not confirm it the search goes on."""
         seen: list[Difference] = []
-        early: dict[tuple[bool, str], Difference] = {}
+        early: dict[Kind, Difference] = {}
         stop = session.left() * (1 - SHARE)
         for done, pair in enumerate(pairs):
             if session.left() <= stop:
@@ -157,7 +171,17 @@ def _differences(pair: Pair, first: Runs, second: Runs) -> list[Difference]:
     caution = CAUTION if min(len(first), len(second)) >= LOOKED else LESS
     estimates = losses(counts[:, 0], sizes[:, 0], counts[:, 1], sizes[:, 1], caution)
     best = int(np.argmax(estimates))
-    return [(float(estimates[best]), pair, events[best], bool(swapped[best]))] if estimates[best] > CLEAR else []
+    if estimates[best] <= CLEAR:
+        return []
+    event, second_s = events[best], bool(swapped[best])
+    return [Difference(float(estimates[best]), pair, event, second_s, _is_refusal(event, second_s, first, second))]
+
+
+def _is_refusal(event: Single, swapped: bool, first: Runs, second: Runs) -> bool:
+    """Whether an event is that one table is refused. If its neighbour is refused too, though not by the same text, then
+    the texts tell something of the records, which no documentation excuses."""
+    own, other = (second, first) if swapped else (first, second)
+    return _is(event, DOCUMENTED) and 2 * other.refused < own.refused
 
 
 def _fixed(first: Runs, second: Runs) -> list[Single]:
@@ -176,9 +200,8 @@ def _looks(session: Session) -> int:
 
 def _is_enough(difference: Difference, session: Session) -> bool:
     """Whether a difference is as clear as so few runs can show, and would be a finding."""
-    estimate, pair, event, _ = difference
-    clear = estimate >= float(losses(LEAST, LEAST, 0, LEAST, LESS))
-    return clear and (session.strict or (pair.within and not _is(event, DOCUMENTED)))
+    clear = difference.estimate >= float(losses(LEAST, LEAST, 0, LEAST, LESS))
+    return clear and (session.strict or (difference.pair.within and not difference.refusal))
 
 
 def _is(event: Single, kinds: tuple[str, ...]) -> bool:
@@ -195,21 +218,27 @@ def differs(first: Runs, second: Runs) -> bool:
 def _spread(seen: list[Difference]) -> list[Difference]:
     """The differences, the clearest first, each kind of feature once; values outside the schema and
     refusals come last, as readers may expect them."""
-    seen = sorted(seen, key=lambda each: (not each[1].within, _is(each[2], REFUSALS), -each[0], len(each[1].first)))
-    kinds: dict[tuple[bool, str], Difference] = {}
+    seen = sorted(seen, key=lambda each: (not each.pair.within, _is_late(each), -each.estimate, len(each.pair.first)))
+    kinds: dict[Kind, Difference] = {}
     for each in seen:
         kinds.setdefault(_kind(each), each)
     return list(kinds.values())
 
 
-def _kind(difference: Difference) -> tuple[bool, str]:
-    """What differences of one kind have in common: whether their values are within the schema, and their feature."""
-    return difference[1].within, difference[2].name.partition(":")[0].partition(" =")[0]
+def _is_late(difference: Difference) -> bool:
+    return difference.refusal or _is(difference.event, ("the process ",))
+
+
+def _kind(difference: Difference) -> Kind:
+    """What differences of one kind have in common: whether their values are within the schema, whether they are
+    refusals, and their feature."""
+    feature = difference.event.name.partition(":")[0].partition(" =")[0]
+    return difference.pair.within, difference.refusal, feature
 
 
 def _renewed(session: Session, chosen: list[Difference]) -> None:
     """New processes before fresh runs, unless it is only about refusals."""
-    if any(not _is(event, REFUSALS) for _, _, event, _ in chosen):
+    if any(not _is_late(each) for each in chosen):
         session.renew()
 
 
@@ -234,7 +263,8 @@ def _tested(session: Session, pair: Pair, choice: Choice, risk: float) -> Findin
     epsilon = loss(more, of + gone[0], less + gone[1], other + gone[1], risk, session.claim.delta)
     table = "second" if swapped else "first"
     words = f"{event.words} is seen in {more} of {of} runs on the {table} table, and in {less} of {other} on the other"
-    repeat = script(session.target, session.schema, pair, event, (counts[0], counts[1]))
+    both = counts[0], counts[1]
+    repeat = script(session.target, session.schema, pair, event, both, _is_function(session))
     return Finding(
         Structure.name,
         epsilon,
@@ -242,6 +272,17 @@ def _tested(session: Session, pair: Pair, choice: Choice, risk: float) -> Findin
         words,
         pair,
         repeat,
-        (counts[0], counts[1]),
-        _is(event, DOCUMENTED),
+        both,
+        _is_refusal(event, swapped, first, second),
     )
+
+
+def _is_function(session: Session) -> bool | None:
+    """Whether the target is a function of (X, y), as its process says; None if it does not answer."""
+    if session.target.call is not None or session.given:
+        return None
+    try:
+        session.ask({"op": "extend", "path": str(Path(inside.__file__))})
+        return bool(session.ask({"op": "kind"})[1].get("function"))
+    except (workers.Ended, ParameterError):
+        return None

@@ -7,10 +7,12 @@ adversary sees the clock, they are worth reading.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu
 
 from discreet.audit import workers
@@ -22,10 +24,38 @@ from discreet.errors import ParameterError
 if TYPE_CHECKING:
     from discreet.audit.session import Session
 
-PAIRS, RUNS, SHARE = 6, 60, 0.05
-"""Number of pairs, runs on each table, and the share of the time that is left which this stage may take."""
+PAIRS, RUNS, SHARE = 6, 60, 0.1
+"""The most pairs and runs on each table, and the share of the time that is left which this stage takes if it can."""
+FEWEST, MOST_SHARE = 16, 0.25
+"""The fewest runs on each table that can show a difference: the risk of a test is small, and times that do not overlap
+at all could come about by chance if they are fewer. Of a slow target fewer pairs are timed, at least one if it takes no
+more than this share of the time."""
+LOOKED, LOOKING = 2, 1 / 3
+"""Runs on each table that choose the pairs, and their part of the time of this stage; the test has runs of its own."""
 NOTED = 1.2
 """Medians or peaks that differ by less than this factor are not mentioned."""
+SHORTEST = 2.0
+"""Seconds that an answer is waited for at least."""
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """Seconds of runs on both tables of a pair, and bytes of memory at their peaks if they were asked for."""
+
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    peaks: list[int]
+
+    @property
+    def factor(self) -> float:
+        """How many times longer the quickest run on one table takes than on the other."""
+        times = sorted((float(self.first.min()), float(self.second.min())))
+        return times[1] / max(times[0], 1e-9)
+
+    @property
+    def seconds_per_run(self) -> float:
+        """Average time of a run."""
+        return float(np.concatenate([self.first, self.second]).mean())
 
 
 class TimeAndMemory:
@@ -34,40 +64,72 @@ class TimeAndMemory:
     name = "time and memory"
 
     def run(self, session: Session) -> StageResult:
-        """Time a few pairs that differ in different ways."""
-        began, end = time.monotonic(), session.left() * (1 - SHARE)
-        pairs = session.pairs()
-        pairs = pairs[:: max(1, len(pairs) // PAIRS)][:PAIRS]
+        """Look at the times of many pairs, then test those that differ most, and some others."""
+        began, left = time.monotonic(), session.left()
+        seen = _seen(session, left * SHARE * LOOKING)
+        chosen, runs = _affordable(seen, left * SHARE - (time.monotonic() - began), left)
         remarks: list[str] = []
         compared = 0
-        for pair in pairs:
-            if session.left() <= end:
-                break
-            remark = _compared(session, pair, session.risk / PAIRS)
-            compared += remark is not None
-            remarks += [remark] if remark else []
-        tried = [f"times of {RUNS} runs and peaks of memory on both tables of {compared} pairs"]
+        for pair in chosen:
+            timed = _timed(session, pair, runs, peaks=True)
+            compared += timed is not None
+            remark = "" if timed is None else _compared(timed, session.risk / len(chosen))
+            remarks += [f"{pair.words}: {remark}"] if remark else []
+        tried = [f"times of {runs} runs on each table and peaks of memory, on {compared} of {len(seen)} pairs"]
+        if not chosen:
+            tried = ["no times: the target is too slow for the time that is left, or gives no answer"]
         return StageResult(self.name, time.monotonic() - began, tried, [], remarks)
 
 
-def _compared(session: Session, pair: Pair, risk: float) -> str | None:
-    """A remark, "" if there is nothing to remark, None if the process gave no answer."""
-    times = max(8, min(RUNS, int(SHARE * session.left() / PAIRS / max(session.seconds_per_run, 1e-6) / 2)))
+def _seen(session: Session, seconds: float) -> dict[Pair, _Timed]:
+    """The times of a few runs on as many pairs as there is time for; the first differ in different ways."""
+    listed, end = session.pairs(), time.monotonic() + seconds
+    step = max(1, len(listed) // PAIRS)
+    seen: dict[Pair, _Timed] = {}
+    for pair in (each for start in range(step) for each in listed[start::step]):
+        timed = _timed(session, pair, LOOKED)
+        if timed is not None:
+            seen[pair] = timed
+        if time.monotonic() >= end:
+            break
+    return seen
+
+
+def _affordable(seen: dict[Pair, _Timed], seconds: float, left: float) -> tuple[list[Pair], int]:
+    """The pairs that are timed, and the number of runs on each table: in turn one that differed most, and one of those
+    that were looked at first, whose memory may differ."""
+    if not seen:
+        return [], 0
+    per_run = float(np.mean([each.seconds_per_run for each in seen.values()]))
+    pairs = int(seconds / (2 * (FEWEST + 1) * per_run)) if seconds > 0 else 0  # peaks take one more run
+    if pairs < 1 and 2 * (FEWEST + 1) * per_run <= MOST_SHARE * left:
+        pairs = 1
+    ranked = sorted(seen, key=lambda pair: -seen[pair].factor)
+    chosen = list(dict.fromkeys(each for both in zip(ranked, seen, strict=True) for each in both))
+    chosen = chosen[: min(PAIRS, pairs)]
+    runs = int(seconds / per_run / 2 / max(1, len(chosen))) - 1
+    return chosen, max(FEWEST, min(RUNS, runs))
+
+
+def _timed(session: Session, pair: Pair, times: int, peaks: bool = False) -> _Timed | None:
+    """Runs on both tables in random turns; None if the process gave no answer."""
     order = [int(each) for each in session.rng.permutation(np.repeat([0, 1], times))]
-    tables = [pair.first.to_dict(), pair.second.to_dict()]
+    request = {"op": "clock", "tables": [pair.first.to_dict(), pair.second.to_dict()], "order": order, "peaks": peaks}
     try:
         session.ask({"op": "extend", "path": str(Path(inside.__file__))})
-        _, answer = session.ask({"op": "clock", "tables": tables, "order": order})
+        _, answer = session.ask(request, max(SHORTEST, min(session.patience, session.left())))
     except (workers.Ended, ParameterError):
         return None
     seconds, places = np.array(answer["seconds"], dtype=np.float64), np.array(order)
-    first, second = seconds[places == 0], seconds[places == 1]
-    medians = sorted((float(np.median(first)), float(np.median(second))))
-    differ = mannwhitneyu(first, second).pvalue < risk and medians[1] > NOTED * medians[0]
-    least, most = sorted(answer["peaks"])
+    return _Timed(seconds[places == 0], seconds[places == 1], answer["peaks"])
+
+
+def _compared(timed: _Timed, risk: float) -> str:
+    """What there is to remark, "" if there is nothing."""
+    medians = [float(np.median(each)) for each in (timed.first, timed.second)]
     words = []
-    if differ:
-        words.append(f"medians of {1000 * np.median(first):.3g} ms and {1000 * np.median(second):.3g} ms")
-    if most > NOTED * least + 4096:
-        words.append(f"peaks of memory of {answer['peaks'][0]} and {answer['peaks'][1]} bytes")
-    return f"{pair.words}: {' and '.join(words)}" if words else ""
+    if max(medians) > NOTED * min(medians) and mannwhitneyu(timed.first, timed.second).pvalue < risk:
+        words.append(f"medians of {1000 * medians[0]:.3g} ms and {1000 * medians[1]:.3g} ms")
+    if max(timed.peaks) > NOTED * min(timed.peaks) + 4096:
+        words.append(f"peaks of memory of {timed.peaks[0]} and {timed.peaks[1]} bytes")
+    return " and ".join(words)

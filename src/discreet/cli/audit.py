@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
+import signal
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,14 +18,18 @@ from discreet.cli import options
 from discreet.cli.folder import as_folder, make_folder
 from discreet.cli.outputs import advise, emit, say, tabulate
 from discreet.cli.progress import progress_bars
+from discreet.errors import FileError
 from discreet.schema import Schema
 from discreet.storage.writing import whole_file
 
 REFUTED = 1
 """Exit status if the claim is refuted."""
+FILES = ("report.html", "report.md", "audit.json")
+"""What the folder of a report has in any case."""
 
 
 def audit(
+    context: typer.Context,
     target: Annotated[
         str,
         typer.Argument(
@@ -80,7 +88,9 @@ def audit(
     from discreet.audit.target import parse_parameters
 
     known = None if schema is None else Schema.load(schema)
-    with progress_bars() as told:
+    if out is not None:
+        _ready(out)
+    with _ended_by_signals(), progress_bars() as told:
         report = run_audit(
             target,
             claim,
@@ -100,41 +110,84 @@ def audit(
             seed=seed,
             told=told,
         )
-    written = [] if out is None else _write(report, out, _origin(target, report))
-    if as_json:
-        emit({**report.to_dict(), "written": [str(each) for each in written]})
-    else:
-        _show(report)
-        if written:
-            say(f"Written: {', '.join(map(str, written))}")
+    _told(report, out, _command(report, context.params), as_json)
     if report.refuted:
         raise typer.Exit(REFUTED)
 
 
-def _origin(target: str, report: Any) -> str:
-    """The command that made the report."""
-    words = [target, "--claim", f"{report.claim.epsilon:g}", "--adjacency", report.adjacency.value]
-    words += ["--delta", f"{report.claim.delta:g}"] if report.claim.delta else []
-    for name, value in report.parameters.items():
-        words += ["--with", f"{name}={json.dumps(value)}"]
-    return f"discreet {__version__}: discreet audit {shlex.join(words)}"
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """End by SIGTERM as by an interruption: by default, the processes of the target would outlive this one."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
-def _write(report: Any, out: Path, origin: str) -> list[Path]:
+def _told(report: Any, out: Path | None, command: str, as_json: bool) -> None:
+    """Show the report, and write it to the folder if there is one; what was found is shown even if that fails."""
+    if not as_json:
+        _show(report)
+    written: list[Path] = []
+    try:
+        written += [] if out is None else _write(report, out, command)
+    finally:
+        if as_json:
+            emit({**report.to_dict(), "command": command, "written": [str(each) for each in written]})
+    if written and not as_json:
+        say(f"Written: {', '.join(map(str, written))}")
+
+
+def _command(report: Any, params: dict[str, Any]) -> str:
+    """The command that made the report, with all that decides what it does, also where that was left to a recipe."""
+    stated = {"claim": report.claim.epsilon, "delta": report.claim.delta, "adjacency": report.adjacency.value}
+    words = [params["target"]]
+    for name, value in {**stated, **params, **stated}.items():
+        if name in ("target", "out", "as_json"):
+            continue
+        option = "--with" if name == "given" else f"--{name}"
+        for each in value if isinstance(value, list | tuple) else [value]:
+            if each is True:
+                words.append(option)
+            elif each is not None and each is not False:
+                words += [option, repr(each).removesuffix(".0") if isinstance(each, float) else str(each)]
+    return f"discreet audit {shlex.join(words)}"
+
+
+def _ready(out: Path) -> None:
+    """Make the folder and see that it can be written to, before the audit takes its time."""
+    make_folder(out)
+    taken = [out / name for name in FILES if (out / name).is_dir()]
+    if taken:
+        raise FileError(f"{taken[0]} is a folder, and a report has a file of this name; choose another --out")
+    try:
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise FileError(f"cannot write to folder {out}: {error.strerror}; choose another with --out") from None
+
+
+def _write(report: Any, out: Path, command: str) -> list[Path]:
     """Write the folder: the report as a page and as JSON, and a script for each finding that has one."""
     from discreet.research import audited
     from discreet.research.report.folder import write_report
 
-    make_folder(out)
     drawn = audited.has_matplotlib()
     if not drawn:
         advise("The report has no pictures: they need pip install 'discreet[plot]'")
-    files = {"audit.json": json.dumps(report.to_dict(), ensure_ascii=False, indent=1) + "\n"}
+    content = {**report.to_dict(), "command": command}
+    files = {"audit.json": json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"}
     scripts = [each.repeat for each in report.findings if each.repeat]
     files |= {f"repeat-{place}.py": text for place, text in enumerate(scripts, 1)}
     for name, text in files.items():
-        with whole_file(out / name) as file:
-            file.write(text)
+        with whole_file(out / name, binary=True) as file:  # a name may hold half of a surrogate pair
+            file.write(text.encode(errors="backslashreplace"))
+    origin = f"discreet {__version__}: {command}"
     pages = write_report(audited.describe(report, origin, drawn=drawn), out, audited.PICTURES)
     return [*pages[:2], *(out / name for name in files)]
 

@@ -1,0 +1,191 @@
+"""The script that repeats a finding: each kind of it is run, and shows what the audit saw."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from discreet.audit import audit
+from discreet.audit.events import Both, Scored, Single
+from discreet.audit.neighbours import Pair
+from discreet.audit.samples import Samples
+from discreet.audit.script import script
+from discreet.audit.structure import Structure
+from discreet.audit.tables import DEFAULT, empty
+from discreet.audit.target import Target, parse_parameters
+
+TESTS = Path(__file__).parents[1]
+START = empty(DEFAULT)
+EMPTY, ONE = START, START.holding([((1.0, 1.0), 1)])
+TWO = START.holding([((0.0, 0.0), 0), ((1.0, 1.0), 1)])
+THREE = TWO.holding([*TWO.records, ((0.5, None), 0)])
+
+
+def counts_of(text, folder):
+    """What a script prints: how often it saw the event on each table."""
+    (folder / "repeat.py").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "repeat.py"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{text}\n{done.stderr}"
+    return [int(line.split()[0]) for line in done.stdout.splitlines()]
+
+
+def written(name, event, first, second, is_function=None, **parameters):
+    target = Target(f"support.repeated:{name}", parameters=parameters)
+    return script(target, DEFAULT, Pair(first, second, "two tables"), event, ((3, 3), (0, 3)), is_function)
+
+
+FEATURES = [
+    ("typed", "output: float64 of shape (2,)", TWO, START.holding(TWO.records[:1])),
+    ("shaped", "output: float64 of shape (2, 2)", TWO, ONE),
+    ("listed", "output: list of 2", TWO, ONE),
+    ("listed", "output[1] = 'record'", TWO, ONE),
+    ("keyed", "output has 'class 0'", TWO, ONE),
+    ("told", "output = '2 records'", TWO, ONE),
+    ("told", "output = '2 rec… (01234567)", TWO, ONE),
+    ("known", "output is None", ONE, EMPTY),
+    ("known", "output is True", EMPTY, ONE),
+    ("classed", "output: dict of 0", ONE, EMPTY),
+    ("warned", "warns UserWarning: 'saw 2 records'", TWO, ONE),
+    ("refused", "raises ValueError: 'no records'", EMPTY, ONE),
+    ("worded", "raises ValueError: 'need 6 records, got 2'", TWO, ONE),
+    ("ended", "exits: 3", EMPTY, ONE),
+    ("Refusing", "raises ValueError: 'no records'", EMPTY, ONE),
+    ("Failing", "predict raises ValueError: 'learned from 2'", TWO, ONE),
+]
+
+
+@pytest.mark.parametrize(("name", "feature", "first", "second"), FEATURES)
+def test_a_feature_is_seen_on_one_table_only(name, feature, first, second, tmp_path):
+    text = written(name, feature, first, second, name.islower())
+    assert counts_of(text, tmp_path) == [3, 0]
+
+
+NUMBERS = [
+    ("numbered", "output[0]", 1.0, TWO, ONE),
+    ("named", "output['a[0]']", 2.0, TWO, ONE),
+    ("ragged", "output[1]", 2.0, TWO, ONE),
+    ("deep", "output[0][0][3]", 2.0, TWO, ONE),
+    ("deep", "sum of output[0][0]", 8.0, TWO, ONE),
+    ("whole", "output", 2.0, TWO, ONE),
+    ("Silent", "n_", 2.0, TWO, ONE),
+    ("Named", "output_", 2.0, TWO, ONE),
+    ("Mixed", "w_[1]", 2.0, TWO, ONE),
+    ("made", "output_", 2.0, TWO, ONE),
+]
+
+
+@pytest.mark.parametrize(("name", "number", "value", "first", "second"), NUMBERS)
+def test_a_number_is_seen_on_one_table_only(name, number, value, first, second, tmp_path):
+    assert counts_of(written(name, Single(number, "=", value), first, second), tmp_path) == [3, 0]
+
+
+@pytest.mark.parametrize("name", ["Named", "made"])
+def test_an_estimator_whose_attribute_is_called_output_is_no_function(name, tmp_path):
+    text = written(name, Single("output", "=", 2.0), TWO, ONE, False)
+    assert counts_of(text, tmp_path) == [3, 0]
+
+
+def test_other_events_are_seen_too(tmp_path):
+    scored = Scored(["n_", "size of its pickle"], [[1.5], [0.0]], [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]], 1.0)
+    for event in (
+        Single("n_", "≥", 1.5),
+        Both(Single("n_", "≥", 1.5), Single("n_", "≤", 2.5)),
+        Both(Single("n_", "≥", 1.5), Single("m_", "missing", 0.0)),
+        scored,
+    ):
+        assert counts_of(written("Silent", event, TWO, ONE), tmp_path) == [3, 0]
+    assert counts_of(written("named", Single("output['large']", "≥", 1.0), TWO, ONE), tmp_path) == [3, 3]
+    assert counts_of(written("refused", Single("output", "missing", 0.0), EMPTY, ONE), tmp_path) == [3, 0]
+    assert counts_of(written("Silent", Single("size of its pickle", "≥", 1.0), TWO, ONE), tmp_path) == [3, 3]
+
+
+@pytest.mark.chance
+def test_predictions_that_are_texts_are_told_apart_as_the_audit_does(tmp_path):
+    report = audit("support.repeated:Speaking", 1.0, minutes=1, most_runs=1500, seed=0, stages=[Structure()])
+    assert report.findings[0].event.startswith(("predict", "sum of predict"))
+    first, second = counts_of(report.findings[0].repeat, tmp_path)
+    assert (first == 0) != (second == 0)
+
+
+def test_parameters_are_written_as_the_target_got_them(tmp_path):
+    given = parse_parameters(["bounds=[(0,1),(0,1)]", "kept={'of': (0, 1)}"])
+    text = written("Bounded", Single("n_", "=", 2.0), TWO, ONE, **given)
+    assert "bounds=[(0, 1,), (0, 1,)], kept={'of': (0, 1,)}" in text
+    assert counts_of(text, tmp_path) == [3, 0]
+    text = written("Silent", Single("n_", "=", 2.0), TWO, ONE, made={"call": "a.b:C.d", "with": {"x": []}})
+    assert "import a.b\n" in text
+    assert "a.b.C.d(x=[])" in text
+
+
+def test_labels_of_several_types_stay_what_they_are():
+    odd = START.holding([((0.0, 0.0), 0), ((0.0, 0.0), 1.5), ((0.0, 0.0), "x")])
+    assert "np.array([0, 1.5, 'x'], dtype=object)" in written("told", "output = 'x'", odd, ONE)
+
+
+@pytest.mark.parametrize("feature", ["prints 3 bytes: 'abc'", "the process ended with status 3", "output[<C>] is None"])
+def test_what_no_few_lines_can_look_for_has_no_script(feature):
+    assert written("told", feature, TWO, ONE) == ""
+
+
+@pytest.mark.chance
+@pytest.mark.parametrize(
+    ("name", "strict"),
+    [
+        ("numbered", False),
+        ("ragged", False),
+        ("typed", False),
+        ("Silent", False),
+        ("Named", False),
+        ("Mixed", False),
+        ("made", False),
+        ("refused", True),
+        ("worded", False),
+        ("warned", False),
+    ],
+)
+def test_the_script_of_an_audit_repeats_its_first_finding(name, strict, tmp_path):
+    report = audit(
+        f"support.repeated:{name}",
+        1.0,
+        strict=strict,
+        stages=[Structure()],
+        most_runs=1500,
+        minutes=1,
+        seed=0,
+        processes=1,
+        first=True,
+    )
+    finding = report.findings[0]
+    first, second = counts_of(finding.repeat, tmp_path)
+    (seen, of), (other, _) = finding.counts
+    assert of > 0
+    assert (first > second) == (seen > other)
+    assert min(first, second) == 0
+
+
+@pytest.mark.chance
+def test_a_text_of_exact_data_is_a_finding_if_both_neighbours_are_refused():
+    """Without --strict: only what one table alone is refused for is a remark."""
+    given = {"stages": [Structure()], "minutes": 1, "most_runs": 6000, "seed": 0, "within": True}
+    report = audit("support.repeated:worded", 1.0, **given)
+    assert report.refuted
+    assert not report.findings[0].refusal
+    assert "need 6 records" in report.findings[0].event or "no records" in report.findings[0].event
+    report = audit("support.repeated:refused", 1.0, **given)
+    assert not report.refuted
+    assert report.stages[0].remarks
+
+
+@pytest.mark.chance
+def test_samples_of_a_function_have_a_script_too(tmp_path):
+    report = audit("support.repeated:ragged", 1.0, stages=[Samples()], minutes=1, most_runs=3000, seed=0)
+    assert max(counts_of(report.findings[0].repeat, tmp_path)) > 0
