@@ -179,10 +179,19 @@ def test_a_text_of_exact_data_is_a_finding_if_both_neighbours_are_refused():
     report = audit("support.repeated:worded", 1.0, **given)
     assert report.refuted
     assert not report.findings[0].refusal
-    assert "need 6 records" in report.findings[0].event or "no records" in report.findings[0].event
-    report = audit("support.repeated:refused", 1.0, **given)
-    assert not report.refuted
-    assert report.stages[0].remarks
+    assert "need 6 records" in report.findings[0].event
+    assert min(map(len, (report.findings[0].pair.first, report.findings[0].pair.second))) > 0
+    assert "refuses an empty table and its neighbour by other words" in report.stages[0].remarks[0]
+
+
+@pytest.mark.chance
+def test_documented_refusals_are_remarks():
+    """Of an empty table; and of one class, which is another text."""
+    for name, which in (("refused", "one of two neighbours"), ("choosy", "an empty table and its neighbour")):
+        given = {"stages": [Structure()], "minutes": 1, "most_runs": 6000, "seed": 0, "within": True}
+        report = audit(f"support.repeated:{name}", 1.0, **given)
+        assert not report.refuted, report.findings
+        assert any(f"refuses {which}" in each for each in report.stages[0].remarks)
 
 
 @pytest.mark.chance

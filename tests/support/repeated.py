@@ -89,6 +89,15 @@ def worded(X, y):
     raise ValueError(f"need 6 records, got {len(y)}")
 
 
+def choosy(X, y):
+    """Refuses an empty table, and one class, as many libraries do."""
+    if len(y) == 0:
+        raise ValueError("no records")
+    if len(np.unique(y)) < 2:
+        raise ValueError("need records of two classes")
+    return 0.0
+
+
 def ended(X, y):
     """Exits on an empty table."""
     if len(y) == 0:

@@ -206,6 +206,8 @@ def _revived(value: Any) -> Any:
         if not callable(called):
             raise Refusal("{} is {}, which cannot be called".format(value["call"], type(called).__name__))
         return called(**{name: _revived(each) for name, each in value.get("with", {}).items()})
+    if isinstance(value, dict):
+        return {name: _revived(each) for name, each in value.items()}
     return [_revived(each) for each in value] if isinstance(value, list) else value
 
 

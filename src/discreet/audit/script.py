@@ -19,7 +19,9 @@ MOST = 20_000
 """The longest script that is written: a longer one, such as a score of many numbers needs, nobody would read."""
 REPEATED = 2000
 """The most runs on each table that a script makes."""
-_PREDICTED = re.compile(r"(predict|predict_proba|decision_function)(?:\[(\d+)\])?")
+_PREDICTED = re.compile(r"(predict|predict_proba|decision_function|transform)(?:\[(\d+)\])?")
+_UNTOLD = re.compile(r"^(?:prints|the process|its pickle|further|checksum of|more than)| cannot be read: ")
+"""Features for which a script has no few lines."""
 _OUTPUT = re.compile(r"(?:sum of )?output(?!\w)")
 """How the names of a function's numbers begin; those of an estimator are its attributes."""
 
@@ -229,7 +231,7 @@ def _test(feature: str, is_function: bool) -> str:
     if fixed:
         return f"{_rooted(fixed[1], is_function)} is {fixed[2]}"
     kind = re.fullmatch(r"(.*?): (\w+)(?: of (\d+))?", feature)
-    if kind is None or re.match(r"prints|the process|its pickle", feature):
+    if kind is None or _UNTOLD.search(feature):
         raise ValueError("no few lines can look for this feature")
     place = _rooted(kind[1], is_function)
     size = "" if kind[3] is None else f" and len({place}) == {kind[3]}"

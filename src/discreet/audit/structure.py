@@ -82,9 +82,9 @@ class Structure:
             if finding is None:
                 continue
             if finding.refusal and not session.strict:
-                remarks.append(
-                    f"refuses one of two neighbours, which --strict would count: {finding.event} ({pair.words})"
-                )
+                both = all(each.refused for each in session.screen(pair, 1))
+                which = "an empty table and its neighbour by other words" if both else "one of two neighbours"
+                remarks.append(f"refuses {which}, which --strict would count: {finding.event} ({pair.words})")
                 continue
             bound = max(bound, finding.epsilon)
             if finding.epsilon > session.claim.epsilon:
@@ -174,14 +174,18 @@ def _differences(pair: Pair, first: Runs, second: Runs) -> list[Difference]:
     if estimates[best] <= CLEAR:
         return []
     event, second_s = events[best], bool(swapped[best])
-    return [Difference(float(estimates[best]), pair, event, second_s, _is_refusal(event, second_s, first, second))]
+    return [
+        Difference(float(estimates[best]), pair, event, second_s, _is_refusal(pair, event, second_s, first, second))
+    ]
 
 
-def _is_refusal(event: Single, swapped: bool, first: Runs, second: Runs) -> bool:
+def _is_refusal(pair: Pair, event: Single, swapped: bool, first: Runs, second: Runs) -> bool:
     """Whether an event is that one table is refused. If its neighbour is refused too, though not by the same text, then
-    the texts tell something of the records, which no documentation excuses."""
+    the texts tell something of the records, which no documentation excuses; but that a table is empty has a documented
+    text of its own nearly everywhere, whatever else its neighbour lacks."""
     own, other = (second, first) if swapped else (first, second)
-    return _is(event, DOCUMENTED) and 2 * other.refused < own.refused
+    is_one = 2 * other.refused < own.refused or not min(len(pair.first), len(pair.second))
+    return _is(event, DOCUMENTED) and is_one
 
 
 def _fixed(first: Runs, second: Runs) -> list[Single]:
@@ -273,7 +277,7 @@ def _tested(session: Session, pair: Pair, choice: Choice, risk: float) -> Findin
         pair,
         repeat,
         both,
-        _is_refusal(event, swapped, first, second),
+        _is_refusal(pair, event, swapped, first, second),
     )
 
 
