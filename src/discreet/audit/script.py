@@ -72,7 +72,8 @@ def predicted(values):  # classes that are no numbers are told apart by checksum
     values = np.asarray(values)
     if values.dtype.kind in "biuf":
         return values
-    return np.array([zlib.crc32(repr(each).encode("utf-8", "backslashreplace")) for each in values.ravel().tolist()], dtype=float)
+    texts = [repr(each).encode("utf-8", "backslashreplace") for each in values.ravel().tolist()]
+    return np.array([zlib.crc32(each) for each in texts], dtype=float)
 """,
 }
 """What scripts may need; each is written where it is used."""
