@@ -167,11 +167,14 @@ class Categorical:
         """The cell of a missing value."""
         if self.missing is None:
             return self.stray_code
-        return self.code_of[text_of(self.missing)]
+        return [text_of(label) for label in self.categories].index(text_of(self.missing))
 
     @cached_property
     def code_of(self) -> dict[str, int]:
-        """The code of each category, by its one spelling; made once, since a list may have thousands of entries."""
+        """The code of each category, by its one spelling; made once, since a list may have thousands of entries.
+
+        For what is asked, which is public, and never for reading records: whether it was made can be seen of a schema.
+        """
         return {text_of(label): code for code, label in enumerate(self.categories)}
 
 
