@@ -25,6 +25,7 @@ from discreet.doors import counts, hyperplanes, passage, rows, shares, splits, t
 from discreet.doors.choice import select
 from discreet.doors.margins import count_margins
 from discreet.doors.questions import ask
+from discreet.doors.ranges import narrow
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.evaluation import evaluate
 from discreet.models.trees import plan as tree_plan
@@ -345,6 +346,11 @@ def _split(weaken: Any, ledger: Ledger, adjacency: str) -> None:
         splits.grow_splits(MemorySource([BASE]), schema(adjacency), plan, ledger, as_rng(0))
 
 
+def _narrowed(weaken: Any, ledger: Ledger, adjacency: str) -> None:
+    with _Weakened(weaken):
+        narrow(MemorySource([BASE]), schema(adjacency), ["near", "far"], 0, Fraction(1), ledger, as_rng(0))
+
+
 def _separated(classes: list[str]) -> Any:
     def door(weaken: Any, ledger: Ledger, adjacency: str) -> None:
         query, given_ = Hyperplanes(3, 20), schema(adjacency).replace(classes=classes)
@@ -410,8 +416,10 @@ DOORS: dict[str, Any] = {
     "grow labelled": _grown(lambda given_: tree_plans.BestLabelled(tree_plan.stumps(given_, ["open"]), Fraction(1))),
     "grow labels": _grown(lambda _: tree_plans.Fixed(TREE, Fraction(1), labels=True)),
     "grow counts": _grown(lambda _: tree_plans.Fixed(TREE, Fraction(1), labels=False)),
+    "select cut": _chosen([MajorityScore("near", 4, None, ((1,), (2, 3))), MajorityScore("far", 4)], 1),
     "select weighted": _chosen([MajorityScore("open", None, (1, 5, 2)), MajorityScore("near", 4, (1, 5, 2))], 1),
     "splits": _split,
+    "ranges": _narrowed,
     "separate two": _separated(["x", "y"]),
     "separate three": _separated(["x", "y", "z"]),
     "rows": _perturbed(None),

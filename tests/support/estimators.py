@@ -27,6 +27,7 @@ PRIVATE: dict[str, Callable[..., Any]] = {
     "svm": LinearSVM,
     "svm select=2": partial(LinearSVM, select=2),
     "svm leaves=2": partial(LinearSVM, leaves=2),
+    "svm ranges=0.3": partial(LinearSVM, ranges=0.3),
 }
 """By name: called with a schema and keywords, as the class itself."""
 

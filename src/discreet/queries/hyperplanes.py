@@ -17,7 +17,7 @@ Test       tests/doors/test_hyperplanes.py::test_every_record_is_a_vector_of_bou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -41,6 +41,12 @@ NEAR_BOUNDS = (Fraction(1, 64), Fraction(1, 16))
 """Where the additional knots of `edges` lie, as fractions of the range from either bound."""
 STEPS = 1 << 16
 """Steps into which the way from one knot to the next is divided, if there are knots near the bounds."""
+
+PARTS = 64
+"""Parts of a number's range: what is looked at begins and ends between two of them."""
+Part = tuple[int, int]
+"""A part of a number's range, in `PARTS` of it."""
+WHOLE: Part = (0, PARTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +105,11 @@ class Hyperplanes:
     rest, from objectives of their own, which is read in the same way.
 
     `knots` is the number of evenly spaced spline knots per numeric column; 1 means linear. With `edges` there are two
-    more near either bound, unless the column is linear. `columns` are the columns that take part (None for all), and
-    `nodes` is a tree whose leaves are one more group (None for no such group): both are public, because they were
-    chosen by mechanisms that were paid for. Only doors/hyperplanes.py answers this.
+    more near either bound, unless the column is linear. `columns` are the columns that take part (None for all),
+    `nodes` is a tree whose leaves are one more group (None for no such group), and `ranges` are the parts of their
+    ranges that numbers fill, as (name, low, high) in `PARTS` of the range: a line ends at the ends of its part, and
+    knots lie in it and at the bounds. All three are public, because they were chosen by mechanisms that were paid for.
+    Only doors/hyperplanes.py answers this.
     """
 
     knots: int
@@ -109,6 +117,7 @@ class Hyperplanes:
     edges: bool = False
     columns: tuple[str, ...] | None = None
     nodes: tuple[Node, ...] | None = None
+    ranges: tuple[tuple[str, int, int], ...] | None = None
 
     def __post_init__(self) -> None:
         if not (
@@ -128,32 +137,37 @@ class Hyperplanes:
             object.__setattr__(self, "columns", tuple(self.columns))
         if self.nodes is not None:
             object.__setattr__(self, "nodes", Tree(self.nodes).nodes)
+        if self.ranges is not None:
+            object.__setattr__(self, "ranges", _checked_ranges(self.ranges))
 
     def features(self, schema: Schema) -> tuple[Feature, ...]:
         """The groups of coordinates, without the constant. A group with one cell tells nothing and is left out.
 
         ValueError if a column or the tree does not fit the schema.
         """
-        made = [feature_of(each, self.knots, edges=self.edges) for each in self._asked(schema)]
+        made = [feature_of(each, self.knots, edges=self.edges, part=part) for each, part in self._asked(schema)]
         if self.nodes is not None:
             made.append(_leaves(Tree(self.nodes), schema))
         return tuple(each for each in made if each.size)
 
     def groups(self, schema: Schema) -> tuple[int, ...]:
         """Number of coordinates of each group, the sizes of `features` (tested); the constant is last."""
-        sizes = [size_of(each, self.knots, edges=self.edges) for each in self._asked(schema)]
+        sizes = [size_of(each, self.knots, edges=self.edges, part=part) for each, part in self._asked(schema)]
         if self.nodes is not None:
             leaves = _fitting(Tree(self.nodes), schema).leaves
             sizes.append(leaves if leaves > 1 else 0)
         return (*(size for size in sizes if size), 1)
 
-    def _asked(self, schema: Schema) -> list[Column]:
-        """The columns that take part; ValueError if the schema does not have one of them."""
+    def _asked(self, schema: Schema) -> list[tuple[Column, Part]]:
+        """The columns that take part, and where numbers are looked at; ValueError if the schema does not have them."""
+        parts = {name: (low, high) for name, low, high in self.ranges or ()}
+        if not all(name in schema.names and isinstance(schema[name], Numeric) for name in parts):
+            raise ValueError("the chosen ranges are not of numeric columns of the schema; use the schema they are from")
         asked = schema.names if self.columns is None else self.columns
         distinct = set(asked)
         if not distinct <= set(schema.names) or len(distinct) < len(asked):
             raise ValueError("the chosen columns are not columns of the schema; use the schema they were chosen from")
-        return [each for each in schema.columns if each.name in distinct]
+        return [(each, parts.get(each.name, WHOLE)) for each in schema.columns if each.name in distinct]
 
     def problems(self, schema: Schema) -> int:
         """Number of rows of weights: one per class, or a single one for two classes."""
@@ -164,29 +178,46 @@ class Hyperplanes:
         return self.problems(schema), sum(self.groups(schema))
 
 
-def feature_of(column: Column, knots: int, *, edges: bool = False) -> Feature:
-    """The group of coordinates of a column."""
+def _checked_ranges(ranges: Any) -> tuple[tuple[str, int, int], ...]:
+    """The ranges as tuples; ValueError unless each names a column once, and a part of its range."""
+    if not isinstance(ranges, list | tuple) or not all(isinstance(each, list | tuple) for each in ranges):
+        raise ValueError("the chosen ranges are not a list of lists; need a name and two integers in each, or null")
+    for each in ranges:
+        if len(each) != 3 or not isinstance(each[0], str) or not all(is_integer(bound) for bound in each[1:]):
+            raise ValueError("a chosen range is not a name and two integers; need these three")
+        if not 0 <= each[1] < each[2] <= PARTS:
+            raise ValueError(f"a chosen range has bounds {each[1]} and {each[2]}; need 0 <= low < high <= {PARTS}")
+    if len({each[0] for each in ranges}) < len(ranges):
+        raise ValueError("a column has two chosen ranges; need one at most")
+    return tuple((name, low, high) for name, low, high in ranges)
+
+
+def feature_of(column: Column, knots: int, *, edges: bool = False, part: Part = WHOLE) -> Feature:
+    """The group of coordinates of a column; of a number, it is looked at in this part of its range."""
     if isinstance(column, Categorical):
         return _categories(column)
     if knots == 1:
-        return _line(column)
-    return _uneven(column, knots) if edges else _even(column, knots)
+        return _line(column, part)
+    return _uneven(column, knots, edges, part) if edges or part != WHOLE else _even(column, knots)
 
 
-def size_of(column: Column, knots: int, *, edges: bool = False) -> int:
+def size_of(column: Column, knots: int, *, edges: bool = False, part: Part = WHOLE) -> int:
     """Number of coordinates of a column's group, without making the group: plans need no more."""
     if isinstance(column, Categorical):
         listed = len(column.categories)
         return 0 if column.size <= 1 else 1 if listed <= 2 else listed
-    return len(knot_positions(column.grid, knots)) if edges and knots > 1 else knots
+    uneven = knots > 1 and (edges or part != WHOLE)
+    return len(knot_positions(column.grid, knots, edges, part)) if uneven else knots
 
 
-def _line(column: Numeric) -> Feature:
-    """One coordinate: the number, from -1 to 1."""
-    code = np.arange(column.grid + 1, dtype=np.int64)
-    weights = np.stack([2 * code - column.grid, 0 * code], axis=1)
-    values = ((f"near {spelled(column.lower)}", 0, -1), (f"near {spelled(column.upper)}", 0, 1))
-    return Feature(Cells(column.name), np.zeros_like(weights), weights, column.grid, (column.name,), values)
+def _line(column: Numeric, part: Part) -> Feature:
+    """One coordinate: the number, from -1 at one end of the part to 1 at the other, and no further outside."""
+    low, high = _within(column.grid, part)
+    code = np.arange(column.grid + 1, dtype=np.int64).clip(low, high)
+    weights = np.stack([2 * code - (low + high), 0 * code], axis=1)
+    ends = (f"near {spelled(at)}" for at in _numbers_at(column, (low, high)))
+    values = tuple((value, 0, sign) for value, sign in zip(ends, (-1, 1), strict=True))
+    return Feature(Cells(column.name), np.zeros_like(weights), weights, high - low, (column.name,), values)
 
 
 def _even(column: Numeric, knots: int) -> Feature:
@@ -198,36 +229,49 @@ def _even(column: Numeric, knots: int) -> Feature:
     return _spline(column, places, weights, column.grid, np.linspace(column.lower, column.upper, knots).tolist())
 
 
-def _uneven(column: Numeric, knots: int) -> Feature:
-    """The same with more knots near the bounds. All lie on points of the grid; those that fall together are one."""
-    positions, places, weights = _uneven_grid(column.grid, knots)
+def _uneven(column: Numeric, knots: int, edges: bool, part: Part) -> Feature:
+    """The same with knots that lie on points of the grid, where `knot_positions` says."""
+    positions = knot_positions(column.grid, knots, edges, part)
+    places, weights = _uneven_grid(column.grid, positions)
+    return _spline(column, places, weights, STEPS, _numbers_at(column, positions))
+
+
+def _numbers_at(column: Numeric, positions: Sequence[int]) -> list[float]:
     width = float(column.upper) - float(column.lower)
-    near = [float(column.lower) + width * (position / column.grid) for position in positions]
-    return _spline(column, places, weights, STEPS, near)
+    return [float(column.lower) + width * (position / column.grid) for position in positions]
 
 
 @lru_cache(maxsize=64)  # columns with the same grid share their arrays: wide tables are planned fast, in little memory
-def _uneven_grid(grid: int, knots: int) -> tuple[tuple[int, ...], Integers, Integers]:
-    """Positions of the knots, and places and weights of all grid points."""
-    positions = knot_positions(grid, knots)
+def _uneven_grid(grid: int, positions: tuple[int, ...]) -> tuple[Integers, Integers]:
+    """Places and weights of all grid points between knots at these positions, of which some lie at both ends."""
     at, code = np.array(positions, dtype=np.int64), np.arange(grid + 1, dtype=np.int64)
     left = np.minimum(np.searchsorted(at, code, side="right") - 1, len(at) - 2)
     beyond = STEPS * (code - at[left]) // (at[left + 1] - at[left])
     places, weights = np.stack([left, left + 1], axis=1), np.stack([STEPS - beyond, beyond], axis=1)
     for shared in (places, weights):
         shared.flags.writeable = False
-    return positions, places, weights
+    return places, weights
 
 
-@lru_cache(maxsize=64)
-def knot_positions(grid: int, knots: int) -> tuple[int, ...]:
-    """Grid points of evenly spaced knots, and of those near the bounds, each once and in order.
+@lru_cache(maxsize=256)
+def knot_positions(grid: int, knots: int, edges: bool = True, part: Part = WHOLE) -> tuple[int, ...]:
+    """Grid points of evenly spaced knots in a part of the range, and of both bounds; of the whole range, with `edges`,
+    also of those near the bounds. Each once and in order.
 
     >>> knot_positions(128, 3)
     (0, 2, 8, 64, 120, 126, 128)
+    >>> knot_positions(128, 3, False, (0, 32))
+    (0, 32, 64, 128)
     """
-    low = [Fraction(place, knots - 1) for place in range(knots)] + list(NEAR_BOUNDS)
-    return tuple(sorted({round(grid * part) for part in (*low, *(1 - part for part in NEAR_BOUNDS))}))
+    low, high = _within(grid, part)
+    near = NEAR_BOUNDS if edges and part == WHOLE else ()
+    parts = {Fraction(place, knots - 1) for place in range(knots)} | {*near, *(1 - each for each in near)}
+    return tuple(sorted({0, grid, *(low + round((high - low) * each) for each in parts)}))
+
+
+def _within(grid: int, part: Part) -> tuple[int, int]:
+    """The first and the last grid point of a part of the range."""
+    return grid * part[0] // PARTS, -(-grid * part[1] // PARTS)
 
 
 def _spline(column: Numeric, places: Integers, weights: Integers, unit: int, knots: list[float]) -> Feature:

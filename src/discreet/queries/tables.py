@@ -164,13 +164,15 @@ class MajorityScore(Adding):
     """Number of records classified correctly if each cell of the column predicts its largest class: a score, no table.
 
     With `weights`, positive integers, a record of a class counts as many times as its class weighs. Frequent classes
-    that weigh less no longer hide what a column tells about the others.
+    that weigh less no longer hide what a column tells about the others. With `cuts`, each a list of places at which
+    neighbouring cells are parted and between which they are one, the score is that of the best of these partitions.
 
     Sensitivity  the largest weight u (1 without weights) for both adjacencies; under add-remove monotone: all scores
                  move the same way. So the lead of one score over another moves by at most u under add-remove and by 2 u
                  under replace-one: `distance`.
     Proof        a record lies in one cell. Adding it raises one class's weighted count in that cell by that class's
-                 weight, so it raises the cell's maximum, and with it the score, by 0 to u; this holds for every column.
+                 weight, so it raises the cell's maximum, and with it the score, by 0 to u; this holds for every column,
+                 for every partition of its cells, and so for the largest score of several partitions.
                  Replacing is a removal, which lowers one maximum by 0 to u, and an addition, which raises one by 0 to
                  u. The weights are public: constants, or made from noisy answers that were paid for. No score wraps
                  around, since weights have a bound (`MOST_WEIGHT`).
@@ -182,8 +184,15 @@ class MajorityScore(Adding):
     column: str
     bins: int | None = None
     weights: tuple[int, ...] | None = None
+    cuts: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "cuts", tuple(tuple(each) for each in self.cuts))
+        for each in self.cuts:
+            if not all(is_integer(place) and place >= 1 for place in each) or list(each) != sorted(set(each)):
+                raise ValueError(
+                    "the places of cuts are not in order; need integers from 1 on, each larger than the last"
+                )
         if self.weights is None:
             return
         object.__setattr__(self, "weights", tuple(self.weights))  # a list could change after its price was found
@@ -191,7 +200,9 @@ class MajorityScore(Adding):
             raise ValueError(f"the weights of classes must be integers from 1 to {MOST_WEIGHT}, one for each class")
 
     def unit(self, schema: Schema) -> int:
-        """The most that one record counts; ValueError if there is not one weight per class."""
+        """The most that one record counts; ValueError if weights or cuts do not fit the schema."""
+        if max((place for each in self.cuts for place in each), default=0) >= self.cells(schema).size(schema):
+            raise ValueError(f"column {self.column!r} is cut where it has no cells; need smaller places")
         if self.weights is None:
             return 1
         if len(self.weights) != len(schema.classes):
@@ -205,7 +216,8 @@ class MajorityScore(Adding):
     def score(self, counts: Integers) -> int:
         """The score from counts by class and cell."""
         weighted = counts if self.weights is None else counts * np.array(self.weights, dtype=np.int64)[:, None]
-        return int(weighted.max(axis=0).sum())
+        parted = [np.add.reduceat(weighted, (0, *cuts), axis=1) for cuts in self.cuts] or [weighted]
+        return max(int(each.max(axis=0).sum()) for each in parted)
 
 
 @dataclass(frozen=True)

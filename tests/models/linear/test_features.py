@@ -17,7 +17,8 @@ from discreet.models.linear.plan import depth_of, needs_records, scores, wanted_
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.steps import Step
-from discreet.queries.hyperplanes import Hyperplanes
+from discreet.queries.hyperplanes import PARTS, Hyperplanes, feature_of, size_of
+from discreet.queries.ranges import MOST_FAVOUR
 from discreet.queries.tables import ClassCounts, MajorityScore, Total
 from support.neighbours import ADJACENCIES, BASE, neighbours, schema
 from support.replay import replay, visible
@@ -44,7 +45,11 @@ def checkered(rows=20_000, seed=0):
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("records", [40, None])
-@pytest.mark.parametrize("options", [{"select": 2}, {"leaves": 2}, {"select": 2, "leaves": 1, "knots": 8}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [{"select": 2}, {"leaves": 2}, {"ranges": 0.3}, {"select": 2, "leaves": 1, "knots": 8, "ranges": 0.1}],
+    ids=str,
+)
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_whole_fit_stays_within_epsilon_and_leaks_nothing(options, records, adjacency, data):
@@ -82,7 +87,18 @@ def _splits_at_all_of_epsilon(monkeypatch):
     return {"leaves": 1, "select": None}
 
 
-MUTANTS = [_choice_at_all_of_epsilon, _weights_forgotten, _sizes_of_classes_in_the_clear, _splits_at_all_of_epsilon]
+def _ranges_at_all_of_epsilon(monkeypatch):
+    _choice_at_all_of_epsilon(monkeypatch)
+    return {"ranges": 0.3, "select": None}
+
+
+MUTANTS = [
+    _choice_at_all_of_epsilon,
+    _weights_forgotten,
+    _sizes_of_classes_in_the_clear,
+    _splits_at_all_of_epsilon,
+    _ranges_at_all_of_epsilon,
+]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
@@ -159,13 +175,69 @@ def test_knots_near_the_bounds_see_values_that_crowd_there():
     public = Schema([Numeric("amount", 0, 1_000_000)], "t", ["few", "much"], records=4000)
     amounts = np.random.default_rng(0).exponential(15_000, 4000)
     y = np.where((amounts > 6_000) & (amounts < 30_000), "much", "few")
-    model = LinearSVM(public, epsilon=3, random_state=0).fit({"amount": amounts}, y)
+    model = LinearSVM(public, epsilon=3, ranges=None, random_state=0).fit({"amount": amounts}, y)
     assert len(model.coef_names_) == 12
     assert model.coef_names_[1] == "amount near 15620"
     assert model.score({"amount": amounts}, y) > 0.85
-    few = LinearSVM(public, epsilon=3, knots=7, random_state=0).fit({"amount": amounts}, y)
+    few = LinearSVM(public, epsilon=3, knots=7, ranges=None, random_state=0).fit({"amount": amounts}, y)
     assert len(few.coef_names_) == 7
     assert few.score({"amount": amounts}, y) < 0.8
+
+
+def test_ranges_are_narrowed_to_what_values_fill(tmp_path):
+    """Numbers that sit in a small part of wide bounds: weights of the rest would be noise alone."""
+    rng, names = np.random.default_rng(5), [f"n{i:02}" for i in range(12)]
+    public = Schema([Numeric(name, 0, 100) for name in names], "t", ["low", "high"], records=6000)
+    X = {name: rng.normal(40 + i, 2, 6000) for i, name in enumerate(names)}
+    y = np.where(X["n00"] - X["n01"] + X["n02"] > 41, "high", "low")
+    model = LinearSVM(public, epsilon="1/5", random_state=0).fit(X, y)
+    plain = LinearSVM(public, epsilon="1/5", ranges=None, random_state=0).fit(X, y)
+    assert model.score(X, y) > plain.score(X, y) + 0.15
+    (query,) = (query for query, _ in model.noisy_.tables if isinstance(query, Hyperplanes))
+    assert [name for name, _, _ in query.ranges] == names
+    assert all(high - low <= 16 and low <= 0.64 * X[name].mean() <= high for name, low, high in query.ranges)
+    charges = model.receipt_.charges[:12]
+    assert [charge.query for charge in charges] == [f"the part of its range that {name} fills" for name in names]
+    assert sum(charge.epsilon for charge in charges) == Fraction(1, 40)
+    assert model.receipt_.epsilon == model.guarantee_.epsilon == Fraction(1, 5)
+    model.save(tmp_path / "m.json")
+    for again in (load(tmp_path / "m.json"), pickle.loads(pickle.dumps(model))):
+        assert np.array_equal(again.decision_function(X), model.decision_function(X))
+        assert again.explain() == model.explain()
+
+
+def test_narrowing_is_bought_where_it_is_sharp_enough():
+    narrowing, names = planning.narrowing, SQUARE.names
+    assert narrowing("auto", SQUARE, names, Fraction(1), 79)[0] == []
+    assert narrowing("auto", SQUARE, names, Fraction(1), 80)[2:] == (Fraction(1, 8), Fraction(7, 8))
+    assert narrowing("auto", SQUARE, names, Fraction(1), 4000)[2:] == (Fraction(1, 100), Fraction(99, 100))
+    twice = SQUARE.replace(adjacency="replace-one")
+    assert narrowing("auto", twice, names, Fraction(1), 159)[0] == []
+    assert narrowing("auto", twice, names, Fraction(1), 4000)[2] == Fraction(1, 50)
+    assert narrowing(0.25, SQUARE, names, Fraction(1), 1)[2:] == (Fraction(1, 4), Fraction(3, 4))
+    for nothing in (
+        narrowing(None, SQUARE, names, Fraction(1), 10**6),
+        narrowing("auto", SQUARE, names, math.inf, 10**6),
+        narrowing("auto", WIDE, WIDE.names, Fraction(1), 10**6),
+    ):
+        assert nothing[0] == []
+        assert nothing[2] == 0
+    assert abs(narrowing(0.001, SQUARE, names, Fraction(1, 10**9), 10**15)[1]) <= MOST_FAVOUR
+
+
+@pytest.mark.parametrize("knots", [1, 4, 8])
+@pytest.mark.parametrize("part", [(0, 64), (0, 2), (62, 64), (24, 32)])
+@pytest.mark.parametrize("grid", [2, 3, 16, 100, 2048])
+def test_a_group_has_the_size_that_was_planned_and_no_norm_above_one(knots, part, grid):
+    column = Numeric("n", -3, 5, grid=grid)
+    for edges in (False, True):
+        feature = feature_of(column, knots, edges=edges, part=part)
+        most = max(size_of(column, knots, edges=edges, part=each) for each in ((0, 64), (16, 48)))
+        assert feature.size == size_of(column, knots, edges=edges, part=part) <= most
+        assert len(feature.places) == len(feature.weights) == grid + 1
+        assert np.abs(feature.weights).sum(axis=1).max() <= feature.unit
+        table = feature.table(np.arange(feature.size, dtype=float)[:, None])[:, 0]
+        assert (np.diff(table) >= -1e-12).all(), "greater numbers lie at later knots"
 
 
 def test_the_plan_follows_from_public_things():
@@ -178,12 +250,13 @@ def test_the_plan_follows_from_public_things():
     assert depth_of("auto", 14, 2400, 2400) == depth_of("auto", 1, 10**6, 10**6) == 0
     assert depth_of("auto", 2, 1e6, 1) == 0, "without noise a leaf needs records all the same"
     assert depth_of(3, 1, 1, 1) == 3
-    assert not needs_records(WIDE, 1, "auto", None, 0)
-    assert needs_records(WIDE, "auto", "auto", None, 0), "three classes: the penalty follows from the noise"
-    assert needs_records(WIDE, 1, "auto", "auto", 0)
-    assert needs_records(SQUARE, "auto", "auto", None, 0)
-    assert not needs_records(SQUARE, "auto", 4, "auto", 0)
-    assert needs_records(SQUARE, "auto", 4, None, "auto")
+    assert not needs_records(WIDE, 1, "auto", None, 0, "auto")
+    assert needs_records(WIDE, "auto", "auto", None, 0, None), "three classes: the penalty follows from the noise"
+    assert needs_records(WIDE, 1, "auto", "auto", 0, None)
+    assert needs_records(SQUARE, "auto", "auto", None, 0, None)
+    assert needs_records(SQUARE, "auto", 4, None, 0, "auto")
+    assert not needs_records(SQUARE, "auto", 4, "auto", 0, None)
+    assert needs_records(SQUARE, "auto", 4, None, "auto", None)
 
 
 def test_frequent_classes_weigh_less():
@@ -192,7 +265,18 @@ def test_frequent_classes_weigh_less():
     assert scores(WIDE, np.array([[2000], [500], [500]]))[0].weights == (4, 16, 16)
     assert scores(WIDE, np.array([[2900], [100], [0]]))[0].weights == (3, 16, 16), "at least half of the average"
     assert scores(WIDE, np.array([[-9], [-9], [-9]]))[0].weights == (16, 16, 16)
-    assert scores(SQUARE, np.array([[5], [5]]))[1] == MajorityScore("b", planning.BINS, (16, 16))
+    assert scores(SQUARE, np.array([[5], [5]]))[1] == MajorityScore("b", PARTS, (16, 16), planning.CUTS)
+
+
+def test_columns_that_tell_in_a_small_part_of_their_range_are_chosen():
+    """Amounts near zero in wide bounds tell the class, and evenly cut they would not."""
+    rng = np.random.default_rng(1)
+    public = Schema([Numeric(f"n{i:02}", 0, 1000) for i in range(40)], "t", ["n", "y"], records=3000)
+    X = {name: rng.exponential(10, 3000) for name in public.names}
+    y = np.where(X["n07"] + X["n23"] > 17, "y", "n")
+    model = LinearSVM(public, epsilon="1/2", random_state=0).fit(X, y)
+    assert len(model.columns_) < 10
+    assert {"n07", "n23"} <= set(model.columns_)
 
 
 def test_the_number_of_records_is_bought_only_if_a_rule_needs_it():
@@ -201,7 +285,7 @@ def test_the_number_of_records_is_bought_only_if_a_rule_needs_it():
     bought = LinearSVM(unknown, epsilon=1, random_state=0).fit(X, y)
     assert any(isinstance(query, Total) for query, _ in bought.noisy_.tables)
     assert bought.receipt_.epsilon == 1
-    fixed = LinearSVM(unknown, epsilon=1, knots=4, leaves=0, random_state=0).fit(X, y)
+    fixed = LinearSVM(unknown, epsilon=1, knots=4, leaves=0, ranges=None, random_state=0).fit(X, y)
     assert len(fixed.noisy_.tables) == 1
 
 
@@ -211,6 +295,7 @@ def test_the_number_of_records_is_bought_only_if_a_rule_needs_it():
         *({"select": select} for select in (0, 25, True, "some")),
         *({"leaves": leaves} for leaves in (-1, 11, "deep", True, None)),
         {"huber": "sharp"},
+        *({"ranges": ranges} for ranges in (0, 0.6, True, "declared")),
     ],
     ids=str,
 )
@@ -224,7 +309,7 @@ def test_wrong_parameters(wrong):
 @pytest.mark.parametrize("records", [3000, None])
 def test_too_small_an_epsilon_is_refused_before_anything_is_paid(records):
     ledger, public = Ledger(1), WIDE.replace(records=records)
-    for options in ({"select": 3}, {"leaves": 4}, {}):
+    for options in ({"select": 3}, {"leaves": 4}, {"ranges": 0.1}, {}):
         with pytest.raises(ParameterError, match="too small"):
             LinearSVM(public, epsilon=Fraction(1, 10**14), **options).fit(*wide(10), ledger=ledger)
     with pytest.raises(BudgetError):
@@ -233,7 +318,7 @@ def test_too_small_an_epsilon_is_refused_before_anything_is_paid(records):
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 1, 100, math.inf])
-@pytest.mark.parametrize("options", [{"select": 2}, {"leaves": 3}], ids=str)
+@pytest.mark.parametrize("options", [{"select": 2}, {"leaves": 3}, {"ranges": 0.5}], ids=str)
 def test_no_record_makes_it_fail(options, epsilon):
     for rows in ([], [dict.fromkeys(WIDE.names)], [{**dict.fromkeys(WIDE.names, "?"), "c00": math.nan}] * 3):
         model = LinearSVM(WIDE, epsilon=epsilon, **options).fit(rows, ["x"] * len(rows))
@@ -255,12 +340,16 @@ def test_odd_schemas():
         *({"columns": columns} for columns in (["nothing"], "c00", ["c03", "c03"], [1])),
         *({"nodes": nodes} for nodes in ([["c03", None, 9], None, None], [None, None], [["q", None, 0], None, None])),
         {"edges": 1},
+        *({"ranges": [each]} for each in (["c00", 0, 64], ["q", 0, 1], ["c00", 1], "c00", [1, 0, 1], ["c00", 3, 3])),
+        *({"ranges": [["a", *bounds]]} for bounds in ((-1, 4), (0, 65), (5, 4), (0.0, 4), (False, 4))),
+        {"ranges": "all"},
     ],
     ids=str,
 )
 def test_a_damaged_query_is_refused(damage):
+    public = WIDE.replace(columns=(*WIDE.columns, Numeric("a", 0, 1)))
     with pytest.raises(ValueError, match=r"need|use"):
-        Hyperplanes(1, 23, **damage).shape(WIDE)
+        Hyperplanes(1, 23, **damage).shape(public)
 
 
 @pytest.mark.parametrize(("public", "with_leaves"), [(SQUARE, planning.HUBER_OF_LEAVES), (WIDE, planning.HUBER)])

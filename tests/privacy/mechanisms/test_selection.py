@@ -20,7 +20,9 @@ from discreet.sources.memory import MemorySource
 from support.replay import choice_law
 
 SCHEMA = Schema([Numeric("n", 0, 1), Categorical("c", ["a", "b"]), Categorical("d", ["a", "b", "z"])], "y", ["0", "1"])
+CUTS = ((1,), (2,), (1, 3), ())
 SCORES = [MajorityScore("n", 4), MajorityScore("c"), MajorityScore("d")]
+CUT = MajorityScore("n", 4, None, CUTS)
 FRACTIONS = [FractionScore(24, 25), FractionScore(1, 2), FractionScore(0, 1), FractionScore(7, 7)]
 
 
@@ -81,7 +83,7 @@ RECORDS = st.fixed_dictionaries(
 
 
 def scores_of(records):
-    scores = [*SCORES, *FRACTIONS]
+    scores = [*SCORES, CUT, *FRACTIONS]
     counts = MemorySource(records).count([each.cells(SCHEMA) for each in scores], SCHEMA).counts
     return np.array([each.score(counts[each.cells(SCHEMA)]) for each in scores])
 
@@ -107,6 +109,27 @@ def test_majority_moves_by_at_most_one_on_every_small_table():
                 moved = more.copy()
                 moved[other] -= 1
                 assert moved.min() < 0 or abs(score(moved) - score(more)) <= 1
+
+
+def test_the_best_of_several_partitions_counts():
+    counts = np.array([[5, 0, 5, 0], [0, 3, 0, 3]])
+    assert MajorityScore("n", 4).score(counts) == 16
+    assert MajorityScore("n", 4, None, ((1,), (3,))).score(counts) == 13
+    assert MajorityScore("n", 4, (1, 4), ((1,), (1, 2))).score(counts) == 5 + 12 + 12, "weights first"
+    assert MajorityScore("n", 4, None, ((),)).score(counts) == 10
+
+
+@pytest.mark.parametrize("cuts", [((2, 1),), ((1, 1),), ((0,),), ((1.0,),), ((True,),)])
+def test_cuts_that_could_count_a_record_twice_are_refused(cuts):
+    with pytest.raises(ValueError, match="not in order"):
+        MajorityScore("n", 4, None, cuts)
+
+
+def test_cuts_beyond_the_cells_are_refused_before_anything_is_charged():
+    ledger = Ledger(1)
+    with pytest.raises(ValueError, match="has no cells"):
+        select(MemorySource([]), SCHEMA, [MajorityScore("n", 4, None, ((4,),))], 1, Fraction(1), ledger, as_rng(0))
+    assert ledger.entries == []
 
 
 @pytest.mark.parametrize("weights", [(1, 1), (1, 3), (5, 2)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ from discreet.doors.counts import release
 from discreet.doors.hyperplanes import check_affordable, separate
 from discreet.doors.margins import count_margins, margin_step
 from discreet.doors.passage import Spending
+from discreet.doors.ranges import narrow
 from discreet.doors.splits import grow_splits
 from discreet.errors import ParameterError
 from discreet.models.classifier import Added, PrivateClassifier
@@ -47,6 +49,8 @@ HUBER_RANGE = 0.001, 10.0
 """Values that `huber` may take: far more than is useful, but no zero and no infinity for the solver."""
 REGULARISATION_RANGE = 0.001, 1e9
 """Values that `regularisation` may take, wide for the same reason."""
+SHARE_RANGE = 0.001, 0.5
+"""Shares of ε that `ranges` may take."""
 
 
 class LinearSVM(PrivateClassifier):
@@ -54,9 +58,10 @@ class LinearSVM(PrivateClassifier):
 
     Guarantee: `fit` is ε-DP for one record, under the schema's adjacency. Proof: the plan follows from the schema, ε
     and what was bought before: the number of records, then the sizes of the classes and the choice of columns
-    (`release`, `select`), then the splits of a tree (`grow_splits`), proofs there. The weights are found last, of one
-    hyperplane for two classes, or of all classes at once for more, at what is left (`separate`, proof there): its
-    query has the chosen columns and the tree, which are public by then. With `class_weight`, the records of each class
+    (`release`, `select`), then the splits of a tree (`grow_splits`), then the parts of their ranges that numbers fill
+    (`narrow`), proofs there. The weights are found last, of one hyperplane for two classes, or of all classes at once
+    for more, at what is left (`separate`, proof there): its query has the chosen columns, the tree and the ranges,
+    which are public by then. With `class_weight`, the records of each class
     are counted by their score under these weights, at a share of its own (`count_margins`, proof there). The shares
     sum to ε (exact fractions; adaptive sequential composition); everything after that is post-processing. After
     Chaudhuri, Monteleoni and Sarwate 2011, with noise that fits the records (a norm for groups of coordinates, not
@@ -84,6 +89,10 @@ class LinearSVM(PrivateClassifier):
     leaves : depth of a tree whose splits are chosen privately, for two fifths of ε, and whose leaves are one more
         group of weights: they say what no sum over columns can. 0 grows none. "auto" (default) grows one where ε times
         the number of records is large (rule in models/linear/plan.py).
+    ranges : "auto" (default) spends up to an eighth of ε on finding the part of its range that each number fills, where
+        ε times the number of records is large (rule in models/linear/plan.py): bounds are declared wide, and weights
+        for values that nobody has are wasted. A number is the share of ε that is spent, whatever the signal. None takes
+        ranges as they are declared.
     class_weight : None; "balanced", to find a rare class as well as a frequent one; or a weight by class, such as
         {"yes": 10} (others weigh 1). For two classes only. A share of ε counts the records of each class by score
         (models/linear/calibration.py), and the line between the classes is drawn where the weighted number of right
@@ -124,6 +133,7 @@ class LinearSVM(PrivateClassifier):
         knots: Any = "auto",
         select: int | str | None = "auto",
         leaves: int | str = "auto",
+        ranges: str | None = "auto",
         class_weight: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -134,6 +144,7 @@ class LinearSVM(PrivateClassifier):
         self.knots = knots
         self.select = select
         self.leaves = leaves
+        self.ranges = ranges
         self.class_weight = class_weight
         self.random_state = random_state
 
@@ -145,7 +156,7 @@ class LinearSVM(PrivateClassifier):
             most = Hyperplanes(planning.most_knots() if self.knots == "auto" else int(self.knots), planning.BITS)
             try_task(source, calibration.trial(most, schema))
         known = RecordCount(schema.records or 1, epsilon)
-        needs = self.regularisation, self.knots, self.select, self.leaves
+        needs = self.regularisation, self.knots, self.select, self.leaves, self.ranges
         if epsilon != math.inf and planning.needs_records(schema, *needs):
             known = known_records(source, schema, epsilon, partial(self._rehearse, schema), ledger, rng, purpose)
         records, (rest, drawing) = known.records, self._shares(known.rest, schema)
@@ -161,7 +172,9 @@ class LinearSVM(PrivateClassifier):
         depth = planning.depth_of(self.leaves, len(asked), planning.signal(schema, rest, records), records)
         plan, rest = planning.splits(schema, asked, rest, depth)
         nodes = None if plan is None else grow_splits(source, schema, plan, ledger, rng, purpose).nodes
-        query = self._query(schema, rest, records, names, nodes)
+        narrowed, favour, price, rest = planning.narrowing(self.ranges, schema, asked, rest, records)
+        ranges = narrow(source, schema, narrowed, favour, price, ledger, rng, purpose).ranges if narrowed else None
+        query = self._query(schema, rest, records, names, nodes, ranges)
         strength = self._strength(query, schema, rest, records)
         huber = planning.fitting_huber(self.huber, schema, nodes is not None)
         query = affordable(query, schema, rest, huber, strength)
@@ -206,15 +219,19 @@ class LinearSVM(PrivateClassifier):
             nodes = complete_tree([[plan.splits[0]] * 2**level for level in range(depth)]).nodes
         most = planning.most_knots() if self.knots == "auto" else int(self.knots)
         query = Hyperplanes(most, planning.BITS, most >= planning.EDGES_FROM, None, nodes)
+        if self.ranges is not None:
+            rest *= 1 - (planning.MOST_NARROWING if self.ranges == "auto" else Fraction(float(self.ranges)))
+            narrowed = replace(query, ranges=planning.narrowest(schema))
+            query = max(query, narrowed, key=lambda each: sum(each.groups(schema)))
         for huber in {planning.fitting_huber(self.huber, schema, leaves) for leaves in (False, nodes is not None)}:
             for records in (1, MOST_RECORDS):
                 strength = self._strength(query, schema, rest, records)
                 affordable(query, schema, rest, huber, strength)
 
     def _query(
-        self, schema: Schema, epsilon: Epsilon, records: int, names: Sequence[str] | None, nodes: Any
+        self, schema: Schema, epsilon: Epsilon, records: int, names: Sequence[str] | None, nodes: Any, ranges: Any
     ) -> Hyperplanes:
-        query = Hyperplanes(1, planning.BITS, False, None if names is None else tuple(names), nodes)
+        query = Hyperplanes(1, planning.BITS, False, None if names is None else tuple(names), nodes, ranges)
         automatic = self.knots == "auto"
         knots = planning.fitting_knots(query, schema, epsilon, records) if automatic else int(self.knots)
         return replace(query, knots=knots, edges=knots >= planning.EDGES_FROM)
@@ -331,6 +348,8 @@ class LinearSVM(PrivateClassifier):
             _check_within("regularisation", self.regularisation, *REGULARISATION_RANGE, or_="'auto' or ")
         if self.knots != "auto":
             check_integer("knots", self.knots, 1, MOST_KNOTS, or_="'auto'")
+        if self.ranges is not None and self.ranges != "auto":
+            _check_within("ranges", self.ranges, *SHARE_RANGE, or_="'auto', None or ")
         if self.leaves != "auto":
             check_integer("leaves", self.leaves, 0, planning.DEEPEST, or_="'auto'")
         check_select(self.select, self.schema)

@@ -9,6 +9,9 @@ Choice. With k of d columns that tell about the same, what a score tells grows w
         - 1 columns (K classes: more of them need more columns), at least `FEWEST`. If that is more than `ENOUGH` of
         them, or if there are fewer than `WORTH` times `FEWEST`, all take part; else that number is chosen, at most one
         in `WORTH`.
+Ranges. Bounds are declared wide, and half of a range has four times the signal. For each number the part of its range
+        that it fills is chosen privately, where `MOST_NARROWING` of ε pays for choices that are sharp enough. Knots
+        then lie in it; outside there is one at each bound, so that what few records say there is not lost.
 Leaves. From ε n / G^2 of `LEAVES_FROM` on the noise hardly matters, and what the columns cannot say does: a tree of
         ⌊.75 log2(ε n) - 2.5⌋ levels is grown, and its leaves are one more group.
 
@@ -19,16 +22,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from numpy.typing import NDArray
 
 from discreet.doors.tree_plans import Greedy
+from discreet.models.record_count import MOST_RECORDS
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.multiclass_objective import noise_variance
 from discreet.privacy.mechanisms.multiclass_problem import MARGIN
 from discreet.privacy.steps import split_by_weight
-from discreet.queries.hyperplanes import Hyperplanes
+from discreet.queries.hyperplanes import PARTS, Hyperplanes
+from discreet.queries.ranges import CANDIDATES, MOST_FAVOUR
 from discreet.queries.tables import MajorityScore
 from discreet.queries.trees import candidates
 from discreet.schema import Schema
@@ -72,7 +78,7 @@ WORTH = 4
 ENOUGH = 0.4
 """If ε pays for more than this fraction of the columns, all take part (accuracy: benchmarks/features.py)."""
 BINS = 8
-"""Parts into which a numeric column is cut when columns are compared: as many as the most knots."""
+"""Intervals into which a part of a number's range is cut when columns are compared: as many as the most knots."""
 LEAVES_FROM = 256.0
 """Least signal per squared group from which leaves pay (accuracy: benchmarks/features.py)."""
 MOST_DEPTH = 8
@@ -86,6 +92,15 @@ MOST_FINE, COARSE_BINS = 1000, 16
 SPLITTING = 0.4
 """Share of ε for the splits of the tree; each level gets √2 times as much as the one above (accuracy:
 benchmarks/features.py)."""
+MOST_NARROWING = Fraction(1, 8)
+"""The largest share of ε, by default, for finding the parts of their ranges that numbers fill
+(benchmarks/narrowing.py)."""
+LEAST_SHARP, SHARP = 5, 20
+"""Signal of each such choice, ε n: below the first it is not bought, and more than the second is not
+(benchmarks/narrowing.py)."""
+GIVEN_UP = 0.15
+"""A range is worth halving if no more than this fraction of the records is left outside: half the range is four times
+the signal (benchmarks/narrowing.py)."""
 LARGE_EPSILON = 1e6
 """A larger epsilon, also an infinite one, changes no plan."""
 
@@ -95,13 +110,13 @@ def signal(schema: Schema, epsilon: Epsilon, records: int) -> float:
     return min(float(epsilon), LARGE_EPSILON) * records / schema.adjacency.distance
 
 
-def needs_records(schema: Schema, regularisation: Any, knots: Any, select: Any, leaves: Any) -> bool:
+def needs_records(schema: Schema, regularisation: Any, knots: Any, select: Any, leaves: Any, ranges: Any) -> bool:
     """Whether the plan depends on the number of records."""
     numeric = any(isinstance(column, Numeric) for column in schema.columns)
     choosing = select == "auto" and len(schema.columns) >= WORTH * FEWEST
     growing = leaves == "auto" and len(schema.columns) > 1
     weighing = regularisation == "auto" and len(schema.classes) > 2
-    return (knots == "auto" and numeric) or choosing or growing or weighing
+    return ("auto" in (knots, ranges) and numeric) or choosing or growing or weighing
 
 
 def wanted_columns(select: Any, schema: Schema, epsilon: Epsilon, records: int) -> int:
@@ -133,7 +148,51 @@ def scores(schema: Schema, noisy_classes: NDArray[Any]) -> list[MajorityScore]:
     least = sum(counts) / (2 * len(counts))
     rarest = max(least, min(counts))
     weights = tuple(max(1, round(HEAVIEST * rarest / max(least, count))) for count in counts)
-    return [MajorityScore(each.name, BINS if isinstance(each, Numeric) else None, weights) for each in schema.columns]
+    return [
+        MajorityScore(each.name, PARTS, weights, CUTS)
+        if isinstance(each, Numeric)
+        else MajorityScore(each.name, None, weights)
+        for each in schema.columns
+    ]
+
+
+def _cuts() -> tuple[tuple[int, ...], ...]:
+    steps = [range(low, high + 1, max(1, (high - low) // BINS)) for (low, high), _ in CANDIDATES]
+    return tuple(tuple(place for place in each if 0 < place < PARTS) for each in steps)
+
+
+CUTS = _cuts()
+"""The ways to cut a number's range when columns are compared, of which the best counts: a part of the range in `BINS`,
+and what is outside of it."""
+
+
+def narrowing(
+    ranges: Any, schema: Schema, names: Sequence[str], epsilon: Epsilon, records: int
+) -> tuple[list[str], int, Epsilon, Epsilon]:
+    """The numbers whose ranges are narrowed, the favour for narrow parts, its price, and what is left of epsilon.
+
+    With a signal of s for each choice, one of m parts wins by chance over one that holds (log m) / s more of the
+    records. There are twice as many parts after each halving, so (log 2) / s is taken off the favour.
+    """
+    numeric = [name for name in names if isinstance(schema[name], Numeric)]
+    if ranges is None or not numeric or epsilon == math.inf:
+        return [], 0, Fraction(0), epsilon
+    records = min(records, MOST_RECORDS)
+    unit = Fraction(len(numeric) * schema.adjacency.distance, records)
+    share = MOST_NARROWING if ranges == "auto" else Fraction(float(ranges))
+    sharp = share * epsilon / unit
+    if ranges == "auto":
+        sharp = min(sharp, Fraction(SHARP))
+    if ranges == "auto" and sharp < LEAST_SHARP:
+        return [], 0, Fraction(0), epsilon
+    favour = records * (GIVEN_UP - math.log(2) / float(sharp))
+    return numeric, round(max(-MOST_FAVOUR, favour)), sharp * unit, epsilon - sharp * unit
+
+
+def narrowest(schema: Schema) -> tuple[tuple[str, int, int], ...]:
+    """Ranges with which the groups of all numbers have as many coordinates as narrowing may give them."""
+    numeric = [each.name for each in schema.columns if isinstance(each, Numeric)]
+    return tuple((name, PARTS // 4, PARTS * 3 // 4) for name in numeric)
 
 
 def depth_of(leaves: Any, columns: int, strength: float, records: int) -> int:
