@@ -69,7 +69,7 @@ def train(
       one-rule       bins=8
       decision-tree  structure=greedy, max_depth=3, thresholds=15
       random-forest  n_trees=3, max_depth=3
-      svm            select=8, leaves=0, knots=4, regularisation=10
+      svm            select=8, leaves=0, knots=4, ranges=none
       bee-rules      strategy=one-rule, n_rules=3
     --class-weight is for auto, naive-bayes, decision-tree, random-forest and, for two classes, svm.
 

@@ -31,7 +31,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
         "prune",
         "class_weight",
     ),
-    "svm": ("huber", "regularisation", "knots", "select", "leaves", "class_weight"),
+    "svm": ("huber", "regularisation", "knots", "select", "leaves", "ranges", "class_weight"),
 }
 """The parameters that a request may set: public numbers and words. Never a seed, a schema or a path."""
 MOST = {"n_trees": 50, "max_depth": 20, "bins": 1000, "thresholds": 1000, "knots": 64, "leaves": 256}

@@ -2,7 +2,7 @@
 
 Signal. One record's score is a sum over d columns and a constant, and the noise in it grows with their number: with
         G = d + 1 groups it is in proportion to G^2 / (ε n). All rules below look at ε n and G.
-Knots.  From ε n / G^2 of 1.25 on, numbers get 4 knots; from 10 on, 8 (`KNOTS`).
+Knots.  From ε n / G^2 of 1.25 on, numbers get 4 knots; from 10 on, 8 (`KNOTS`, and sooner for K classes).
 Choice. With k of d columns that tell about the same, what a score tells grows with k and its noise with k^1.5; so k
         columns for 1 - `CHOOSING` of ε are better than all by a factor of about .7 √(d / k), and by much more if the
         others tell nothing: at `WORTH` = 4 times as many columns the factor is 1.4. ε pays for √(ε n K / (2 `GROUP`))
@@ -47,8 +47,10 @@ MOST_FITTING_BITS = 40
 STRENGTH = 5.0
 """The default regularisation is this over ε: among 2 to 50, a good compromise on the data sets of benchmarks/svm.py,
 from ε = 0.1 to 3. That file shows the accuracy of the chosen value; the other values are not kept there."""
-KNOTS = {1.25: 4, 10.0: 8}
-"""Knots per numeric column, by the least signal per squared group from which they pay; below the first, one knot.
+KNOTS, OF_CLASSES = {1.25: 4, 10.0: 8}, {0.6: 4, 10.0: 8}
+"""Knots per numeric column, by the least signal per squared group from which they pay; below the first, one knot. With
+three classes or more one of them may lie between the others, which no line tells, so that knots pay sooner
+(benchmarks/narrowing.py).
 
 Chosen on eight public data sets (150 to 48,842 records), at 37 settings of ε from 0.01 to 10, in a search that is not
 kept; benchmarks/svm.py shows the accuracy of the chosen rule. In that search this rule was on average 0.012 less
@@ -228,7 +230,8 @@ def fitting_knots(query: Hyperplanes, schema: Schema, epsilon: Epsilon, records:
     with the free weights per coordinate, one for two classes and K - 1 for more."""
     free = max(1, len(schema.classes) - 1)
     strength = signal(schema, epsilon, records) / free / len(query.groups(schema)) ** 2
-    return max((knots for least, knots in KNOTS.items() if strength >= least), default=1)
+    rule = OF_CLASSES if free > 1 else KNOTS
+    return max((knots for least, knots in rule.items() if strength >= least), default=1)
 
 
 def most_knots() -> int:
