@@ -39,6 +39,9 @@ MOST_BITS = 60
 """The most bits of a weight after the binary point, so that weights stay machine integers."""
 NEAR_BOUNDS = (Fraction(1, 64), Fraction(1, 16))
 """Where the additional knots of `edges` lie, as fractions of the range from either bound."""
+FURTHER, MOST_AWAY = 4, 3
+"""Outside of a part of the range, a knot is this many times as far away from it as the one before; the first is as far
+as the part is wide, and so many steps leave the range of the narrowest part."""
 STEPS = 1 << 16
 """Steps into which the way from one knot to the next is divided, if there are knots near the bounds."""
 
@@ -255,18 +258,22 @@ def _uneven_grid(grid: int, positions: tuple[int, ...]) -> tuple[Integers, Integ
 
 @lru_cache(maxsize=256)
 def knot_positions(grid: int, knots: int, edges: bool = True, part: Part = WHOLE) -> tuple[int, ...]:
-    """Grid points of evenly spaced knots in a part of the range, and of both bounds; of the whole range, with `edges`,
-    also of those near the bounds. Each once and in order.
+    """Grid points of evenly spaced knots in a part of the range, and of both bounds; with `edges` also of some near the
+    bounds or, outside of the part, of some further and further away from it. Each once and in order.
 
     >>> knot_positions(128, 3)
     (0, 2, 8, 64, 120, 126, 128)
-    >>> knot_positions(128, 3, False, (0, 32))
-    (0, 32, 64, 128)
+    >>> knot_positions(128, 3, False, (0, 32)), knot_positions(128, 3, True, (0, 8))
+    ((0, 32, 64, 128), (0, 8, 16, 32, 80, 128))
     """
     low, high = _within(grid, part)
     near = NEAR_BOUNDS if edges and part == WHOLE else ()
     parts = {Fraction(place, knots - 1) for place in range(knots)} | {*near, *(1 - each for each in near)}
-    return tuple(sorted({0, grid, *(low + round((high - low) * each) for each in parts)}))
+    found = {0, grid, *(low + round((high - low) * each) for each in parts)}
+    if edges and part != WHOLE:
+        away = [(high - low) * FURTHER**step for step in range(MOST_AWAY)]
+        found |= {at for each in away for at in (low - each, high + each) if 0 < at < grid}
+    return tuple(sorted(found))
 
 
 def _within(grid: int, part: Part) -> tuple[int, int]:

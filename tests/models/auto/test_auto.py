@@ -11,7 +11,7 @@ from sklearn.base import clone
 from discreet import Auto, Categorical, DecisionTree, Ledger, LinearSVM, NaiveBayes, Numeric, Schema, load
 from discreet.errors import DiscreetError, FileError, ParameterError
 from discreet.models.auto.look import MOST_SHARES
-from discreet.models.auto.pick import ENOUGH, FEW_COLUMNS, MANY_RECORDS, Pick, pick, recognised
+from discreet.models.auto.pick import ENOUGH, FEW_COLUMNS, MANY_RECORDS, Pick, all_picks, pick, recognised
 from discreet.models.loading import from_dict
 from discreet.models.saving import FILE, to_dict
 from discreet.queries.tables import Total
@@ -67,9 +67,37 @@ def test_the_pick_follows_from_public_things(adjacency):
     assert pick(schema, Fraction(1), MANY_RECORDS + 1).model == "decision-tree", "a linear model takes too long"
     few = Schema(COLUMNS[:FEW_COLUMNS], "label", ["no", "yes"], adjacency)
     assert pick(few, Fraction(1), 10**6).model == "decision-tree"
+    several = schema.replace(classes=list(range(8)))
+    assert pick(several, Fraction(1), 16 * edge).model == "svm"
+    assert pick(several, Fraction(1), 16 * edge - 1).model == "decision-tree", "as many times more as classes, squared"
     many = schema.replace(classes=list(range(10)))
     assert pick(many, Fraction(1), 25 * edge).model == "svm"
-    assert pick(many, Fraction(1), 25 * edge - 1).model == "decision-tree", "as many times more as classes, squared"
+    assert pick(many, Fraction(1), 25 * edge - 1).model == "naive-bayes"
+    counted = 5 * 10 * 5 * schema.adjacency.distance
+    assert pick(many, Fraction(1, 2), 2 * counted).model == "naive-bayes"
+    assert pick(many, Fraction(1, 2), 2 * counted - 1).model == "decision-tree"
+    assert {each.model for each in all_picks(many, Fraction(1, 100))} == {"decision-tree", "naive-bayes", "svm"}
+    assert {each.model for each in all_picks(schema, Fraction(1))} == {"decision-tree", "svm"}
+    assert [each.model for each in all_picks(few, Fraction(1))] == ["decision-tree"]
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
+def test_many_classes_are_told_apart_by_counts(adjacency, tmp_path):
+    """Ten classes, records of medium number: naive Bayes, as itself."""
+    names = list("abcdefghij")
+    rng = np.random.default_rng(4)
+    schema = Schema([Numeric(f"n{i}", 0, 1) for i in range(4)], "label", names, adjacency, records=4000)
+    y = rng.choice(names, 4000)
+    X = {f"n{i}": rng.beta(1 + 9 * ((np.char.find("abcdefghij", y) + 3 * i) % 10) / 9, 3) for i in range(4)}
+    ledger = Ledger(1)
+    model = Auto(schema, epsilon="1/4", random_state=1).fit(X, y, ledger=ledger)
+    assert model.picked_.model == model.model_.kind == "naive-bayes"
+    assert "counts tell 10 classes apart best" in model.explain()
+    assert ledger.spent == model.receipt_.epsilon == Fraction(1, 4)
+    assert model.score(X, y) > 0.2
+    model.save(tmp_path / "m.json")
+    assert (load(tmp_path / "m.json").predict_proba(X) == model.predict_proba(X)).all()
+    assert Auto(schema, epsilon="1/4", class_weight="balanced", random_state=1).fit(X, y).model_.kind == "naive-bayes"
 
 
 def test_the_statement_says_what_and_why():

@@ -125,7 +125,7 @@ def test_many_classes():
     assert model.score(content.data, labels) > 0.95
     assert model.classes_.tolist() == ["setosa", "versicolor", "virginica"]
     assert model.decision_function(content.data).shape == (150, 3)
-    noisy = LinearSVM(public, epsilon=30, random_state=0).fit(content.data, labels)
+    noisy = LinearSVM(public, epsilon=30, ranges=None, random_state=0).fit(content.data, labels)
     assert noisy.score(content.data, labels) > 0.85
     assert [charge.epsilon for charge in noisy.receipt_.charges] == [Fraction(297, 10), Fraction(3, 10)]
     assert noisy.receipt_.epsilon == 30

@@ -20,7 +20,8 @@ def schema(classes):
 def test_noise_moves_weights_about_as_far_as_is_said(classes):
     labels = (X["a"] * classes).astype(int)
     models = [
-        LinearSVM(schema(classes), epsilon=1, knots=3, leaves=0, random_state=k).fit(X, labels) for k in range(24)
+        LinearSVM(schema(classes), epsilon=1, knots=3, leaves=0, ranges=None, random_state=k).fit(X, labels)
+        for k in range(24)
     ]
     stated = {noise_of_weights(each, each.schema_, each.noisy_) for each in models}
     assert len(stated) == 1  # it does not depend on the draw

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.doors.passage import Spending
 from discreet.models.auto.look import MOST_SHARES, look
-from discreet.models.auto.pick import MANY_RECORDS, Pick, pick, recognised
+from discreet.models.auto.pick import Pick, all_picks, pick, recognised
 from discreet.models.classifier import Added, PrivateClassifier
-from discreet.models.record_count import MOST_RECORDS, RecordCount, known_records
+from discreet.models.record_count import RecordCount, known_records
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.ledger import Ledger
 from discreet.privacy.randomness import Randomness
@@ -77,8 +77,7 @@ class Auto(PrivateClassifier):
         def rehearse(rest: Epsilon) -> None:
             """Let all that may be picked plan, after a look: an ε that is too small for one of them is refused here."""
             rest = rest * (1 - MOST_SHARES)
-            picks = [pick(schema, rest, records, weighted=weighted) for records in (1, MANY_RECORDS, MOST_RECORDS)]
-            for picked in {each.model: each for each in picks}.values():
+            for picked in all_picks(schema, rest, weighted=weighted):
                 picked.made(schema, rest, self.class_weight)._rehearse(schema, rest)
 
         weighted = self.class_weight is not None

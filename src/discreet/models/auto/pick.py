@@ -4,17 +4,19 @@ Three families are good at different things. A tree asks the data for one choice
 have caused: it loses least where the signal n ε is weak, down to a single class for all records. A linear model finds
 all weights at once: their noise grows with the number of columns and of classes, but it puts together what many columns
 say, and from a strong signal on it has the leaves of a tree among its weights (models/linear/plan.py). Naive Bayes is
-between the two, and nowhere the best on average.
+between the two: it puts together many columns, and its noise does not grow with the number of classes.
 
 A linear model has about K weights for each of d columns and the constant, and one of K classes has a K-th of the
 records to learn them from: the signal per weight is n ε / (K^2 (d + 1)). From `ENOUGH` of it on, a linear model is
 picked. This is the only constant that was tuned, on the data sets of benchmarks/keel.py; powers of K and of d + 1 other
-than these were no better there. In up to `FEW_COLUMNS` columns a tree has enough questions for all of them on every
-path. Where a linear model would take minutes (`MANY_WEIGHTS`, `MANY_RECORDS`), a tree is picked too.
+than these were no better there. With more than `SOME_CLASSES`, a tree needs many leaves to name each of them; there
+naive Bayes is picked below `ENOUGH`, from `COUNTED` records times ε for each class in each column on. In up to
+`FEW_COLUMNS` columns a tree has enough questions for all of them on every path. Where a linear model would take minutes
+(`MANY_WEIGHTS`, `MANY_RECORDS`), a tree is picked too.
 benchmarks/frontier.py measures what the rule is worth. Privacy does not depend on it.
 
 Limits  tables of the same shape can have opposite best models (benchmarks/results/pick.md): no rule that looks at
-        public facts alone can know. Other constants and powers, naive Bayes for many classes, models fitted beside each
+        public facts alone can know. Other constants and powers, naive Bayes for five classes, models fitted beside each
         other at shares of ε, and a paid look at how far apart the classes are were played on the same cells
         (benchmarks/pick.py): none is clearly better on the real tables that it was not tuned on. Nor is a linear model
         on two to five privately chosen columns where the signal is too weak for all of them: in 41 cells below
@@ -45,6 +47,9 @@ FAMILIES: dict[str, Any] = {each.kind: each for each in (DecisionTree, NaiveBaye
 """The families that can be picked, by the name that files use."""
 ENOUGH = 3.5
 """The signal per weight from which on a linear model is picked."""
+SOME_CLASSES, COUNTED = 8, 5.0
+"""With more than so many classes, signal per class and column from which on naive Bayes is picked below `ENOUGH`: no
+gain on the tables of benchmarks/keel.py, some on those of benchmarks/worlds.py and on optdigits (results/pick.md)."""
 FEW_COLUMNS = 3
 """With at most this many columns a tree is picked at any signal."""
 MANY_WEIGHTS = 1 << 14
@@ -94,15 +99,32 @@ def pick(schema: Schema, epsilon: Epsilon, records: int, *, weighted: bool = Fal
     strength, classes = signal(schema, epsilon, records), len(schema.classes)
     if len(schema.columns) <= FEW_COLUMNS:
         return Pick("decision-tree", f"a tree can divide {_columns(len(schema.columns))} as finely as the noise allows")
+    enough, counted = ENOUGH * classes**2 * (len(schema.columns) + 1), _counted(schema)
+    amounts = f"about {records:,} records times ε" + (" over 2" if schema.adjacency.distance == 2 else "")
+    if counted <= strength < enough and epsilon != math.inf:
+        told = f"from {counted:,.4g} to {enough:,.4g} counts tell {classes} classes apart best"
+        return Pick("naive-bayes", f"{amounts} is {strength:,.4g}, and {told}")
     if reason := _unsuitable(schema, epsilon, records, weighted):
         return Pick("decision-tree", reason)
-    enough = ENOUGH * classes**2 * (len(schema.columns) + 1)
-    amounts = f"about {records:,} records times ε" + (" over 2" if schema.adjacency.distance == 2 else "")
     if strength >= enough and not _affordable(schema, epsilon):
         return Pick("decision-tree", "ε is too small for the weights of a linear model")
     if strength >= enough:
         return Pick("svm", f"{amounts} is {strength:,.4g}, and from {enough:,.4g} on sums over columns tell more")
     return Pick("decision-tree", f"{amounts} is {strength:,.4g}, and below {enough:,.4g} a tree loses least to noise")
+
+
+def _counted(schema: Schema) -> float:
+    """The least signal at which naive Bayes is picked; infinite if it never is."""
+    classes = len(schema.classes)
+    return COUNTED * classes * (len(schema.columns) + 1) if classes > SOME_CLASSES else math.inf
+
+
+def all_picks(schema: Schema, epsilon: Epsilon, *, weighted: bool = False) -> list[Pick]:
+    """What may be picked, whatever the number of records, each family once."""
+    some = _counted(schema) * schema.adjacency.distance / min(float(epsilon), LARGE_EPSILON)
+    numbers = {1, MANY_RECORDS, MOST_RECORDS, math.ceil(min(some, MOST_RECORDS))}
+    picks = [pick(schema, epsilon, records, weighted=weighted) for records in sorted(numbers)]
+    return list({each.model: each for each in picks}.values())
 
 
 def _unsuitable(schema: Schema, epsilon: Epsilon, records: int, weighted: bool) -> str:

@@ -221,8 +221,7 @@ class LinearSVM(PrivateClassifier):
         query = Hyperplanes(most, planning.BITS, most >= planning.EDGES_FROM, None, nodes)
         if self.ranges is not None:
             rest *= 1 - (planning.MOST_NARROWING if self.ranges == "auto" else Fraction(float(self.ranges)))
-            narrowed = replace(query, ranges=planning.narrowest(schema))
-            query = max(query, narrowed, key=lambda each: sum(each.groups(schema)))
+            query = planning.narrowest(schema, query)
         for huber in {planning.fitting_huber(self.huber, schema, leaves) for leaves in (False, nodes is not None)}:
             for records in (1, MOST_RECORDS):
                 strength = self._strength(query, schema, rest, records)

@@ -22,7 +22,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from numpy.typing import NDArray
@@ -33,7 +35,7 @@ from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.multiclass_objective import noise_variance
 from discreet.privacy.mechanisms.multiclass_problem import MARGIN
 from discreet.privacy.steps import split_by_weight
-from discreet.queries.hyperplanes import PARTS, Hyperplanes
+from discreet.queries.hyperplanes import PARTS, Hyperplanes, Part, size_of
 from discreet.queries.ranges import CANDIDATES, MOST_FAVOUR
 from discreet.queries.tables import MajorityScore
 from discreet.queries.trees import candidates
@@ -191,10 +193,15 @@ def narrowing(
     return numeric, round(max(-MOST_FAVOUR, favour)), sharp * unit, epsilon - sharp * unit
 
 
-def narrowest(schema: Schema) -> tuple[tuple[str, int, int], ...]:
-    """Ranges with which the groups of all numbers have as many coordinates as narrowing may give them."""
-    numeric = [each.name for each in schema.columns if isinstance(each, Numeric)]
-    return tuple((name, PARTS // 4, PARTS * 3 // 4) for name in numeric)
+def narrowest(schema: Schema, query: Hyperplanes) -> Hyperplanes:
+    """The query with as many coordinates for each number as narrowing may give it."""
+    parts: dict[int, Part] = {}
+    for column in schema.columns:
+        if isinstance(column, Numeric) and column.grid not in parts:
+            size = partial(size_of, column, query.knots, edges=query.edges)
+            parts[column.grid] = max((part for part, _ in CANDIDATES), key=lambda part: size(part=part))
+    numeric = [each for each in schema.columns if isinstance(each, Numeric)]
+    return replace(query, ranges=tuple((each.name, *parts[each.grid]) for each in numeric))
 
 
 def depth_of(leaves: Any, columns: int, strength: float, records: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from numbers import Real
 from operator import add
 from typing import Any, ClassVar
@@ -135,12 +135,9 @@ class NaiveBayes(PrivateClassifier):
     ) -> Answers:
         options, wanted = (self.numeric, self.bins), self._wanted()
         selection.rehearse(wanted, schema, epsilon, *options, self.split)
-
-        def rehearse(rest: Epsilon) -> object:  # with this many records, every column is asked
-            return planning.steps(schema, rest, MOST_RECORDS, *options, self.split)
-
         known = RecordCount(schema.records or 1, epsilon)
         if planning.needs_records(schema, *options, epsilon):
+            rehearse = partial(self._asked, schema)
             known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose, careful=True)
         records, rest = known.records, known.rest
         names: Sequence[str] = schema.names if wanted == len(schema.names) else ()
@@ -151,6 +148,15 @@ class NaiveBayes(PrivateClassifier):
                 names, rest = won.columns, choice.rest
         steps = planning.steps(schema, rest, records, *options, self.split, names)
         return known.answers + release(source, schema, steps, ledger, rng, purpose).tables
+
+    def _asked(self, schema: Schema, epsilon: Epsilon) -> list[CountStep]:
+        """What is asked at most: with this many records, every column."""
+        return planning.steps(schema, epsilon, MOST_RECORDS, self.numeric, self.bins, self.split)
+
+    def _rehearse(self, schema: Schema, epsilon: Epsilon) -> None:
+        """Raise ParameterError, before anything is paid, if epsilon is too small for the most expensive plan."""
+        selection.rehearse(self._wanted(), schema, epsilon, self.numeric, self.bins, self.split)
+        self._asked(schema, epsilon)
 
     def _wanted(self) -> int | str | None:
         """How many columns to choose: by how many records they classify, which says nothing about a rare class."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.models.tabular import ColumnScores, Model
+from discreet.queries.outside import Outside
 from discreet.queries.tables import Counts, Moments, SoftCounts, SplineCounts, TableQuery, splines
 from discreet.records.encoding import Cells
 from discreet.released.statistics import NoisyStatistics, NoisyTable
@@ -49,8 +50,8 @@ class ClassTotals:
 
 
 def build(noisy: NoisyStatistics, schema: Schema, smoothing: float) -> Model:
-    """Build the model from noisy statistics."""
-    if not all(isinstance(query, TableQuery) for query, _ in noisy.tables):
+    """Build the model from noisy statistics. What a look found outside the schema says nothing of the classes."""
+    if not all(isinstance(query, TableQuery | Outside) for query, _ in noisy.tables):
         raise ParameterError("these statistics do not belong to a naive Bayes; need tables of counts")
     blocks = [
         (query, np.asarray(table.values, dtype=np.float64) / unit, table_variance(table, unit))
