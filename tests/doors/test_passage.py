@@ -45,6 +45,7 @@ from discreet.queries.added_scores import AddedScores
 from discreet.queries.crossed import CrossedCounts
 from discreet.queries.hyperplanes import Hyperplanes
 from discreet.queries.margins import Margins
+from discreet.queries.ranges import Filled
 from discreet.queries.tables import (
     ClassCounts,
     Counts,
@@ -348,7 +349,8 @@ def _split(weaken: Any, ledger: Ledger, adjacency: str) -> None:
 
 def _narrowed(weaken: Any, ledger: Ledger, adjacency: str) -> None:
     with _Weakened(weaken):
-        narrow(MemorySource([BASE]), schema(adjacency), ["near", "far"], 0, Fraction(1), ledger, as_rng(0))
+        asked = [Filled("near", 0), Filled("far", -1, 9)]
+        narrow(MemorySource([BASE]), schema(adjacency), asked, Fraction(1), ledger, as_rng(0))
 
 
 def _separated(classes: list[str]) -> Any:

@@ -20,9 +20,10 @@ from support.replay import recorded, replay
 NAMES = ("near", "far")
 
 
-def narrowed(rows, adjacency="add-remove", epsilon=Fraction(1), ledger=None, favour=-1, rng=7):
+def narrowed(rows, adjacency="add-remove", epsilon=Fraction(1), ledger=None, favour=-1, enough=1000, rng=7):
     ledger = Ledger(epsilon) if ledger is None else ledger
-    return narrow(MemorySource(rows), schema(adjacency), NAMES, favour, epsilon, ledger, as_rng(rng))
+    asked = [Filled(name, favour, enough) for name in NAMES]
+    return narrow(MemorySource(rows), schema(adjacency), asked, epsilon, ledger, as_rng(rng))
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
@@ -32,6 +33,13 @@ def test_record_and_replay(adjacency, data):
     loss, one, other = replay(lambda rows: narrowed(rows, adjacency), *data.draw(neighbours(adjacency)))
     assert loss <= 1 + 1e-9
     assert one == other
+
+
+class Cheap(Filled):
+    """A subclass that states another distance."""
+
+    def distance(self, schema):
+        return 0
 
 
 def attacked(adjacency):
@@ -69,6 +77,12 @@ def test_it_finds_the_part_that_is_filled():
     found = narrowed(rows, epsilon=10**6, ledger=Ledger.unlimited(), favour=30)
     assert found.ranges == (("near", 32, 34), ("far", 0, 2))
     assert narrowed(rows, epsilon=10**6, ledger=Ledger.unlimited(), favour=-400).ranges == (), "the whole range"
+    frequent = [*rows, *[{**BASE, "near": 0.9}] * 200]
+    assert narrowed(frequent, epsilon=10**6, ledger=Ledger.unlimited(), favour=30, enough=470).ranges[0] == (
+        "near",
+        32,
+        64,
+    )
     assert [each.query for each in found.receipt.charges] == [
         f"the part of its range that {name} fills" for name in NAMES
     ]
@@ -81,9 +95,9 @@ def test_it_is_paid_for_before_it_reads_and_refuses_what_is_no_number():
     with pytest.raises(DataError):
         narrowed({"near": [1.0]})
     ledger = Ledger(1)
-    for names in ((), ("open",), ("nobody",)):
+    for asked in ([], [Filled("open", 0)], [Filled("nobody", 0)], [Cheap("near", 0)]):
         with pytest.raises(ParameterError, match="nothing to narrow"):
-            narrow(MemorySource([BASE]), schema(), names, 0, Fraction(1), ledger, as_rng(1))
+            narrow(MemorySource([BASE]), schema(), asked, Fraction(1), ledger, as_rng(1))
     assert ledger.spent == 0
     with recorded(passages := []):
         narrowed([BASE])

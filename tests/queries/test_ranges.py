@@ -11,8 +11,8 @@ from discreet.sources.memory import MemorySource
 from support.neighbours import ADJACENCIES, neighbours, schema
 
 
-def scores(rows, public, column="near", favour=0):
-    query = Filled(column, favour)
+def scores(rows, public, column="near", favour=0, enough=MOST_FAVOUR):
+    query = Filled(column, favour, enough)
     if not rows:
         return query.scores(np.zeros((3, PARTS), dtype=np.int64))
     cells = query.cells(public)
@@ -34,7 +34,8 @@ def test_the_candidates_are_parts_that_overlap():
 @given(data=st.data())
 def test_leads_move_by_at_most_the_distance_and_attain_it(adjacency, data):
     public, column = schema(adjacency), data.draw(st.sampled_from(["near", "far"]))
-    one, other = (scores(rows, public, column, -3) for rows in data.draw(neighbours(adjacency)))
+    enough = data.draw(st.integers(-1, 12))
+    one, other = (scores(rows, public, column, -3, enough) for rows in data.draw(neighbours(adjacency)))
     moved = one - other
     assert moved.max() - moved.min() <= Filled(column, -3).distance(public)
     if adjacency == "add-remove":
@@ -55,9 +56,12 @@ def test_scores_are_records_and_favours():
     assert found[32, 64] == 3 + 10
     assert found[0, 2] == 2 + 50
     assert found[62, 64] == 1 + 50
+    capped = dict(zip([part for part, _ in CANDIDATES], scores(rows, public, favour=10, enough=2), strict=True))
+    assert (capped[0, PARTS], capped[0, 2], capped[16, 48]) == (2, 2 + 50, 1 + 10)
 
 
 @pytest.mark.parametrize("favour", [1.5, True, MOST_FAVOUR + 1, -MOST_FAVOUR - 1])
 def test_favours_that_could_wrap_around_are_refused(favour):
-    with pytest.raises(ValueError, match="need an integer"):
-        Filled("near", favour)
+    for given_ in ((favour,), (0, favour)):
+        with pytest.raises(ValueError, match="need an integer"):
+            Filled("near", *given_)

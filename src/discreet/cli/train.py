@@ -60,8 +60,9 @@ def train(
 
     Only noisy numbers go into the model; the data stay where they are. Parquet files with the same columns are one
     table: give their folder, or a pattern in quotes, such as 'visits/*.parquet'. Without --model, auto picks a decision
-    tree or a linear model by the schema, epsilon and the number of records, and says why. bee-rules are searched on a
-    table that `discreet perturb` wrote, with its receipt beside it; they keep the guarantee of that table.
+    tree, a linear model or naive Bayes by the schema, epsilon and the number of records, and says why. bee-rules are
+    searched on a table that `discreet perturb` wrote, with its receipt beside it; they keep the guarantee of that
+    table.
 
     \b
     Parameters for --with, for instance (a wrong name lists all parameters of a model; auto has none):

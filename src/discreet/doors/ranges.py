@@ -29,8 +29,7 @@ class Narrowing:
 def narrow(
     source: Source,
     schema: Schema,
-    names: Sequence[str],
-    favour: int,
+    asked: Sequence[Filled],
     epsilon: Epsilon,
     ledger: Payer,
     rng: Randomness,
@@ -44,21 +43,20 @@ def narrow(
     Order      that of the passage.
     Test       tests/doors/test_ranges.py::test_record_and_replay
     """
-    steps = planned_narrowing(schema, names, favour, epsilon)
+    steps = planned_narrowing(schema, asked, epsilon)
     reading, receipt = passage(source, schema, steps, ledger, rng, purpose)
     exact = reading.count([step.query.cells(schema) for step in steps])
     chosen = [CANDIDATES[_chosen(step, exact.counts[step.query.cells(schema)], rng)] for step in steps]
-    pairs = zip(names, chosen, strict=True)
-    return Narrowing(tuple((name, *part) for name, (part, halvings) in pairs if halvings), receipt)
+    pairs = zip(asked, chosen, strict=True)
+    return Narrowing(tuple((each.column, *part) for each, (part, halvings) in pairs if halvings), receipt)
 
 
-def planned_narrowing(
-    schema: Schema, names: Sequence[str], favour: int, epsilon: Epsilon
-) -> list[Step[Filled, PermuteAndFlip]]:
+def planned_narrowing(schema: Schema, asked: Sequence[Filled], epsilon: Epsilon) -> list[Step[Filled, PermuteAndFlip]]:
     """The steps of a narrowing; ParameterError if it cannot be made. Nothing is read or charged."""
-    if not names or not all(name in schema.names and isinstance(schema[name], Numeric) for name in names):
+    if not asked or not all(type(each) is Filled for each in asked):  # a subclass could state any distance
         raise ParameterError("nothing to narrow; need numeric columns of the schema")
-    asked = [Filled(name, favour) for name in names]
+    if not all(each.column in schema.names and isinstance(schema[each.column], Numeric) for each in asked):
+        raise ParameterError("nothing to narrow in a column that is not numeric; need numeric columns of the schema")
     shares = split_evenly(epsilon, len(asked))
     return [
         Step(each, PermuteAndFlip.calibrated(share, each.distance(schema)), share)

@@ -26,14 +26,16 @@ MOST_FAVOUR = 1 << 40
 class Filled:
     """For each part of a column's range, the number of records in it, and a public favour for narrow parts: scores.
 
-    A part that was halved k times is favoured by k times `favour` records, which may be less than 0. Records without a
-    listed class do not count.
+    No more than `enough` records count for a part, so that a narrow one that holds nearly all wins against a wide one,
+    and one that holds a value that is frequent, such as 0, does not. A part that was halved k times is favoured by k
+    times `favour` records, which may be less than 0. Records without a listed class do not count.
 
     Sensitivity  each score moves by at most 1 for both adjacencies; under add-remove monotone: all scores move the same
                  way. So the lead of one part over another moves by at most 1 under add-remove, and by 2 under
                  replace-one: `distance`.
     Proof        a record lies in one cell. Adding it raises the counts of the parts that hold this cell by one, and
-                 changes no other; so each lead moves by -1, 0 or 1. Replacing is a removal, which moves a lead by at
+                 changes no other; the lesser of a count and a constant is raised by 0 or 1, too; so each lead moves by
+                 -1, 0 or 1. Replacing is a removal, which moves a lead by at
                  most 1, and an addition, which moves it by at most 1. Favours are public: constants, or made from a
                  noisy number of records that was paid for.
     Test         tests/queries/test_ranges.py::test_leads_move_by_at_most_the_distance_and_attain_it
@@ -41,10 +43,13 @@ class Filled:
 
     column: str
     favour: int
+    enough: int = MOST_FAVOUR
 
     def __post_init__(self) -> None:
-        if not is_integer(self.favour) or abs(self.favour) > MOST_FAVOUR:
-            raise ValueError(f"favour={self.favour!r}; need an integer of at most {MOST_FAVOUR:,} in size")
+        for name in ("favour", "enough"):
+            value = getattr(self, name)
+            if not is_integer(value) or abs(value) > MOST_FAVOUR:
+                raise ValueError(f"{name}={value!r}; need an integer of at most {MOST_FAVOUR:,} in size")
 
     def __repr__(self) -> str:
         """The words on the receipt."""
@@ -62,7 +67,11 @@ class Filled:
         """The score of each of `CANDIDATES`, from counts by class and cell."""
         below = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
         return np.array(
-            [below[high] - below[low] + halvings * self.favour for (low, high), halvings in CANDIDATES], dtype=np.int64
+            [
+                min(int(below[high] - below[low]), self.enough) + halvings * self.favour
+                for (low, high), halvings in CANDIDATES
+            ],
+            dtype=np.int64,
         )
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +17,7 @@ from discreet.doors.counts import release
 from discreet.doors.hyperplanes import check_affordable, separate
 from discreet.doors.margins import count_margins, margin_step
 from discreet.doors.passage import Spending
-from discreet.doors.ranges import narrow
+from discreet.doors.ranges import narrow, planned_narrowing
 from discreet.doors.splits import grow_splits
 from discreet.errors import ParameterError
 from discreet.models.classifier import Added, PrivateClassifier
@@ -36,11 +34,13 @@ from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import laplace_steps, split_by_weight, split_evenly
 from discreet.queries.hyperplanes import MOST_KNOTS, Hyperplanes
 from discreet.queries.margins import Margins
+from discreet.queries.ranges import Filled
 from discreet.queries.tables import ClassCounts
 from discreet.queries.trees import Tree, complete_tree
 from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics, NoisyTable
 from discreet.schema import Schema
+from discreet.schema.columns import Numeric
 from discreet.sources import Source, try_task
 
 Matrix = NDArray[np.float64]
@@ -50,7 +50,7 @@ HUBER_RANGE = 0.001, 10.0
 REGULARISATION_RANGE = 0.001, 1e9
 """Values that `regularisation` may take, wide for the same reason."""
 SHARE_RANGE = 0.001, 0.5
-"""Shares of ε that `ranges` may take."""
+"""Shares that `ranges` may take of what is left of ε."""
 
 
 class LinearSVM(PrivateClassifier):
@@ -91,8 +91,8 @@ class LinearSVM(PrivateClassifier):
         the number of records is large (rule in models/linear/plan.py).
     ranges : "auto" (default) spends up to an eighth of ε on finding the part of its range that each number fills, where
         ε times the number of records is large (rule in models/linear/plan.py): bounds are declared wide, and weights
-        for values that nobody has are wasted. A number is the share of ε that is spent, whatever the signal. None takes
-        ranges as they are declared.
+        for values that nobody has are wasted. A number is the share that is spent, whatever the signal, of what is left
+        of ε for ranges and weights. None takes ranges as they are declared.
     class_weight : None; "balanced", to find a rare class as well as a frequent one; or a weight by class, such as
         {"yes": 10} (others weigh 1). For two classes only. A share of ε counts the records of each class by score
         (models/linear/calibration.py), and the line between the classes is drawn where the weighted number of right
@@ -122,6 +122,7 @@ class LinearSVM(PrivateClassifier):
     kind: ClassVar[str] = "svm"
     by_sums: ClassVar[bool] = True
     by_scores: ClassVar[bool] = True
+    earlier: ClassVar[dict[str, Any]] = {"ranges": None}
 
     def __init__(
         self,
@@ -172,8 +173,8 @@ class LinearSVM(PrivateClassifier):
         depth = planning.depth_of(self.leaves, len(asked), planning.signal(schema, rest, records), records)
         plan, rest = planning.splits(schema, asked, rest, depth)
         nodes = None if plan is None else grow_splits(source, schema, plan, ledger, rng, purpose).nodes
-        narrowed, favour, price, rest = planning.narrowing(self.ranges, schema, asked, rest, records)
-        ranges = narrow(source, schema, narrowed, favour, price, ledger, rng, purpose).ranges if narrowed else None
+        filled, price, rest = planning.narrowing(self.ranges, schema, asked, rest, records)
+        ranges = narrow(source, schema, filled, price, ledger, rng, purpose).ranges if filled else None
         query = self._query(schema, rest, records, names, nodes, ranges)
         strength = self._strength(query, schema, rest, records)
         huber = planning.fitting_huber(self.huber, schema, nodes is not None)
@@ -217,11 +218,14 @@ class LinearSVM(PrivateClassifier):
         if plan is not None:
             plan.steps(schema)
             nodes = complete_tree([[plan.splits[0]] * 2**level for level in range(depth)]).nodes
-        most = planning.most_knots() if self.knots == "auto" else int(self.knots)
-        query = Hyperplanes(most, planning.BITS, most >= planning.EDGES_FROM, None, nodes)
+        options = planning.KNOTS.values() if self.knots == "auto" else [int(self.knots)]
+        queries = [Hyperplanes(most, planning.BITS, most >= planning.EDGES_FROM, None, nodes) for most in options]
         if self.ranges is not None:
-            rest *= 1 - (planning.MOST_NARROWING if self.ranges == "auto" else Fraction(float(self.ranges)))
-            query = planning.narrowest(schema, query)
+            share = planning.narrowing_share(self.ranges)
+            if filled := [Filled(each.name, 0) for each in schema.columns if isinstance(each, Numeric)]:
+                planned_narrowing(schema, filled, rest * share if self.ranges != "auto" else rest)
+            queries, rest = [planning.narrowest(schema, each) for each in queries], rest * (1 - share)
+        query = max(queries, key=lambda each: sum(each.groups(schema)))
         for huber in {planning.fitting_huber(self.huber, schema, leaves) for leaves in (False, nodes is not None)}:
             for records in (1, MOST_RECORDS):
                 strength = self._strength(query, schema, rest, records)
@@ -374,6 +378,6 @@ def affordable(query: Hyperplanes, schema: Schema, epsilon: Epsilon, huber: floa
 
 
 def _check_within(name: str, value: object, least: float, most: float, or_: str = "") -> None:
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not is_number or not least <= value <= most:  # type: ignore[operator]  # no float: an integer may be too large
         raise ParameterError(f"{name}={value!r}; need {or_}a number from {least:g} to {most:g}")

@@ -11,7 +11,7 @@ Choice. With k of d columns that tell about the same, what a score tells grows w
         in `WORTH`.
 Ranges. Bounds are declared wide, and half of a range has four times the signal. For each number the part of its range
         that it fills is chosen privately, where `MOST_NARROWING` of ε pays for choices that are sharp enough. Knots
-        then lie in it; outside there is one at each bound, so that what few records say there is not lost.
+        then lie in it, and a few outside, so that what few records say there is not lost; a line ends at its ends.
 Leaves. From ε n / G^2 of `LEAVES_FROM` on the noise hardly matters, and what the columns cannot say does: a tree of
         ⌊.75 log2(ε n) - 2.5⌋ levels is grown, and its leaves are one more group.
 
@@ -31,12 +31,12 @@ from numpy.typing import NDArray
 
 from discreet.doors.tree_plans import Greedy
 from discreet.models.record_count import MOST_RECORDS
-from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.epsilon import Epsilon, as_epsilon
 from discreet.privacy.mechanisms.multiclass_objective import noise_variance
 from discreet.privacy.mechanisms.multiclass_problem import MARGIN
 from discreet.privacy.steps import split_by_weight
 from discreet.queries.hyperplanes import PARTS, Hyperplanes, Part, size_of
-from discreet.queries.ranges import CANDIDATES, MOST_FAVOUR
+from discreet.queries.ranges import CANDIDATES, Filled
 from discreet.queries.tables import MajorityScore
 from discreet.queries.trees import candidates
 from discreet.schema import Schema
@@ -99,12 +99,13 @@ benchmarks/features.py)."""
 MOST_NARROWING = Fraction(1, 8)
 """The largest share of ε, by default, for finding the parts of their ranges that numbers fill
 (benchmarks/narrowing.py)."""
-LEAST_SHARP, SHARP = 5, 20
-"""Signal of each such choice, ε n: below the first it is not bought, and more than the second is not
-(benchmarks/narrowing.py)."""
-GIVEN_UP = 0.15
-"""A range is worth halving if no more than this fraction of the records is left outside: half the range is four times
-the signal (benchmarks/narrowing.py)."""
+LEAST_SHARP, SHARP = 12, 40
+"""Signal of each such choice, ε n: below the first a part that hardly holds anything could win by chance, so that it is
+not bought, and more than the second is not (benchmarks/narrowing.py)."""
+GIVEN_UP, HALF = 0.1, 0.05
+"""A part of a range may leave this fraction of the records outside for nothing, and this much more for each time that
+it is halved: half the range is four times the signal. With more, a value that three in five records have takes the
+range (benchmarks/narrowing.py)."""
 LARGE_EPSILON = 1e6
 """A larger epsilon, also an infinite one, changes no plan."""
 
@@ -172,25 +173,25 @@ and what is outside of it."""
 
 def narrowing(
     ranges: Any, schema: Schema, names: Sequence[str], epsilon: Epsilon, records: int
-) -> tuple[list[str], int, Epsilon, Epsilon]:
-    """The numbers whose ranges are narrowed, the favour for narrow parts, its price, and what is left of epsilon.
-
-    With a signal of s for each choice, one of m parts wins by chance over one that holds (log m) / s more of the
-    records. There are twice as many parts after each halving, so (log 2) / s is taken off the favour.
-    """
+) -> tuple[list[Filled], Epsilon, Epsilon]:
+    """What is asked about the ranges of numbers, its price, and what is left of epsilon."""
     numeric = [name for name in names if isinstance(schema[name], Numeric)]
     if ranges is None or not numeric or epsilon == math.inf:
-        return [], 0, Fraction(0), epsilon
+        return [], Fraction(0), epsilon
     records = min(records, MOST_RECORDS)
     unit = Fraction(len(numeric) * schema.adjacency.distance, records)
-    share = MOST_NARROWING if ranges == "auto" else Fraction(float(ranges))
-    sharp = share * epsilon / unit
+    sharp = narrowing_share(ranges) * epsilon / unit
     if ranges == "auto":
         sharp = min(sharp, Fraction(SHARP))
     if ranges == "auto" and sharp < LEAST_SHARP:
-        return [], 0, Fraction(0), epsilon
-    favour = records * (GIVEN_UP - math.log(2) / float(sharp))
-    return numeric, round(max(-MOST_FAVOUR, favour)), sharp * unit, epsilon - sharp * unit
+        return [], Fraction(0), epsilon
+    favour, enough = round(records * HALF), math.ceil(records * (1 - GIVEN_UP))
+    return [Filled(name, favour, enough) for name in numeric], sharp * unit, epsilon - sharp * unit
+
+
+def narrowing_share(ranges: Any) -> Fraction:
+    """The largest share of what is left of epsilon that narrowing takes."""
+    return MOST_NARROWING if ranges == "auto" else Fraction(as_epsilon(float(ranges)))
 
 
 def narrowest(schema: Schema, query: Hyperplanes) -> Hyperplanes:
