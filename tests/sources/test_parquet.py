@@ -304,9 +304,11 @@ KINDS = [pa.float32(), pa.float64(), pa.int8(), pa.uint16(), pa.int64(), pa.bool
 
 @pytest.mark.parametrize("target", ["text", "number"])
 @pytest.mark.parametrize("most", [150, 1 << 17])
-def test_columns_of_every_kind_are_read_one_after_another(tmp_path, monkeypatch, target, most):
-    """With `most` records in a batch, so that row groups are read whole, or not."""
+@pytest.mark.parametrize("values", [1, 500, 1000, 1 << 21])
+def test_columns_of_every_kind_are_read_block_by_block(tmp_path, monkeypatch, target, most, values):
+    """With `most` records in a batch, so that row groups are read whole, or not; and one column at a time, or more."""
     monkeypatch.setattr(parquet, "BATCH", most)
+    monkeypatch.setattr(parquet, "VALUES", values)
     generator, columns = np.random.default_rng(3), {}
     for place, kind in enumerate(KINDS):
         plain = pa.array(
@@ -326,6 +328,7 @@ def test_columns_of_every_kind_are_read_one_after_another(tmp_path, monkeypatch,
 
 def test_a_column_that_cannot_be_read_after_others_were_counted_fails_closed(tmp_path, monkeypatch):
     pq.write_table(table_of(1000), tmp_path / "t.parquet", row_group_size=200)
+    monkeypatch.setattr(parquet, "VALUES", 1)
     read = parquet.Part.read
     failed = []
 
@@ -342,8 +345,10 @@ def test_a_column_that_cannot_be_read_after_others_were_counted_fails_closed(tmp
     assert caught.value.__cause__ is caught.value.__context__ is None
 
 
-def test_texts_that_come_in_pieces_are_counted_once(tmp_path, monkeypatch):
+@pytest.mark.parametrize("values", [1, 1 << 21])
+def test_texts_that_come_in_pieces_are_counted_once(tmp_path, monkeypatch, values):
     """Arrow may cut a batch where the dictionary of a column ends."""
+    monkeypatch.setattr(parquet, "VALUES", values)
     table = table_of(1000)
     pq.write_table(table, tmp_path / "t.parquet", row_group_size=200)
     read = parquet.Part.read
@@ -379,3 +384,32 @@ def test_a_dictionary_that_grows_is_encoded_once(tmp_path, monkeypatch):
     assert np.array_equal(found[cells[0]], expected[cells[0]])
     assert len(encoded) > 2
     assert sum(encoded) < 3000
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+@pytest.mark.parametrize("values", [1, 1 << 21])
+def test_threads_count_in_turn(tmp_path, monkeypatch, threads, values):
+    """As many count at once as there are pairs of threads, also while columns of a batch are still to be read; a turn
+    is over after an error, too."""
+    pq.write_table(table_of(3000), tmp_path / "t.parquet", row_group_size=100)
+    monkeypatch.setattr(parquet, "VALUES", values)
+    monkeypatch.setattr(parquet, "processors", lambda: threads)
+    counting, most, original = [], [], arrow_blocks.JointCounter.add_places
+
+    def add_places(*given):
+        counting.append(1)
+        most.append(len(counting))
+        time.sleep(0.001)
+        counting.pop()
+        return original(*given)
+
+    monkeypatch.setattr(arrow_blocks.JointCounter, "add_places", add_places)
+    assert counts(ParquetSource(tmp_path / "t.parquet")) == counts(MemorySource(table_of(3000)))
+    assert max(most) == max(threads // 2, 1)
+
+    def failing(*_):
+        raise ValueError("failed")
+
+    monkeypatch.setattr(arrow_blocks.JointCounter, "add_places", failing)
+    with pytest.raises(ValueError, match="failed"):
+        counts(ParquetSource(tmp_path / "t.parquet"))

@@ -25,7 +25,7 @@ from discreet.sources.coding import fold_rows
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.workers import processors, share_out
 
-VALUES, BYTES, FEW = 1 << 20, 1 << 25, 1 << 10
+VALUES, BYTES, FEW = 1 << 21, 1 << 25, 1 << 10
 """A batch has at most `VALUES` values and about `BYTES` bytes, but at least `FEW` records: this bounds memory."""
 BUFFER = 1 << 16
 """Bytes of a column that are read at a time: a row group may be as large as the file."""
@@ -36,14 +36,14 @@ Told = Callable[[int, int], None]
 
 
 class Part(NamedTuple):
-    """A row group of a file, how many of its records are read at a time, and all of them if they may be read at once,
-    one column after another."""
+    """A row group of a file, how many of its records are read at a time, and whether they may be read all at once, a
+    block of columns after another."""
 
     path: Path
     group: int
     rows: int
     metadata: Any
-    whole: int | None = None
+    is_small: bool = False
 
     @property
     def records(self) -> int:
@@ -65,25 +65,38 @@ class Part(NamedTuple):
 
 
 class _Whole:
-    """A row group as a batch: some columns are there, and others are read when they are asked for.
-
-    What was just read is still in the processor's cache when it is counted, and so is the memory that the reader used.
+    """A row group of many columns as a batch: the first block of them is there, and another one is read when one of its
+    columns is asked for. Who asks holds `turn`, which is let go meanwhile.
     """
 
-    def __init__(self, part: Part, file: Any, there: Any) -> None:
-        self._part, self._file, self._there, self.num_rows = part, file, there, there.num_rows
+    def __init__(self, part: Part, file: Any, blocks: list[list[str]], turn: threading.Semaphore) -> None:
+        self._part, self._file, self._turn, self.num_rows = part, file, turn, part.records
+        self._blocks = {name: block for block in blocks for name in block}
+        self._first: dict[str, Any] = self._read(blocks[0])
+        self._last: dict[str, Any] = {}
 
     def column(self, name: str) -> Any:
         """A column, as an Arrow array."""
-        if name in self._there.schema.names:
-            return self._there.column(name)
-        try:
-            (batch,) = self._part.read(self._file, self.num_rows, [name], helped=False)
-            if batch.num_rows == self.num_rows:
-                return batch.column(name)
-        except Exception:
-            pass  # a reader's message may quote a value
-        raise FileError(UNREAD)
+        if name in self._first:
+            return self._first[name]
+        if name not in self._last:
+            self._last = {}  # before others are read
+            self._turn.release()
+            try:
+                self._last = self._read(self._blocks[name])
+            except Exception:
+                pass  # a reader's message may quote a value
+            finally:
+                self._turn.acquire()
+        if name not in self._last:
+            raise FileError(UNREAD)
+        return self._last[name]
+
+    def _read(self, names: list[str]) -> dict[str, Any]:
+        (batch,) = self._part.read(self._file, self.num_rows, names, helped=False)
+        if batch.num_rows != self.num_rows:
+            raise FileError(UNREAD)
+        return {name: batch.column(name) for name in names}
 
 
 class ParquetSource:
@@ -131,7 +144,8 @@ class ParquetSource:
         def work(parts: Iterator[Part], check: Callable[[], None]) -> ExactStatistics:
             counter = reading.counter()
             for batch in reading.batches(parts, check, by_column=True):
-                counter.add(batch)
+                with reading.turn:
+                    counter.add(batch)
                 del batch
             return counter.counted()
 
@@ -191,6 +205,9 @@ class _Reading:
         self.parts = [part for path in paths for part in _parts(path, self._names, self._there)]
         self._records = sum(part.records for part in self.parts)
         self._threads = max(min(processors(), len(self.parts)), 1)
+        self.turn = threading.Semaphore(max(self._threads // 2, 1))
+        """Held while a batch is counted: numpy takes the lock of Python so often that threads that count at once wait
+        for it longer than they count. Reading a batch is one operation, so the others read."""
 
     def counter(self) -> BatchCounter:
         """For one thread."""
@@ -219,19 +236,23 @@ class _Reading:
                     self._told(self._done, self._records)
 
     def _by_column(self, part: Part) -> Iterator[Any]:
-        """The row group as one batch whose numbers are read when they are asked for; or as other batches, if it is too
-        large for that, or if Arrow gives its texts in several pieces or not at all."""
-        whole = None if part.whole is None or len(self._there) == len(self._names) else self._whole(part, part.whole)
+        """The row group as one batch, of whose columns a part is read at a time, if they are too many to be read at
+        once; or as other batches, if it is too large for that, or if Arrow gives its texts in several pieces."""
+        is_wide = part.records * len(self._names) > VALUES
+        whole = self._whole(part) if is_wide and part.is_small else None
         if whole is None:
             yield from self._of_part(part, helped=False)
         else:
             yield whole
 
-    def _whole(self, part: Part, rows: int) -> _Whole | None:
+    def _whole(self, part: Part) -> _Whole | None:
+        """In blocks of at most `VALUES` values, of which the first has the columns that have to be there."""
+        most = max(VALUES // part.records, 1)
+        plain = [name for name in self._names if name not in self._there]
+        free = max(most - len(self._there), 0)
+        blocks = [plain[start : start + most] for start in range(free, len(plain), most)]
         try:
-            file = part.open(self._texts)
-            (batch,) = part.read(file, rows, self._there, helped=False)
-            return _Whole(part, file, batch)
+            return _Whole(part, part.open(self._texts), [[*self._there, *plain[:free]], *blocks], self.turn)
         except Exception:
             return None
 
@@ -281,7 +302,7 @@ def _parts(path: Path, names: list[str], there: list[str]) -> Iterator[Part]:
         plain = max(sum(sizes.values()), 1)
         rows = min(BATCH, VALUES // len(names), BYTES * stored.num_rows // plain)
         is_small = stored.num_rows <= BATCH and sum(sizes.get(name, 0) for name in there) <= BYTES
-        yield Part(path, group, max(rows, FEW), metadata, stored.num_rows if is_small else None)
+        yield Part(path, group, max(rows, FEW), metadata, is_small)
 
 
 def _common_fields(paths: list[Path]) -> ParquetFields:
