@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
@@ -12,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import FileError
-from discreet.records.arrow_values import refuse_dates
+from discreet.records.arrow_values import arrow_module, refuse_dates
 from discreet.records.encoding import Cells
 from discreet.records.files import ROWS
 from discreet.records.parquet import ParquetFields, open_parquet, parquet_blocks, parquet_fields, parquet_structure
+from discreet.records.parquet_pages import PlainPages
 from discreet.records.tables import check_names
 from discreet.records.values import Columns
 from discreet.schema import Schema
-from discreet.sources import Task
+from discreet.sources import Task, kernels
 from discreet.sources.arrow_blocks import BATCH, BatchCounter
 from discreet.sources.coding import fold_rows
 from discreet.sources.exact import ExactRows, ExactStatistics
@@ -43,6 +45,7 @@ class Part(NamedTuple):
     group: int
     rows: int
     metadata: Any
+    places: dict[str, int]
     is_small: bool = False
 
     @property
@@ -53,6 +56,11 @@ class Part(NamedTuple):
     def batches(self, rows: int, names: list[str], dictionaries: list[str], *, helped: bool) -> Iterator[Any]:
         """Its records, `rows` at a time."""
         return self.read(self.open(dictionaries), rows, names, helped=helped)
+
+    def pages(self, types: dict[str, Any]) -> PlainPages:
+        """Its columns of numbers that can be taken straight from the file."""
+        file = arrow_module().OSFile(os.fsencode(self.path))
+        return PlainPages(file, self.metadata, self.group, self.places, types)
 
     def open(self, dictionaries: list[str]) -> Any:
         """The file."""
@@ -65,18 +73,20 @@ class Part(NamedTuple):
 
 
 class _Whole:
-    """A row group of many columns as a batch: the first block of them is there, and another one is read when one of its
-    columns is asked for. Who asks holds `turn`, which is let go meanwhile.
+    """A row group as a batch: the first block of its columns is there, and another one is read when one of its columns
+    is asked for. Who asks holds `turn`, which is let go meanwhile. `pages` gives columns that are alone in their block.
     """
 
-    def __init__(self, part: Part, file: Any, blocks: list[list[str]], turn: threading.Semaphore) -> None:
-        self._part, self._file, self._turn, self.num_rows = part, file, turn, part.records
+    def __init__(
+        self, part: Part, file: Any, blocks: list[list[str]], turn: threading.Semaphore, pages: PlainPages | None
+    ) -> None:
+        self._part, self._file, self._turn, self._pages, self.num_rows = part, file, turn, pages, part.records
         self._blocks = {name: block for block in blocks for name in block}
         self._first: dict[str, Any] = self._read(blocks[0])
         self._last: dict[str, Any] = {}
 
     def column(self, name: str) -> Any:
-        """A column, as an Arrow array."""
+        """A column, as an Arrow array or as an array of numbers."""
         if name in self._first:
             return self._first[name]
         if name not in self._last:
@@ -93,6 +103,9 @@ class _Whole:
         return self._last[name]
 
     def _read(self, names: list[str]) -> dict[str, Any]:
+        numbers = self._pages.read(names[0]) if self._pages is not None and len(names) == 1 else None
+        if numbers is not None:
+            return {names[0]: numbers}
         (batch,) = self._part.read(self._file, self.num_rows, names, helped=False)
         if batch.num_rows != self.num_rows:
             raise FileError(UNREAD)
@@ -140,6 +153,7 @@ class ParquetSource:
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """Count row groups in several threads, and add up."""
         reading = self._reading(cells, schema)
+        reading.compile()
 
         def work(parts: Iterator[Part], check: Callable[[], None]) -> ExactStatistics:
             counter = reading.counter()
@@ -205,9 +219,17 @@ class _Reading:
         self.parts = [part for path in paths for part in _parts(path, self._names, self._there)]
         self._records = sum(part.records for part in self.parts)
         self._threads = max(min(processors(), len(self.parts)), 1)
+        self._is_compiled = False
         self.turn = threading.Semaphore(max(self._threads // 2, 1))
         """Held while a batch is counted: numpy takes the lock of Python so often that threads that count at once wait
         for it longer than they count. Reading a batch is one operation, so the others read."""
+
+    def compile(self) -> None:
+        """Make the compiled loops if the pass is long enough for them: then numbers are counted as fast as they can be
+        taken straight from the file, column by column, and nobody needs to wait for a turn."""
+        self._is_compiled = kernels.kernels(self._records // BATCH // self._threads) is not None
+        if self._is_compiled:
+            self.turn = threading.Semaphore(self._threads)
 
     def counter(self) -> BatchCounter:
         """For one thread."""
@@ -236,10 +258,9 @@ class _Reading:
                     self._told(self._done, self._records)
 
     def _by_column(self, part: Part) -> Iterator[Any]:
-        """The row group as one batch, of whose columns a part is read at a time, if they are too many to be read at
-        once; or as other batches, if it is too large for that, or if Arrow gives its texts in several pieces."""
-        is_wide = part.records * len(self._names) > VALUES
-        whole = self._whole(part) if is_wide and part.is_small else None
+        """The row group as one batch of whose columns some are read later; or as other batches, if it is too large for
+        that, if it can be read at a stroke, or if Arrow gives its texts in several pieces."""
+        whole = self._whole(part) if part.is_small and part.records else None
         if whole is None:
             yield from self._of_part(part, helped=False)
         else:
@@ -247,12 +268,16 @@ class _Reading:
 
     def _whole(self, part: Part) -> _Whole | None:
         """In blocks of at most `VALUES` values, of which the first has the columns that have to be there."""
-        most = max(VALUES // part.records, 1)
-        plain = [name for name in self._names if name not in self._there]
-        free = max(most - len(self._there), 0)
-        blocks = [plain[start : start + most] for start in range(free, len(plain), most)]
         try:
-            return _Whole(part, part.open(self._texts), [[*self._there, *plain[:free]], *blocks], self.turn)
+            pages = part.pages(self._fields.types) if self._is_compiled else None
+            plain = [name for name in self._names if name not in self._there]
+            alone = [name for name in plain if pages is not None and pages.may_hold(name)]
+            others = [name for name in plain if name not in alone]
+            most = max(VALUES // part.records, 1)
+            rest = others[max(most - len(self._there), 0) :]
+            later = [*([name] for name in alone), *(rest[start : start + most] for start in range(0, len(rest), most))]
+            first = [name for name in self._names if name not in {*alone, *rest}]
+            return _Whole(part, part.open(self._texts), [first, *later], self.turn, pages) if later else None
         except Exception:
             return None
 
@@ -302,7 +327,7 @@ def _parts(path: Path, names: list[str], there: list[str]) -> Iterator[Part]:
         plain = max(sum(sizes.values()), 1)
         rows = min(BATCH, VALUES // len(names), BYTES * stored.num_rows // plain)
         is_small = stored.num_rows <= BATCH and sum(sizes.get(name, 0) for name in there) <= BYTES
-        yield Part(path, group, max(rows, FEW), metadata, is_small)
+        yield Part(path, group, max(rows, FEW), metadata, places, is_small)
 
 
 def _common_fields(paths: list[Path]) -> ParquetFields:
