@@ -22,6 +22,11 @@ KINDS = ["float32", "float64", "int32", "int64", "uint32", "uint64"]
 WRITERS = ["pyarrow", "pyarrow v2", "pages", "duckdb", "polars"]
 
 
+@pytest.fixture(autouse=True)
+def small_pages(monkeypatch):
+    monkeypatch.setattr(parquet_pages, "LEAST", 1)
+
+
 def table_of(rows, nulls=0.0, seed=0):
     generator, columns = np.random.default_rng(seed), {}
     for kind in KINDS:
@@ -63,7 +68,7 @@ def pages_of(raw, group=0):
     file = pq.ParquetFile(pa.BufferReader(raw))
     metadata, types = file.metadata, {field.name: field.type for field in file.schema_arrow}
     places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
-    return PlainPages(pa.BufferReader(raw), metadata, group, places, types), file
+    return PlainPages(pa.BufferReader(raw), metadata, group, places, types, set()), file
 
 
 def same(found, expected):
@@ -168,7 +173,9 @@ class Stated:
 
 
 def read(raw, rows, **others):
-    return PlainPages(io.BytesIO(raw), Stated(rows, len(raw), **others), 0, {"x": 0}, {"x": pa.float64()}).read("x")
+    return PlainPages(io.BytesIO(raw), Stated(rows, len(raw), **others), 0, {"x": 0}, {"x": pa.float64()}, set()).read(
+        "x"
+    )
 
 
 VALUES = np.array([1.5, -0.0, math.nan]).tobytes()
@@ -239,7 +246,18 @@ def test_values_that_are_missing_or_too_many_are_left_to_pyarrow():
     assert read(page + page, 3) is None
     assert read(page, 2, total_compressed_size=len(page) + 1) is None
     stated = Stated(2, len(page))
-    assert PlainPages(io.BytesIO(page[:-4]), stated, 0, {"x": 0}, {"x": pa.float64()}).read("x") is None
+    assert PlainPages(io.BytesIO(page[:-4]), stated, 0, {"x": 0}, {"x": pa.float64()}, set()).read("x") is None
+
+
+def test_columns_of_small_pages_are_left_to_pyarrow_from_then_on(monkeypatch):
+    page, left = header(size=16, stored=16, count=2) + VALUES[:16], set()
+    given = Stated(4, 2 * len(page)), 0, {"x": 0}, {"x": pa.float64()}, left
+    for least, is_read in ((2, True), (3, False), (2, False)):
+        monkeypatch.setattr(parquet_pages, "LEAST", least)
+        pages = PlainPages(io.BytesIO(page + page), *given)
+        assert pages.may_hold("x") == (not left)
+        assert (pages.read("x") is not None) == is_read
+    assert left == {"x"}
 
 
 def test_no_memory_is_taken_for_lengths_that_are_only_stated(monkeypatch):

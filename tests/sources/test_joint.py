@@ -54,6 +54,6 @@ def test_a_place_outside_the_table_is_an_error(monkeypatch, place, few):
     counter, counts = JointCounter(1), np.zeros((1, 5), dtype=np.int64)
     counter.begin(np.zeros(100, dtype=np.int64))
     counter.add_places(counts, 5, np.full(100, place, dtype=np.int32), None)
-    with pytest.raises((IndexError, ValueError)):
+    with pytest.raises(ValueError, match="outside the table" if few == 1 else "reshape|negative"):
         counter.end()
     assert not counts.any()

@@ -309,6 +309,7 @@ def test_columns_of_every_kind_are_read_block_by_block(tmp_path, monkeypatch, ta
     """With `most` records in a batch, so that row groups are read whole, or not; and one column at a time, or more."""
     monkeypatch.setattr(parquet, "BATCH", most)
     monkeypatch.setattr(parquet, "VALUES", values)
+    monkeypatch.setattr(parquet, "BLOCK", values)
     generator, columns = np.random.default_rng(3), {}
     for place, kind in enumerate(KINDS):
         plain = pa.array(
@@ -329,6 +330,7 @@ def test_columns_of_every_kind_are_read_block_by_block(tmp_path, monkeypatch, ta
 def test_a_column_that_cannot_be_read_after_others_were_counted_fails_closed(tmp_path, monkeypatch):
     pq.write_table(table_of(1000), tmp_path / "t.parquet", row_group_size=200)
     monkeypatch.setattr(parquet, "VALUES", 1)
+    monkeypatch.setattr(parquet, "BLOCK", 1)
     read = parquet.Part.read
     failed = []
 
@@ -349,6 +351,7 @@ def test_a_column_that_cannot_be_read_after_others_were_counted_fails_closed(tmp
 def test_texts_that_come_in_pieces_are_counted_once(tmp_path, monkeypatch, values):
     """Arrow may cut a batch where the dictionary of a column ends."""
     monkeypatch.setattr(parquet, "VALUES", values)
+    monkeypatch.setattr(parquet, "BLOCK", values)
     table = table_of(1000)
     pq.write_table(table, tmp_path / "t.parquet", row_group_size=200)
     read = parquet.Part.read
@@ -393,6 +396,7 @@ def test_threads_count_in_turn(tmp_path, monkeypatch, threads, values):
     is over after an error, too."""
     pq.write_table(table_of(3000), tmp_path / "t.parquet", row_group_size=100)
     monkeypatch.setattr(parquet, "VALUES", values)
+    monkeypatch.setattr(parquet, "BLOCK", values)
     monkeypatch.setattr(parquet, "processors", lambda: threads)
     counting, most, original = [], [], arrow_blocks.JointCounter.add_places
 
@@ -440,6 +444,7 @@ def test_numbers_straight_from_the_file_are_counted_as_all_others(
 ):
     """Some columns of some row groups are taken straight from the file, and what is left over is read by pyarrow."""
     monkeypatch.setattr(parquet, "VALUES", values)
+    monkeypatch.setattr(parquet, "BLOCK", values)
     monkeypatch.setattr(parquet, "processors", lambda: threads)
     original, taken = parquet.PlainPages.read, []
 

@@ -32,6 +32,8 @@ NUMBERS = {
 """Types of Arrow whose values have the same bytes in the file, with their types there and in numpy."""
 DATA, PLAIN, RUNS = 0, 0, 3
 """A page of values; values one after another; levels in runs."""
+LEAST = 1 << 15
+"""Of pages with fewer values than this, pyarrow reads the headers faster."""
 SLACK = 1 << 16
 """Bytes that a column chunk may have besides its values: headers and levels."""
 
@@ -45,12 +47,16 @@ class PlainPages:
     metadata : what the end of the file says.
     places : the place of each column among those of the file.
     types : the types of Arrow of the columns.
+    left : names of the columns that were left to pyarrow, in this or in other row groups, and so will be.
     """
 
-    def __init__(self, file: Any, metadata: Any, group: int, places: dict[str, int], types: dict[str, Any]) -> None:
+    def __init__(
+        self, file: Any, metadata: Any, group: int, places: dict[str, int], types: dict[str, Any], left: set[str]
+    ) -> None:
         from pyarrow import Codec
 
         self._file, self._group, self._places, self._types = file, metadata.row_group(group), places, types
+        self._left = left
         self._levels = metadata.schema
         self._codec = Codec("snappy")
         self._stored = bytearray()
@@ -58,7 +64,7 @@ class PlainPages:
     def may_hold(self, name: str) -> bool:
         """Whether this is a column of numbers without a dictionary. Its name has no dot, as those inside structs do."""
         place, known = self._places.get(name), NUMBERS.get(str(self._types[name]))
-        if place is None or known is None or "." in name or sys.byteorder != "little":
+        if place is None or known is None or name in self._left or "." in name or sys.byteorder != "little":
             return False
         chunk, level = self._group.column(place), self._levels.column(place)
         return (
@@ -77,6 +83,7 @@ class PlainPages:
                 return pages[0] if len(pages) == 1 else np.concatenate(pages)
         except Exception:
             pass  # Unusual, and what the file or the decompression raises
+        self._left.add(name)
         return None
 
     def _pages(self, name: str) -> Iterator[NDArray[Any]]:
@@ -88,6 +95,8 @@ class PlainPages:
         while start < len(stored):
             header, start = _header(stored, start)
             size, end = header[2], start + header[3]
+            if header[5][1] < min(LEAST, self._group.num_rows):
+                raise Unusual
             if header[1] != DATA or not 0 <= size <= most or not start <= end <= len(stored):
                 raise Unusual
             body = self._body(stored[start:end], size, chunk.compression)

@@ -123,7 +123,7 @@ class JointCounter:
         if self._kind is self._large or len(places) < FEW:
             return np.bincount(places, minlength=size)
         if places.view(np.uint16).max() >= size:
-            raise IndexError("a place is outside the table")  # scipy would write there
+            raise ValueError("a place is outside the table")  # scipy would write there
         if self._ones.nnz != len(places):
             self._ones = _ones(len(places))
         np.copyto(self._ones.indices, places)

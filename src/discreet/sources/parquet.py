@@ -29,6 +29,8 @@ from discreet.sources.workers import processors, share_out
 
 VALUES, BYTES, FEW = 1 << 21, 1 << 25, 1 << 10
 """A batch has at most `VALUES` values and about `BYTES` bytes, but at least `FEW` records: this bounds memory."""
+BLOCK = 1 << 19
+"""A block of columns of a batch has at most so many values, if the batch cannot be read at once."""
 BUFFER = 1 << 16
 """Bytes of a column that are read at a time: a row group may be as large as the file."""
 UNREAD = "a file cannot be read as Parquet; check that it is whole and free memory"
@@ -57,10 +59,10 @@ class Part(NamedTuple):
         """Its records, `rows` at a time."""
         return self.read(self.open(dictionaries), rows, names, helped=helped)
 
-    def pages(self, types: dict[str, Any]) -> PlainPages:
+    def pages(self, types: dict[str, Any], left: set[str]) -> PlainPages:
         """Its columns of numbers that can be taken straight from the file."""
         file = arrow_module().OSFile(os.fsencode(self.path))
-        return PlainPages(file, self.metadata, self.group, self.places, types)
+        return PlainPages(file, self.metadata, self.group, self.places, types, left)
 
     def open(self, dictionaries: list[str]) -> Any:
         """The file."""
@@ -219,7 +221,7 @@ class _Reading:
         self.parts = [part for path in paths for part in _parts(path, self._names, self._there)]
         self._records = sum(part.records for part in self.parts)
         self._threads = max(min(processors(), len(self.parts)), 1)
-        self._is_compiled = False
+        self._is_compiled, self._left = False, set[str]()
         self.turn = threading.Semaphore(max(self._threads // 2, 1))
         """Held while a batch is counted: numpy takes the lock of Python so often that threads that count at once wait
         for it longer than they count. Reading a batch is one operation, so the others read."""
@@ -267,16 +269,17 @@ class _Reading:
             yield whole
 
     def _whole(self, part: Part) -> _Whole | None:
-        """In blocks of at most `VALUES` values, of which the first has the columns that have to be there."""
+        """In blocks of columns, of which the first has those that have to be there; None if one would do."""
         try:
-            pages = part.pages(self._fields.types) if self._is_compiled else None
+            pages = part.pages(self._fields.types, self._left) if self._is_compiled else None
             plain = [name for name in self._names if name not in self._there]
-            alone = [name for name in plain if pages is not None and pages.may_hold(name)]
+            alone = {name for name in plain if pages is not None and pages.may_hold(name)}
             others = [name for name in plain if name not in alone]
-            most = max(VALUES // part.records, 1)
-            rest = others[max(most - len(self._there), 0) :]
+            fits = part.records * (len(self._there) + len(others)) <= VALUES
+            most = max(BLOCK // part.records, 1)
+            rest = [] if fits else others[max(most - len(self._there), 0) :]
             later = [*([name] for name in alone), *(rest[start : start + most] for start in range(0, len(rest), most))]
-            first = [name for name in self._names if name not in {*alone, *rest}]
+            first = [name for name in self._names if name not in alone.union(rest)]
             return _Whole(part, part.open(self._texts), [first, *later], self.turn, pages) if later else None
         except Exception:
             return None
