@@ -260,6 +260,14 @@ def test_columns_of_small_pages_are_left_to_pyarrow_from_then_on(monkeypatch):
     assert left == {"x"}
 
 
+def test_pages_of_more_values_than_are_left_are_not_decompressed(monkeypatch):
+    sizes, original = [], PlainPages._body
+    monkeypatch.setattr(PlainPages, "_body", lambda *given: (sizes.append(given[2]), original(*given))[1])
+    page = header(size=24, stored=24, count=3) + VALUES
+    assert read(page * 50, 3) is None
+    assert sizes == [24]
+
+
 def test_no_memory_is_taken_for_lengths_that_are_only_stated(monkeypatch):
     taken = []
     monkeypatch.setattr(

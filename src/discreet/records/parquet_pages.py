@@ -5,7 +5,7 @@ files say once for a page that nothing is null. Whatever else is in a column chu
 looks damaged.
 
 Guarantee  `PlainPages.read` gives the array that pyarrow would give for the same bytes, or None. No bytes make it
-           fail, and it takes no more memory than the values of the row group, twice, and `SLACK`.
+           fail, and it takes little more memory than the values of the row group take, three times.
 Proof      a length is compared with what is there before it is used; the pages have to use up the bytes of the column
            chunk, and their values have to be as many as the row group has records. One run of levels says of all
            values of a page that they are there. What is compressed states the length of what it was, and is checked
@@ -92,11 +92,13 @@ class PlainPages:
         is_optional = self._levels.column(place).max_definition_level == 1
         most = self._group.num_rows * kind.itemsize + SLACK
         stored, start = self._bytes(chunk.data_page_offset, chunk.total_compressed_size, most), 0
+        rows = self._group.num_rows
         while start < len(stored):
             header, start = _header(stored, start)
             size, end = header[2], start + header[3]
-            if header[5][1] < min(LEAST, self._group.num_rows):
+            if not min(LEAST, self._group.num_rows) <= header[5][1] <= rows:
                 raise Unusual
+            rows -= header[5][1]
             if header[1] != DATA or not 0 <= size <= most or not start <= end <= len(stored):
                 raise Unusual
             body = self._body(stored[start:end], size, chunk.compression)
