@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from discreet import Categorical, DecisionTree, Ledger, NaiveBayes, Numeric, Schema
 from discreet.errors import DataError, UntestedVersion
-from discreet.records.arrow_values import ColumnReader, Distinct, arrow_kind
-from discreet.records.encoding import UNREADABLE, Cells, as_floats
+from discreet.records import arrow_values
+from discreet.records.arrow_values import Coder, ColumnReader, Distinct, arrow_kind
+from discreet.records.encoding import UNREADABLE, Cells, as_floats, category_codes
+from discreet.records.values import objects
 from discreet.sources import arrow_blocks, joint
 from discreet.sources.arrow import ArrowSource
 from discreet.sources.memory import MemorySource
@@ -369,3 +371,18 @@ def test_fold_adds_up_blocks():
             return np.bincount(block.labels, minlength=3).astype(np.int64)
 
     assert ArrowSource(pa.table(COLUMNS)).fold(CELLS, SCHEMA, Labels()).tolist() == [3, 2, 2]
+
+
+@pytest.mark.parametrize("most", [2, 100_000])
+def test_few_texts_are_encoded_once_in_whatever_order_they_come(monkeypatch, most):
+    class Text(str):
+        __slots__ = ()
+
+    monkeypatch.setattr(arrow_values, "REMEMBERED", most)
+    encoded, column = [], Categorical("c", ["a", "b", "c"], missing="b")
+    coder = Coder(lambda values: (encoded.append(list(values)), category_codes(values, column))[1])
+    for texts in (["b", "a", None], ["a", "b", None], ["zzz", "a", None], ["c", Text("a"), None], ["a", b"a", 1]):
+        values = objects(texts)
+        assert coder.table(Distinct(values, np.arange(3))).tolist() == category_codes(values, column).tolist()
+    if most > 2:
+        assert encoded == [["b", "a", None], ["zzz"], ["c", "a", None], ["a", b"a", 1]]

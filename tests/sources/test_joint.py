@@ -17,8 +17,10 @@ def alone(codes, labels, size):
 
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("most", [1, 40, 1000, 1 << 14])
-def test_columns_together_are_counted_as_each_alone(monkeypatch, wide, most):
+@pytest.mark.parametrize("few", [1, 60, 1 << 12])
+def test_columns_together_are_counted_as_each_alone(monkeypatch, wide, most, few):
     monkeypatch.setattr(joint, "JOINT", most)
+    monkeypatch.setattr(joint, "FEW", few)
     monkeypatch.setattr(joint, "CHUNK", 7)
     rng = np.random.default_rng(1)
     sizes, counter = [2, 3, 1, 64, 5, 700, 20_000, 64, 2], JointCounter(CLASSES, wide=wide)
@@ -42,3 +44,16 @@ def test_columns_together_are_counted_as_each_alone(monkeypatch, wide, most):
             expected[place] += alone(codes, labels, size)
         counter.end()
     assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("place", [5, 5 + (1 << 14), -1, 1 << 15])
+@pytest.mark.parametrize("few", [1, 1000])
+def test_a_place_outside_the_table_is_an_error(monkeypatch, place, few):
+    """An array of Arrow can be invalid: nothing may be written outside the memory of the table."""
+    monkeypatch.setattr(joint, "FEW", few)
+    counter, counts = JointCounter(1), np.zeros((1, 5), dtype=np.int64)
+    counter.begin(np.zeros(100, dtype=np.int64))
+    counter.add_places(counts, 5, np.full(100, place, dtype=np.int32), None)
+    with pytest.raises(ValueError, match="outside the table" if few == 1 else "reshape|negative"):
+        counter.end()
+    assert not counts.any()

@@ -15,7 +15,7 @@ from pyarrow.parquet import encryption
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema, open_file
 from discreet.errors import DataError, FileError
 from discreet.records.encoding import Cells
-from discreet.sources import arrow_blocks, parquet, workers
+from discreet.sources import arrow_blocks, kernels, parquet, workers
 from discreet.sources.memory import MemorySource
 from discreet.sources.parquet import ParquetSource
 from support.hostile import undecodable
@@ -304,9 +304,12 @@ KINDS = [pa.float32(), pa.float64(), pa.int8(), pa.uint16(), pa.int64(), pa.bool
 
 @pytest.mark.parametrize("target", ["text", "number"])
 @pytest.mark.parametrize("most", [150, 1 << 17])
-def test_columns_of_every_kind_are_read_one_after_another(tmp_path, monkeypatch, target, most):
-    """With `most` records in a batch, so that row groups are read whole, or not."""
+@pytest.mark.parametrize("values", [1, 500, 1000, 1 << 21])
+def test_columns_of_every_kind_are_read_block_by_block(tmp_path, monkeypatch, target, most, values):
+    """With `most` records in a batch, so that row groups are read whole, or not; and one column at a time, or more."""
     monkeypatch.setattr(parquet, "BATCH", most)
+    monkeypatch.setattr(parquet, "VALUES", values)
+    monkeypatch.setattr(parquet, "BLOCK", values)
     generator, columns = np.random.default_rng(3), {}
     for place, kind in enumerate(KINDS):
         plain = pa.array(
@@ -326,6 +329,8 @@ def test_columns_of_every_kind_are_read_one_after_another(tmp_path, monkeypatch,
 
 def test_a_column_that_cannot_be_read_after_others_were_counted_fails_closed(tmp_path, monkeypatch):
     pq.write_table(table_of(1000), tmp_path / "t.parquet", row_group_size=200)
+    monkeypatch.setattr(parquet, "VALUES", 1)
+    monkeypatch.setattr(parquet, "BLOCK", 1)
     read = parquet.Part.read
     failed = []
 
@@ -342,8 +347,11 @@ def test_a_column_that_cannot_be_read_after_others_were_counted_fails_closed(tmp
     assert caught.value.__cause__ is caught.value.__context__ is None
 
 
-def test_texts_that_come_in_pieces_are_counted_once(tmp_path, monkeypatch):
+@pytest.mark.parametrize("values", [1, 1 << 21])
+def test_texts_that_come_in_pieces_are_counted_once(tmp_path, monkeypatch, values):
     """Arrow may cut a batch where the dictionary of a column ends."""
+    monkeypatch.setattr(parquet, "VALUES", values)
+    monkeypatch.setattr(parquet, "BLOCK", values)
     table = table_of(1000)
     pq.write_table(table, tmp_path / "t.parquet", row_group_size=200)
     read = parquet.Part.read
@@ -379,3 +387,99 @@ def test_a_dictionary_that_grows_is_encoded_once(tmp_path, monkeypatch):
     assert np.array_equal(found[cells[0]], expected[cells[0]])
     assert len(encoded) > 2
     assert sum(encoded) < 3000
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+@pytest.mark.parametrize("values", [1, 1 << 21])
+def test_threads_count_in_turn(tmp_path, monkeypatch, threads, values):
+    """As many count at once as there are pairs of threads, also while columns of a batch are still to be read; a turn
+    is over after an error, too."""
+    pq.write_table(table_of(3000), tmp_path / "t.parquet", row_group_size=100)
+    monkeypatch.setattr(parquet, "VALUES", values)
+    monkeypatch.setattr(parquet, "BLOCK", values)
+    monkeypatch.setattr(parquet, "processors", lambda: threads)
+    counting, most, original = [], [], arrow_blocks.JointCounter.add_places
+
+    def add_places(*given):
+        counting.append(1)
+        most.append(len(counting))
+        time.sleep(0.001)
+        counting.pop()
+        return original(*given)
+
+    monkeypatch.setattr(arrow_blocks.JointCounter, "add_places", add_places)
+    assert counts(ParquetSource(tmp_path / "t.parquet")) == counts(MemorySource(table_of(3000)))
+    assert max(most) == max(threads // 2, 1)
+
+    def failing(*_):
+        raise ValueError("failed")
+
+    monkeypatch.setattr(arrow_blocks.JointCounter, "add_places", failing)
+    with pytest.raises(ValueError, match="failed"):
+        counts(ParquetSource(tmp_path / "t.parquet"))
+
+
+@pytest.fixture
+def loops(monkeypatch):
+    """The loops as Python runs them: what a source does is the same when they are compiled."""
+    monkeypatch.setattr(kernels, "kernels", lambda batches: kernels.Kernels(kernels._add_numbers, kernels._add_places))
+
+
+def floats_of(rows):
+    generator = np.random.default_rng(2)
+    columns = {f"x{place}": generator.normal(size=rows).astype(kind) for place, kind in enumerate(("f8", "f4", "f8"))}
+    columns["i"] = generator.integers(-9, 9, rows)
+    return pa.table({**columns, **dict(zip("cny", table_of(rows).columns, strict=True))})
+
+
+FLOATS = Schema([*(Numeric(name, -2, 2) for name in ("x0", "x1", "x2", "i")), *SCHEMA.columns], "y", ["no", "yes"])
+FINE = [Cells(name, bins) for name in ("x0", "x1", "x2", "i", "n") for bins in (5, None)]
+
+
+@pytest.mark.parametrize("values", [1, 1 << 21])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dictionary", [["c", "y", "i"], True])
+def test_numbers_straight_from_the_file_are_counted_as_all_others(
+    tmp_path, monkeypatch, loops, values, threads, dictionary
+):
+    """Some columns of some row groups are taken straight from the file, and what is left over is read by pyarrow."""
+    monkeypatch.setattr(parquet, "VALUES", values)
+    monkeypatch.setattr(parquet, "BLOCK", values)
+    monkeypatch.setattr(parquet, "processors", lambda: threads)
+    original, taken = parquet.PlainPages.read, []
+
+    def read(pages, name):
+        taken.append(original(pages, name) is not None)
+        return original(pages, name) if len(taken) % 5 else None
+
+    monkeypatch.setattr(parquet.PlainPages, "read", read)
+    table, cells = floats_of(700), [Cells("c"), *FINE]
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=100, use_dictionary=dictionary)
+    found = ParquetSource(tmp_path / "t.parquet").count(cells, FLOATS).counts
+    expected = MemorySource(table).count(cells, FLOATS).counts
+    assert all(np.array_equal(found[each], expected[each]) for each in cells)
+    assert any(taken) == (dictionary is not True)
+
+
+def test_damaged_pages_fail_in_the_same_words(tmp_path, loops):
+    pq.write_table(floats_of(700), tmp_path / "t.parquet", use_dictionary=["c", "y"], row_group_size=100)
+    chunk = pq.ParquetFile(tmp_path / "t.parquet").metadata.row_group(3).column(0)
+    raw = bytearray((tmp_path / "t.parquet").read_bytes())
+    raw[chunk.data_page_offset : chunk.data_page_offset + 30] = b"\xff" * 30
+    (tmp_path / "t.parquet").write_bytes(raw)
+    with pytest.raises(FileError) as caught:
+        ParquetSource(tmp_path / "t.parquet").count(FINE, FLOATS)
+    assert str(caught.value) == "a file cannot be read as Parquet; check that it is whole and free memory"
+    assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+def test_loops_are_compiled_for_long_passes_that_count_alone(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(kernels, "kernels", asked.append)
+    monkeypatch.setattr(parquet, "BATCH", 100)
+    monkeypatch.setattr(parquet, "processors", lambda: 2)
+    pq.write_table(table_of(1000), tmp_path / "t.parquet", row_group_size=100)
+    codes(ParquetSource(tmp_path / "t.parquet"))
+    assert not asked
+    counts(ParquetSource(tmp_path / "t.parquet"))
+    assert asked[0] == 5

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError, MissingExtra
-from discreet.records.encoding import UNREADABLE, Codes, as_floats
+from discreet.records.encoding import REMEMBERED, UNREADABLE, Codes, as_floats
 from discreet.records.tested_versions import check_version
 from discreet.records.values import objects
 from discreet.schema import Schema
@@ -29,7 +29,7 @@ Array = NDArray[Any]
 SUSPECT = ("date", "time", "duration", "interval", "json", "geo", "variant")
 """Words in the names of types whose values are dates, or can be invalid: a reader may fail at one of them."""
 FEW = 1 << 12
-"""Natural numbers below this one may be looked up in a list."""
+"""Natural numbers below this one may be looked up in a list, and so many texts are looked up among those known."""
 EXACT = 2**53
 """Integers up to this size are exact as floats."""
 EXACT_TENS = 22
@@ -114,10 +114,12 @@ class ColumnReader:
         self._kind = ""
 
     def read(self, column: Any, *, countable: bool = False) -> Array | Distinct:
-        """The values of a part of the column, an Arrow array. No value makes it fail.
+        """The values of a part of the column, an Arrow array or an array of numbers. No value makes it fail.
 
         `countable`: small natural numbers may come as places, since finding numbers among labels takes longer.
         """
+        if isinstance(column, np.ndarray):
+            return self._narrow(column) if countable else column
         try:
             if column.type != self._type:
                 self._type, self._kind = column.type, "text" if self._as_text else arrow_kind(column.type)
@@ -187,6 +189,8 @@ class ColumnReader:
         return Distinct(values, np.arange(len(values)))
 
 
+REMEMBERABLE = {str, type(None)}
+"""Types of which nobody can change the hash and equality."""
 TRUTHS = objects([False, True, None])
 OPAQUE = objects([UNREADABLE, None])
 
@@ -198,6 +202,7 @@ class Coder:
         self._encode = encode
         self._values: Array | None = None
         self._table: Codes = np.empty(0, dtype=np.intp)
+        self._known: dict[str | None, int] = {}
 
     def codes(self, read: Array | Distinct, kind: type = np.intp) -> Array:
         """The code of each record, in an array of their own, of a type that holds all codes."""
@@ -209,9 +214,20 @@ class Coder:
         """The code of each distinct value."""
         if read.values is not self._values:
             known = len(self._table) - 1 if read.before is not None and read.before is self._values else 0
-            self._table = np.concatenate([self._table[:known], self._encode(read.values[known:])])
+            self._table = np.concatenate([self._table[:known], self._encoded(read.values[known:])])
             self._values = read.values
         return self._table
+
+    def _encoded(self, values: Array) -> Codes:
+        """The code of each value. Few texts are remembered: the next row group has them in another order."""
+        if len(values) > FEW or values.dtype != object or not REMEMBERABLE.issuperset(map(type, values)):
+            return self._encode(values)
+        new = [text for text in values if text not in self._known]
+        if len(self._known) + len(new) > REMEMBERED:
+            return self._encode(values)
+        if new:
+            self._known.update(zip(new, self._encode(objects(new)).tolist(), strict=True))
+        return np.fromiter(map(self._known.__getitem__, values), dtype=np.intp, count=len(values))
 
 
 def _places(integers: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Counting by numpy: small columns several at a time, since it takes as long as one; in memory that is used again."""
+"""Counting without numba: small columns several at a time, as it takes as long as one; in memory that is used again."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from discreet.records.encoding import Cells, Codes
 from discreet.schema.columns import Numeric
@@ -16,6 +17,8 @@ CHUNK = 1 << 17
 of numpy, and the fewer there are the better; more would need memory without being faster."""
 JOINT = 1 << 14
 """Most cells of a table for several columns: few enough for the processor's cache, and for integers of 16 bits."""
+FEW = 1 << 12
+"""Fewer places than this are counted by numpy, which takes less time to begin."""
 
 
 class _Column(NamedTuple):
@@ -44,7 +47,7 @@ class JointCounter:
         self._given: NDArray[Any] = np.empty(0, dtype=self._large)
         self._labels: dict[np.dtype[Any], NDArray[Any]] = {}
         self._joint, self._codes = ({kind: np.empty(0, kind) for kind in self._kinds} for _ in range(2))
-        self._indices = np.empty(0, dtype=np.intp)
+        self._ones = _ones(0)
 
     @property
     def _kinds(self) -> tuple[np.dtype[Any], np.dtype[Any]]:
@@ -53,8 +56,7 @@ class JointCounter:
     def begin(self, labels: NDArray[Any]) -> None:
         """Begin a batch, with the class code of each record."""
         self._given, self._labels = labels, {}
-        if len(self._indices) < len(labels):
-            self._indices = np.empty(len(labels), np.intp)
+        if len(self._joint[self._large]) < len(labels):
             self._joint = {kind: np.empty(len(labels), kind) for kind in self._kinds}
             self._codes = {kind: np.empty(min(len(labels), CHUNK), kind) for kind in self._kinds}
 
@@ -104,13 +106,35 @@ class JointCounter:
         """Count what was not counted yet."""
         if not self._columns:
             return
-        indices, sizes = self._indices[: len(self._given)], [each.size for each in self._columns]
-        np.copyto(indices, self._joint[self._kind][: len(self._given)])
-        table = np.bincount(indices, minlength=self._classes * math.prod(sizes)).reshape(self._classes, *sizes)
+        sizes = [each.size for each in self._columns]
+        table = self._counted(self._classes * math.prod(sizes)).reshape(self._classes, *sizes)
         for place, each in enumerate(self._columns, 1):
-            own = table.sum(axis=tuple(axis for axis in range(1, table.ndim) if axis != place))
+            others = tuple(axis for axis in range(1, table.ndim) if axis != place)
+            own = table.sum(axis=others, dtype=table.dtype)  # another type would take longer
             if each.table is None:
                 each.counts[:] += own
             else:
                 np.add.at(each.counts.T, each.table, own.T)
         self._columns = []
+
+    def _counted(self, size: int) -> NDArray[Any]:
+        """How many of the places are 0, 1, ..., size - 1; none may be another one."""
+        places = self._joint[self._kind][: len(self._given)]
+        if self._kind is self._large or len(places) < FEW:
+            return np.bincount(places, minlength=size)
+        if places.view(np.uint16).max() >= size:
+            raise ValueError("a place is outside the table")  # scipy would write there
+        if self._ones.nnz != len(places):
+            self._ones = _ones(len(places))
+        np.copyto(self._ones.indices, places)
+        return np.asarray(self._ones @ np.ones(1, dtype=np.int32))[:size]
+
+
+def _ones(rows: int) -> Any:
+    """A sparse matrix of one column with so many ones, whose rows are written into its `indices`.
+
+    Times a vector of one 1 it says how many ones each row has: `numpy.bincount` takes twice as long for that, and
+    holds the lock of Python meanwhile.
+    """
+    ends = np.array([0, rows], dtype=np.int32)
+    return csc_array((np.ones(rows, np.int32), np.zeros(rows, np.int32), ends), shape=(JOINT, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
@@ -12,21 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import FileError
-from discreet.records.arrow_values import refuse_dates
+from discreet.records.arrow_values import arrow_module, refuse_dates
 from discreet.records.encoding import Cells
 from discreet.records.files import ROWS
 from discreet.records.parquet import ParquetFields, open_parquet, parquet_blocks, parquet_fields, parquet_structure
+from discreet.records.parquet_pages import PlainPages
 from discreet.records.tables import check_names
 from discreet.records.values import Columns
 from discreet.schema import Schema
-from discreet.sources import Task
+from discreet.sources import Task, kernels
 from discreet.sources.arrow_blocks import BATCH, BatchCounter
 from discreet.sources.coding import fold_rows
 from discreet.sources.exact import ExactRows, ExactStatistics
 from discreet.sources.workers import processors, share_out
 
-VALUES, BYTES, FEW = 1 << 20, 1 << 25, 1 << 10
+VALUES, BYTES, FEW = 1 << 21, 1 << 25, 1 << 10
 """A batch has at most `VALUES` values and about `BYTES` bytes, but at least `FEW` records: this bounds memory."""
+BLOCK = 1 << 19
+"""A block of columns of a batch has at most so many values, if the batch cannot be read at once."""
 BUFFER = 1 << 16
 """Bytes of a column that are read at a time: a row group may be as large as the file."""
 UNREAD = "a file cannot be read as Parquet; check that it is whole and free memory"
@@ -36,14 +40,15 @@ Told = Callable[[int, int], None]
 
 
 class Part(NamedTuple):
-    """A row group of a file, how many of its records are read at a time, and all of them if they may be read at once,
-    one column after another."""
+    """A row group of a file, how many of its records are read at a time, and whether they may be read all at once, a
+    block of columns after another."""
 
     path: Path
     group: int
     rows: int
     metadata: Any
-    whole: int | None = None
+    places: dict[str, int]
+    is_small: bool = False
 
     @property
     def records(self) -> int:
@@ -53,6 +58,11 @@ class Part(NamedTuple):
     def batches(self, rows: int, names: list[str], dictionaries: list[str], *, helped: bool) -> Iterator[Any]:
         """Its records, `rows` at a time."""
         return self.read(self.open(dictionaries), rows, names, helped=helped)
+
+    def pages(self, types: dict[str, Any], left: set[str]) -> PlainPages:
+        """Its columns of numbers that can be taken straight from the file."""
+        file = arrow_module().OSFile(os.fsencode(self.path))
+        return PlainPages(file, self.metadata, self.group, self.places, types, left)
 
     def open(self, dictionaries: list[str]) -> Any:
         """The file."""
@@ -65,25 +75,43 @@ class Part(NamedTuple):
 
 
 class _Whole:
-    """A row group as a batch: some columns are there, and others are read when they are asked for.
-
-    What was just read is still in the processor's cache when it is counted, and so is the memory that the reader used.
+    """A row group as a batch: the first block of its columns is there, and another one is read when one of its columns
+    is asked for. Who asks holds `turn`, which is let go meanwhile. `pages` gives columns that are alone in their block.
     """
 
-    def __init__(self, part: Part, file: Any, there: Any) -> None:
-        self._part, self._file, self._there, self.num_rows = part, file, there, there.num_rows
+    def __init__(
+        self, part: Part, file: Any, blocks: list[list[str]], turn: threading.Semaphore, pages: PlainPages | None
+    ) -> None:
+        self._part, self._file, self._turn, self._pages, self.num_rows = part, file, turn, pages, part.records
+        self._blocks = {name: block for block in blocks for name in block}
+        self._first: dict[str, Any] = self._read(blocks[0])
+        self._last: dict[str, Any] = {}
 
     def column(self, name: str) -> Any:
-        """A column, as an Arrow array."""
-        if name in self._there.schema.names:
-            return self._there.column(name)
-        try:
-            (batch,) = self._part.read(self._file, self.num_rows, [name], helped=False)
-            if batch.num_rows == self.num_rows:
-                return batch.column(name)
-        except Exception:
-            pass  # a reader's message may quote a value
-        raise FileError(UNREAD)
+        """A column, as an Arrow array or as an array of numbers."""
+        if name in self._first:
+            return self._first[name]
+        if name not in self._last:
+            self._last = {}  # before others are read
+            self._turn.release()
+            try:
+                self._last = self._read(self._blocks[name])
+            except Exception:
+                pass  # a reader's message may quote a value
+            finally:
+                self._turn.acquire()
+        if name not in self._last:
+            raise FileError(UNREAD)
+        return self._last[name]
+
+    def _read(self, names: list[str]) -> dict[str, Any]:
+        numbers = self._pages.read(names[0]) if self._pages is not None and len(names) == 1 else None
+        if numbers is not None:
+            return {names[0]: numbers}
+        (batch,) = self._part.read(self._file, self.num_rows, names, helped=False)
+        if batch.num_rows != self.num_rows:
+            raise FileError(UNREAD)
+        return {name: batch.column(name) for name in names}
 
 
 class ParquetSource:
@@ -127,11 +155,13 @@ class ParquetSource:
     def count(self, cells: Sequence[Cells], schema: Schema) -> ExactStatistics:
         """Count row groups in several threads, and add up."""
         reading = self._reading(cells, schema)
+        reading.compile()
 
         def work(parts: Iterator[Part], check: Callable[[], None]) -> ExactStatistics:
             counter = reading.counter()
             for batch in reading.batches(parts, check, by_column=True):
-                counter.add(batch)
+                with reading.turn:
+                    counter.add(batch)
                 del batch
             return counter.counted()
 
@@ -191,6 +221,17 @@ class _Reading:
         self.parts = [part for path in paths for part in _parts(path, self._names, self._there)]
         self._records = sum(part.records for part in self.parts)
         self._threads = max(min(processors(), len(self.parts)), 1)
+        self._is_compiled, self._left = False, set[str]()
+        self.turn = threading.Semaphore(max(self._threads // 2, 1))
+        """Held while a batch is counted: numpy takes the lock of Python so often that threads that count at once wait
+        for it longer than they count. Reading a batch is one operation, so the others read."""
+
+    def compile(self) -> None:
+        """Make the compiled loops if the pass is long enough for them: then numbers are counted as fast as they can be
+        taken straight from the file, column by column, and nobody needs to wait for a turn."""
+        self._is_compiled = kernels.kernels(self._records // BATCH // self._threads) is not None
+        if self._is_compiled:
+            self.turn = threading.Semaphore(self._threads)
 
     def counter(self) -> BatchCounter:
         """For one thread."""
@@ -219,19 +260,27 @@ class _Reading:
                     self._told(self._done, self._records)
 
     def _by_column(self, part: Part) -> Iterator[Any]:
-        """The row group as one batch whose numbers are read when they are asked for; or as other batches, if it is too
-        large for that, or if Arrow gives its texts in several pieces or not at all."""
-        whole = None if part.whole is None or len(self._there) == len(self._names) else self._whole(part, part.whole)
+        """The row group as one batch of whose columns some are read later; or as other batches, if it is too large for
+        that, if it can be read at a stroke, or if Arrow gives its texts in several pieces."""
+        whole = self._whole(part) if part.is_small and part.records else None
         if whole is None:
             yield from self._of_part(part, helped=False)
         else:
             yield whole
 
-    def _whole(self, part: Part, rows: int) -> _Whole | None:
+    def _whole(self, part: Part) -> _Whole | None:
+        """In blocks of columns, of which the first has those that have to be there; None if one would do."""
         try:
-            file = part.open(self._texts)
-            (batch,) = part.read(file, rows, self._there, helped=False)
-            return _Whole(part, file, batch)
+            pages = part.pages(self._fields.types, self._left) if self._is_compiled else None
+            plain = [name for name in self._names if name not in self._there]
+            alone = {name for name in plain if pages is not None and pages.may_hold(name)}
+            others = [name for name in plain if name not in alone]
+            fits = part.records * (len(self._there) + len(others)) <= VALUES
+            most = max(BLOCK // part.records, 1)
+            rest = [] if fits else others[max(most - len(self._there), 0) :]
+            later = [*([name] for name in alone), *(rest[start : start + most] for start in range(0, len(rest), most))]
+            first = [name for name in self._names if name not in alone.union(rest)]
+            return _Whole(part, part.open(self._texts), [first, *later], self.turn, pages) if later else None
         except Exception:
             return None
 
@@ -281,7 +330,7 @@ def _parts(path: Path, names: list[str], there: list[str]) -> Iterator[Part]:
         plain = max(sum(sizes.values()), 1)
         rows = min(BATCH, VALUES // len(names), BYTES * stored.num_rows // plain)
         is_small = stored.num_rows <= BATCH and sum(sizes.get(name, 0) for name in there) <= BYTES
-        yield Part(path, group, max(rows, FEW), metadata, stored.num_rows if is_small else None)
+        yield Part(path, group, max(rows, FEW), metadata, places, is_small)
 
 
 def _common_fields(paths: list[Path]) -> ParquetFields:
