@@ -160,14 +160,18 @@ import os, pathlib
 
 
 def f(X, y):
-    pathlib.Path({path!r}).write_text(str(os.getpid()))
+    child = os.fork()
+    if child:
+        pathlib.Path({path!r}).write_text(f"{{os.getpid()}} {{child}}")
     while True:
         pass
 """
 
 
-def test_a_terminated_audit_leaves_no_process_of_the_target(tmp_path):
-    """As CI ends what takes too long."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_an_audit_that_is_ended_leaves_no_process_of_the_target(tmp_path, number):
+    """As CI ends what takes too long, as a terminal ends what it started, and as the system ends what takes memory;
+    what the target forked goes too."""
     written = tmp_path / "pid"
     (tmp_path / "endless.py").write_text(ENDLESS.format(path=str(written)))
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
@@ -176,7 +180,17 @@ def test_a_terminated_audit_leaves_no_process_of_the_target(tmp_path):
     while not (written.exists() and written.read_text()):
         assert process.poll() is None
         time.sleep(0.05)
-    process.terminate()
-    assert process.wait(60) == 128 + signal.SIGTERM
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(written.read_text()), 0)
+    pids = [int(each) for each in written.read_text().split()]
+    process.send_signal(number)
+    assert process.wait(60) == (-number if number == signal.SIGKILL else 128 + number)
+    end = time.monotonic() + 10
+    while left := [each for each in pids if _runs(each)]:
+        assert time.monotonic() < end, left
+        time.sleep(0.05)
+
+
+def _runs(pid):
+    """Whether a process runs; one that ended, and waits to be collected, does not."""
+    listed = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    listed = listed.stdout.strip()
+    return bool(listed) and not listed.startswith("Z")

@@ -30,6 +30,7 @@ class Report:
     versions : of the target and its environment.
     parameters : what the target was made or called with.
     settings : what else decides what an audit does: the schema, how tables arrive, limits, the seed of the search.
+    lost : runs without an answer and how they ended, and tables that were not asked again, in words.
 
     Examples
     --------
@@ -49,6 +50,7 @@ class Report:
     versions: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
 
     @property
     def findings(self) -> list[Finding]:
@@ -107,6 +109,7 @@ class Report:
             "settings": self.settings,
             "seconds": round(self.seconds, 3),
             "runs": self.runs,
+            "lost": self.lost,
             "findings": [_finding(each) for each in self.findings],
             "stages": [
                 {

@@ -81,7 +81,7 @@ def _tried(report: Report, origin: str) -> list[Part]:
     ]
     parts: list[Part] = [ReportTable("The stages", ["stage", "seconds", "findings", "tried"], rows, origin)]
     remarks = [f"{stage.name}: {remark}" for stage in report.stages for remark in stage.remarks]
-    return [*parts, *(Paragraph(each) for each in remarks)]
+    return [*parts, *(Paragraph(each) for each in [*remarks, *(f"Without an answer: {each}" for each in report.lost)])]
 
 
 def draw(finding: Finding) -> Any:
