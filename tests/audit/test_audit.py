@@ -311,6 +311,12 @@ def test_a_recipe_is_read_and_its_mistakes_are_told(tmp_path):
             as_recipe(str(path))
 
 
+def test_a_list_is_no_recipe_and_is_told_what_one_is(tmp_path):
+    (tmp_path / "list.json").write_text("[1]", encoding="utf-8")
+    with pytest.raises(ParameterError, match="no recipe: need an object such as"):
+        audit(str(tmp_path / "list.json"), 1.0)
+
+
 def test_parameters_are_read_from_texts():
     assert parse_parameters(['a={"b": [1, null]}', "c=x=y", "d=(1, (2.5,))"]) == {
         "a": {"b": [1, None]},

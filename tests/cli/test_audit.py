@@ -71,6 +71,11 @@ def test_the_folder_has_page_json_and_script(refuted):
         (["support.audited:noisy_count", "--claim", "1", "--with", "epsilon"], "name=value"),
         (["support.audited:refusing", "--claim", "1"], "--schema"),
         (["nowhere.json"], "nowhere.json"),
+        (["nothing_like_this:C", "--claim", "1"], "PYTHONPATH"),
+        (["support.audited:NoSuchName", "--claim", "1"], "check the name"),
+        (["support.misbehaving:framed", "--claim", "1"], "--form frame"),
+        (["support.misbehaving:unreachable", "--claim", "1"], "--schema"),
+        (["support.misbehaving:asleep", "--claim", "1", "--minutes", "0.1"], "hung: no answer in time"),
     ],
 )
 def test_misuse_is_one_line_with_status_2(words, told):
@@ -153,6 +158,16 @@ def test_the_report_of_a_service_names_its_address_and_both_data_sets():
     assert content["target"] == "https://service.example"
     assert content["parameters"] == parameters
     assert content["settings"]["schema"] is None
+
+
+def test_scripts_of_an_earlier_audit_are_removed_and_nothing_else(tmp_path):
+    (tmp_path / "repeat-1.py").write_text("# Repeats a finding: of an earlier audit\n", encoding="utf-8")
+    (tmp_path / "repeat-2.py").write_text("print('written by somebody else')\n", encoding="utf-8")
+    (tmp_path / "repeat-mine.py").write_text("# Repeats a finding: copied\n", encoding="utf-8")
+    done = run("support.audited:noisy_count", "--claim", "50", "--minutes", "0.3", "--out", str(tmp_path))
+    assert done.exit_code == 0, done.output
+    written = {path.name for path in tmp_path.glob("*.py")}
+    assert written == {"repeat-2.py", "repeat-mine.py"}
 
 
 ENDLESS = """

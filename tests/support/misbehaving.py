@@ -69,6 +69,16 @@ def asleep(X, y):
     time.sleep(3600)
 
 
+def framed(X, y):
+    """Takes a frame only."""
+    return float(X["a"].sum())
+
+
+def unreachable(X, y):
+    """Refuses every table."""
+    raise ConnectionError("nobody answers")
+
+
 class Returning:
     """The child that it forks comes back from `fit`, too."""
 
