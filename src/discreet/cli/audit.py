@@ -212,6 +212,7 @@ def _remove_scripts(out: Path) -> None:
 
 
 def _show(report: Any) -> None:
+    from discreet.audit.neighbours import shown
     from discreet.audit.report import floored
 
     verdict = report.verdict()
@@ -222,8 +223,8 @@ def _show(report: Any) -> None:
         if finding.pair is not None:
             say(f"  neighbours: {finding.pair.words}")
     if report.findings and report.findings[0].pair is not None:
-        pair = report.findings[0].pair
-        tabulate("The neighbours of the first finding", ["first", "second"], [[pair.first.text(), pair.second.text()]])
+        tables = list(shown(report.findings[0].pair))
+        tabulate("The neighbours of the first finding", ["first", "second"], [tables])
     rows = [
         [each.name, f"{each.seconds:.1f}", str(len(each.findings)), "; ".join(each.tried)] for each in report.stages
     ]
