@@ -85,7 +85,8 @@ class Report:
         if not self.findings:
             return (
                 f"nothing found against the claim of {self.claim} ({neighbours}) in {self.runs} runs; the loss that "
-                f"their tests show, {floored(self.bound)} or more, is within the claim; that does not mean that it is true"
+                f"their tests show, {floored(self.bound)} or more, is within the claim; that does not mean that it is "
+                "true"
             )
         best = self.findings[0]
         if best.about == "account":
