@@ -13,6 +13,8 @@ import pytest
 
 from discreet import NaiveBayes, Numeric, Schema
 from discreet.audit import audit, runner
+from discreet.audit.findings import Finding, StageResult
+from discreet.audit.report import Report
 from discreet.audit.samples import Samples
 from discreet.audit.session import Claim, Session
 from discreet.audit.structure import Structure
@@ -22,6 +24,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import as_rng
+from discreet.schema import Adjacency
 from support import audited
 
 pytestmark = pytest.mark.chance  # what an audit finds depends on its draws and on the clock
@@ -309,6 +312,22 @@ def test_a_recipe_is_read_and_its_mistakes_are_told(tmp_path):
         path.write_text(json.dumps(wrong))
         with pytest.raises(ParameterError, match="recipe"):
             as_recipe(str(path))
+
+
+def test_a_list_is_no_recipe_and_is_told_what_one_is(tmp_path):
+    (tmp_path / "list.json").write_text("[1]", encoding="utf-8")
+    with pytest.raises(ParameterError, match="no recipe: need an object such as"):
+        audit(str(tmp_path / "list.json"), 1.0)
+
+
+def test_verdicts_say_what_they_rest_on():
+    finding = Finding("low bits", 3.0, 0.999, "lowest bit of n_ ≥ 3", None)
+    given = ("t", Claim(1.0), Adjacency.ADD_REMOVE, 0.999)
+    report = Report(*given, [StageResult("low bits", 1.0, [], [finding])], 1.0, 10)
+    assert report.verdict().endswith("by the lowest bits of floats alone")
+    assert report.to_dict()["date"].endswith("+00:00")
+    nothing = Report(*given, [StageResult("samples", 1.0, [], [], [], 0.48)], 1.0, 10).verdict()
+    assert "0.48 or more, is within the claim" in nothing
 
 
 def test_parameters_are_read_from_texts():

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from discreet.audit import audit
+from discreet.audit.inside import clock
 from discreet.audit.session import MOST_KEPT, Claim, Session
 from discreet.audit.structure import Structure
 from discreet.audit.target import Target
@@ -96,6 +97,51 @@ def test_no_run_is_waited_for_much_longer_than_the_audit_may_take() -> None:
         began = time.monotonic()
         running.run(running.pairs()[0].first, 5)
         assert time.monotonic() - began < 30
+
+
+def test_a_child_that_returns_answers_nothing() -> None:
+    given: dict[str, Any] = {"processes": 1, "minutes": 0.5, "most_runs": 800, "seed": 0}
+    report = audit("support.misbehaving:Returning", 1.0, **given)
+    assert not report.refuted
+    assert not report.lost
+    with session("Returning") as running:
+        table = running.pairs()[0].first
+        running.ask({"op": "extend", "path": str(Path(clock.__file__))})
+        _, answer = running.ask({"op": "clock", "tables": [table.to_dict()], "order": [0] * 5})
+        assert len(answer["seconds"]) == 5
+
+
+def test_an_answer_to_another_request_is_nonsense() -> None:
+    with session("Foreign") as running:
+        runs = running.run(running.pairs()[0].first, 1)
+    assert (len(runs), runs.lost) == (0, 1)
+    assert "answered nonsense" in running.silence.ways
+
+
+def test_a_table_without_an_answer_does_not_take_the_time_of_the_others() -> None:
+    """Its name says that it sleeps on one record; the rest of it has no noise."""
+    report = audit("support.misbehaving:Sleeping", 1.0, processes=1, minutes=0.7, seed=0)
+    assert report.refuted
+    assert any("the process hung" in each for each in report.lost)
+    assert any("not asked again" in each for each in report.lost)
+    assert report.to_dict()["lost"] == report.lost
+
+
+def test_what_hangs_nearly_always_ends_with_one_line() -> None:
+    with pytest.raises(ParameterError, match="of 63 pairs of tables could be looked at") as told:
+        audit("support.misbehaving:dozing", 1.0, processes=1, minutes=0.7, seed=0)
+    assert "hung" in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_a_table_that_answers_now_and_then_is_asked_on() -> None:
+    with session("drowsy", seconds=60) as running:
+        first = running.pairs()[0].first
+        for _ in range(4):
+            running.run(first, 8)
+        assert not running.silence.holds([first])
+        assert running.silence.ways
+        assert running.wait() == 3.0
 
 
 def _resident() -> float:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet import Adjacency, Categorical, Numeric, Schema
-from discreet.audit.neighbours import LONGEST, pairs, random_pair, smaller, varied
-from discreet.audit.tables import DEFAULT, bases
+from discreet.audit.neighbours import LONGEST, Pair, pairs, random_pair, shown, smaller, varied
+from discreet.audit.tables import DEFAULT, bases, empty
 
 MIXED = Schema(
     [Numeric("age", 17, 90), Categorical("ward", ["a", "b", "rare"])], target="ill", classes=["no", "yes", "unknown"]
@@ -86,3 +86,20 @@ def test_no_pair_twice_and_no_base_without_a_name():
     found = pairs(DEFAULT, Adjacency.ADD_REMOVE)
     assert len({(repr(pair.first), repr(pair.second)) for pair in found}) == len(found)
     assert all(words for words, _ in bases(DEFAULT))
+
+
+def test_a_pair_that_was_made_smaller_is_called_what_it_is():
+    pair = next(each for each in pairs(DEFAULT, Adjacency.ADD_REMOVE) if len(each.second) == 12)
+    least = next(iter(smaller(pair)))
+    assert least.words == f"1 record against 0 records, made smaller from: {pair.words}"
+    assert next(iter(smaller(next(each for each in smaller(pair) if len(each.second) > 1)))).words.count("smaller") == 1
+
+
+def test_the_record_that_one_table_has_alone_is_marked():
+    start = empty(DEFAULT)
+    same, own = ((0.0, 0.0), 0), ((1.0, 1.0), 1)
+    first, second = shown(Pair(start.holding([same, own, same]), start.holding([same, same]), "two"))
+    assert [line.endswith("only here") for line in first.split("\n")] == [False, True, False]
+    assert "only here" not in second
+    first, second = shown(Pair(start.holding([same, own]), start.holding([same, same]), "two"))
+    assert first.count("only here") == second.count("only here") == 1

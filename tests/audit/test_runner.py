@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,28 @@ class Large:
     def predict(self, points: Any) -> Any:
         warnings.warn("a guess", stacklevel=1)
         return np.array([5.0, 6.0])
+
+
+@pytest.mark.parametrize("python", ["/bin/ls", "-S"])
+def test_an_interpreter_without_numpy_is_told_in_one_line(python: str, tmp_path: Path, capfd: Any) -> None:
+    if python == "-S":  # an interpreter without the packages of its environment
+        file = tmp_path / "python"
+        file.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n', encoding="ascii")
+        file.chmod(0o755)
+        python = str(file)
+    with pytest.raises(ParameterError, match="that has numpy") as told:
+        audit("support.audited:noisy_count", 1.0, python=python, minutes=0.2)
+    assert "\n" not in str(told.value)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_import_takes_no_longer_than_the_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "slowly.py").write_text("import time\ntime.sleep(60)\n", encoding="ascii")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    began = time.monotonic()
+    with pytest.raises(ParameterError, match="--minutes"):
+        audit("slowly:f", 1.0, minutes=0.05)
+    assert time.monotonic() - began < 30
 
 
 def test_predictions_of_a_large_model_are_seen() -> None:

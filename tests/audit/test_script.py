@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from discreet.audit import audit
+from discreet.audit.bounds import loss
 from discreet.audit.events import Both, Scored, Single
 from discreet.audit.neighbours import Pair
+from discreet.audit.plain_bound import bound
 from discreet.audit.samples import Samples
 from discreet.audit.script import script
 from discreet.audit.structure import Structure
@@ -23,19 +25,24 @@ TWO = START.holding([((0.0, 0.0), 0), ((1.0, 1.0), 1)])
 THREE = TWO.holding([*TWO.records, ((0.5, None), 0)])
 
 
-def counts_of(text, folder):
-    """What a script prints: how often it saw the event on each table."""
+def printed(text, folder, *arguments, **changed):
+    """The lines that a script prints."""
     (folder / "repeat.py").write_text(text, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "repeat.py"],
+        [sys.executable, "-W", "ignore", "repeat.py", *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env={**os.environ, "PYTHONPATH": str(TESTS), **changed},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, f"{text}\n{done.stderr}"
-    return [int(line.split()[0]) for line in done.stdout.splitlines()]
+    return done.stdout.splitlines()
+
+
+def counts_of(text, folder, *arguments):
+    """How often a script saw the event on each table."""
+    return [int(line.split()[0]) for line in printed(text, folder, *arguments)[:2]]
 
 
 def written(name, event, first, second, is_function=None, **parameters):
@@ -66,7 +73,7 @@ FEATURES = [
 @pytest.mark.parametrize(("name", "feature", "first", "second"), FEATURES)
 def test_a_feature_is_seen_on_one_table_only(name, feature, first, second, tmp_path):
     text = written(name, feature, first, second, name.islower())
-    assert counts_of(text, tmp_path) == [3, 0]
+    assert counts_of(text, tmp_path, "3") == [3, 0]
 
 
 NUMBERS = [
@@ -85,13 +92,13 @@ NUMBERS = [
 
 @pytest.mark.parametrize(("name", "number", "value", "first", "second"), NUMBERS)
 def test_a_number_is_seen_on_one_table_only(name, number, value, first, second, tmp_path):
-    assert counts_of(written(name, Single(number, "=", value), first, second), tmp_path) == [3, 0]
+    assert counts_of(written(name, Single(number, "=", value), first, second), tmp_path, "3") == [3, 0]
 
 
 @pytest.mark.parametrize("name", ["Named", "made"])
 def test_an_estimator_whose_attribute_is_called_output_is_no_function(name, tmp_path):
     text = written(name, Single("output", "=", 2.0), TWO, ONE, False)
-    assert counts_of(text, tmp_path) == [3, 0]
+    assert counts_of(text, tmp_path, "3") == [3, 0]
 
 
 def test_other_events_are_seen_too(tmp_path):
@@ -102,10 +109,10 @@ def test_other_events_are_seen_too(tmp_path):
         Both(Single("n_", "≥", 1.5), Single("m_", "missing", 0.0)),
         scored,
     ):
-        assert counts_of(written("Silent", event, TWO, ONE), tmp_path) == [3, 0]
-    assert counts_of(written("named", Single("output['large']", "≥", 1.0), TWO, ONE), tmp_path) == [3, 3]
-    assert counts_of(written("refused", Single("output", "missing", 0.0), EMPTY, ONE), tmp_path) == [3, 0]
-    assert counts_of(written("Silent", Single("size of its pickle", "≥", 1.0), TWO, ONE), tmp_path) == [3, 3]
+        assert counts_of(written("Silent", event, TWO, ONE), tmp_path, "3") == [3, 0]
+    assert counts_of(written("named", Single("output['large']", "≥", 1.0), TWO, ONE), tmp_path, "3") == [3, 3]
+    assert counts_of(written("refused", Single("output", "missing", 0.0), EMPTY, ONE), tmp_path, "3") == [3, 0]
+    assert counts_of(written("Silent", Single("size of its pickle", "≥", 1.0), TWO, ONE), tmp_path, "3") == [3, 3]
 
 
 @pytest.mark.chance
@@ -120,7 +127,7 @@ def test_parameters_are_written_as_the_target_got_them(tmp_path):
     given = parse_parameters(["bounds=[(0,1),(0,1)]", "kept={'of': (0, 1)}"])
     text = written("Bounded", Single("n_", "=", 2.0), TWO, ONE, **given)
     assert "bounds=[(0, 1,), (0, 1,)], kept={'of': (0, 1,)}" in text
-    assert counts_of(text, tmp_path) == [3, 0]
+    assert counts_of(text, tmp_path, "3") == [3, 0]
     text = written("Silent", Single("n_", "=", 2.0), TWO, ONE, made={"call": "a.b:C.d", "with": {"x": []}})
     assert "import a.b\n" in text
     assert "a.b.C.d(x=[])" in text
@@ -198,3 +205,37 @@ def test_documented_refusals_are_remarks():
 def test_samples_of_a_function_have_a_script_too(tmp_path):
     report = audit("support.repeated:ragged", 1.0, stages=[Samples()], minutes=1, most_runs=3000, seed=0)
     assert max(counts_of(report.findings[0].repeat, tmp_path)) > 0
+
+
+def test_a_script_finds_the_module_of_the_current_folder_and_shows_the_bound(tmp_path, monkeypatch):
+    """It searches its own folder, not the current one."""
+    (tmp_path / "mine.py").write_text("def count(X, y):\n    return float(len(y))\n", encoding="utf-8")
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path)
+    event = Single("output", "=", 2.0)
+    text = script(Target("mine:count"), DEFAULT, Pair(TWO, ONE, "two"), event, ((40, 40), (0, 40)), claim=(1.0, 0.0))
+    first, second, last = printed(text, tmp_path / "out", PYTHONPATH="")
+    assert int(first.split()[0]) == int(first.split()[2]) > 20
+    assert second.startswith("0 of")
+    assert float(last.split()[4]) > 1
+    assert last.endswith("with confidence 0.999")
+    assert printed(text, tmp_path / "out", "7", PYTHONPATH="")[0] == "7 of 7 runs"
+    elsewhere = text.replace(repr(str(tmp_path)), "'.'")
+    assert "change it if that is elsewhere" in elsewhere
+
+
+def test_a_script_makes_as_many_runs_as_a_rare_event_needs():
+    counts = ((414, 80_204), (0, 80_204))
+    text = script(Target("a.b:c"), DEFAULT, Pair(TWO, ONE, "two"), Single("output", "=", 2.0), counts, claim=(1.0, 0.0))
+    default = int(text.split("else ")[1].split()[0])
+    rate = 414 / 80_204
+    assert 2000 < default <= 80_204
+    assert bound(rate * default, 0, default, 0.0, 0.001) > 1
+
+
+@pytest.mark.parametrize("case", [(30, 40, 0, 0.0), (900, 1000, 300, 0.0), (9, 1000, 0, 0.01), (500, 1000, 100, 0.1)])
+def test_the_bound_of_a_script_is_below_that_of_the_audit(case):
+    more, runs, less, delta = case
+    own, exact = bound(more, less, runs, delta, 0.001), loss(more, runs, less, runs, 0.001, delta)
+    assert own <= exact
+    assert own > exact - 0.5 or exact == 0

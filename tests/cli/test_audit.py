@@ -71,6 +71,11 @@ def test_the_folder_has_page_json_and_script(refuted):
         (["support.audited:noisy_count", "--claim", "1", "--with", "epsilon"], "name=value"),
         (["support.audited:refusing", "--claim", "1"], "--schema"),
         (["nowhere.json"], "nowhere.json"),
+        (["nothing_like_this:C", "--claim", "1"], "PYTHONPATH"),
+        (["support.audited:NoSuchName", "--claim", "1"], "check the name"),
+        (["support.misbehaving:framed", "--claim", "1"], "--form frame"),
+        (["support.misbehaving:unreachable", "--claim", "1"], "--schema"),
+        (["support.misbehaving:asleep", "--claim", "1", "--minutes", "0.1"], "hung: no answer in time"),
     ],
 )
 def test_misuse_is_one_line_with_status_2(words, told):
@@ -155,19 +160,33 @@ def test_the_report_of_a_service_names_its_address_and_both_data_sets():
     assert content["settings"]["schema"] is None
 
 
+def test_scripts_of_an_earlier_audit_are_removed_and_nothing_else(tmp_path):
+    (tmp_path / "repeat-1.py").write_text("# Repeats a finding: of an earlier audit\n", encoding="utf-8")
+    (tmp_path / "repeat-2.py").write_text("print('written by somebody else')\n", encoding="utf-8")
+    (tmp_path / "repeat-mine.py").write_text("# Repeats a finding: copied\n", encoding="utf-8")
+    done = run("support.audited:noisy_count", "--claim", "50", "--minutes", "0.3", "--out", str(tmp_path))
+    assert done.exit_code == 0, done.output
+    written = {path.name for path in tmp_path.glob("*.py")}
+    assert written == {"repeat-2.py", "repeat-mine.py"}
+
+
 ENDLESS = """
 import os, pathlib
 
 
 def f(X, y):
-    pathlib.Path({path!r}).write_text(str(os.getpid()))
+    child = os.fork()
+    if child:
+        pathlib.Path({path!r}).write_text(f"{{os.getpid()}} {{child}}")
     while True:
         pass
 """
 
 
-def test_a_terminated_audit_leaves_no_process_of_the_target(tmp_path):
-    """As CI ends what takes too long."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_an_audit_that_is_ended_leaves_no_process_of_the_target(tmp_path, number):
+    """As CI ends what takes too long, as a terminal ends what it started, and as the system ends what takes memory;
+    what the target forked goes too."""
     written = tmp_path / "pid"
     (tmp_path / "endless.py").write_text(ENDLESS.format(path=str(written)))
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
@@ -176,7 +195,17 @@ def test_a_terminated_audit_leaves_no_process_of_the_target(tmp_path):
     while not (written.exists() and written.read_text()):
         assert process.poll() is None
         time.sleep(0.05)
-    process.terminate()
-    assert process.wait(60) == 128 + signal.SIGTERM
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(written.read_text()), 0)
+    pids = [int(each) for each in written.read_text().split()]
+    process.send_signal(number)
+    assert process.wait(60) == (-number if number == signal.SIGKILL else 128 + number)
+    end = time.monotonic() + 10
+    while left := [each for each in pids if _runs(each)]:
+        assert time.monotonic() < end, left
+        time.sleep(0.05)
+
+
+def _runs(pid):
+    """Whether a process runs; one that ended, and waits to be collected, does not."""
+    listed = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    listed = listed.stdout.strip()
+    return bool(listed) and not listed.startswith("Z")

@@ -1,8 +1,10 @@
 """Targets that misbehave or vary without telling anything of the records: no audit may fall for them, or to them."""
 
+import contextlib
 import os
 import resource
 import signal
+import struct
 import sys
 import threading
 import time
@@ -65,6 +67,64 @@ def threaded(X, y):
 def asleep(X, y):
     """Never answers."""
     time.sleep(3600)
+
+
+def framed(X, y):
+    """Takes a frame only."""
+    return float(X["a"].sum())
+
+
+def unreachable(X, y):
+    """Refuses every table."""
+    raise ConnectionError("nobody answers")
+
+
+class Returning:
+    """The child that it forks comes back from `fit`, too."""
+
+    def fit(self, X, y):
+        os.fork()
+        self.n_ = 1
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+
+class Foreign:
+    """A thread writes an answer of its own, to a request that is long over, into the pipe."""
+
+    def fit(self, X, y):
+        header = b'{"end": true, "number": 1, "found": {}}'
+        frame = struct.pack("<QQ", len(header), 0) + header
+        for place in range(3, 20):  # one of these is the pipe of answers
+            with contextlib.suppress(OSError):
+                os.write(place, frame)
+        return self
+
+
+class Sleeping:
+    """Publishes the number of records; never answers for a single one."""
+
+    def fit(self, X, y):
+        if len(X) == 1:
+            time.sleep(3600)
+        self.n_ = len(X)
+        return self
+
+
+def dozing(X, y):
+    """Answers for three records or twelve only."""
+    if len(y) not in (3, 12):
+        time.sleep(3600)
+    return 1.0
+
+
+def drowsy(X, y):
+    """Now and then never answers, whatever the table."""
+    if np.random.random() < 0.2:
+        time.sleep(3600)
+    return 1.0
 
 
 # Fair, though no two runs are alike

@@ -54,7 +54,7 @@ def _asked(session: Session) -> tuple[dict[str, list[Any]], float]:
     try:
         session.ask({"op": "extend", "path": str(Path(inside.__file__))})
         request = {"op": "accounts", "table": table.to_dict(), "epsilon": session.claim.epsilon}
-        _, end = session.ask(request, max(session.patience, 120.0))
+        _, end = session.ask(request, max(session.patience, 120.0), [table])
     except (workers.Ended, ParameterError):
         return {}, 0.0
     return dict(end.get("found", {})), float(end.get("price", session.claim.epsilon))

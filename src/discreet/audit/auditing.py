@@ -24,6 +24,8 @@ from discreet.schema import Adjacency, Schema
 
 LEAST = 4
 """Runs without which nothing was tried: two on each table of a pair."""
+SMALL = 0.1
+"""The part of the pairs that must be looked at before it is said that nothing was found."""
 STATED = ("within", "strict", "first", "most_runs", "processes", "seed")
 """What a report states of the settings of its session, besides the schema and the target."""
 
@@ -129,11 +131,8 @@ def audit(
             results.append(stage.run(session))
             if first and any(finding.about == "fit" for finding in results[-1].findings):
                 break
-        if session.left() <= 0 and session.done < LEAST:
-            raise ParameterError(
-                f"{recipe.target.name} made {session.done} runs in {minutes:g} minutes, too few to look at a pair; "
-                "give more --minutes, or fewer rounds with --with name=value"
-            )
+        if not any(each.findings for each in results):
+            _enough(session, minutes, every=stages is None)
         return Report(
             str(make) if recipe.given else recipe.target.name,
             stated,
@@ -152,6 +151,26 @@ def audit(
                 "minutes": minutes,
                 **{name: settings[name] for name in STATED},
             },
+            session.silence.words(),
+        )
+
+
+def _enough(session: Session, minutes: float, every: bool) -> None:
+    """Raise ParameterError if so little was looked at that “nothing found” would say nothing; that runs are limited is
+    the caller's choice."""
+    name, (looked, planned) = session.target.name, session.looked()
+    few = session.left() <= 0 and session.done < LEAST
+    if few and not session.silence.ways:
+        raise ParameterError(
+            f"{name} made {session.done} runs in {minutes:g} minutes, too few to look at a pair; "
+            "give more --minutes, or fewer rounds with --with name=value"
+        )
+    if few or (every and session.most_runs is None and looked < SMALL * planned):
+        why = f" ({'; '.join(session.silence.words())})" if session.silence.ways else ""
+        raise ParameterError(
+            f"{name}: only {looked} of {planned} pairs of tables could be looked at in {minutes:g} minutes, too few "
+            f"to say that nothing was found{why}; give more --minutes, fewer rounds with --with name=value, or tables "
+            "that it answers for with --schema"
         )
 
 

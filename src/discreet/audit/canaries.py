@@ -28,6 +28,8 @@ CANARIES = 200
 """Canaries per run; more would crowd small schemas."""
 MOST_RUNS, SHARE = 20, 0.1
 """The most runs, and the share of the time that is left which this stage may take."""
+WAITED = 20
+"""A fit on so many records is waited for as long as for so many runs on small tables."""
 GUESSED = (1.0, 0.5, 0.2, 0.05)
 """Shares of the canaries whose coins are guessed: the surest ones. All are tried; the risk is divided among them."""
 
@@ -86,7 +88,7 @@ def _fitted(session: Session, tossed: NDArray[np.bool_]) -> NDArray[np.float64] 
     request["twins"] = twins if replaced else [None] * len(twins)
     try:
         session.ask({"op": "extend", "path": str(Path(inside.__file__))})
-        _, answer = session.ask(request)
+        _, answer = session.ask(request, session.wait(WAITED))
     except (workers.Ended, ParameterError):
         return None
     told = answer.get("scores")

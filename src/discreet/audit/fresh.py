@@ -112,10 +112,15 @@ def counted(
         confidence=session.confidence,
         event=words + (f" ({reason})" if reason else ""),
         pair=pair,
-        repeat="" if view is not None else script(session.target, session.schema, pair, choice.event, both),
+        repeat="" if view is not None else _script(session, pair, choice.event, both),
         counts=both,
         pictured=_pictured(choice.event, seen),
     )
+
+
+def _script(session: Session, pair: Pair, event: Event, counts: tuple[tuple[int, int], tuple[int, int]]) -> str:
+    claim = session.claim.epsilon, session.claim.delta
+    return script(session.target, session.schema, pair, event, counts, claim=claim)
 
 
 def confirmed(

@@ -13,7 +13,7 @@ from discreet.schema import Adjacency, Categorical, Numeric, Schema
 
 UNLISTED = "not-a-listed-value"
 LARGEST = 1e308
-SMALLER = ", made smaller"
+SMALLER = ", made smaller from: "
 VARIED = ", varied"
 LONGEST = 16
 """Records of a pair that is varied: more make no better attack, and take longer."""
@@ -204,7 +204,9 @@ def smaller(pair: Pair) -> Iterator[Pair]:
             for side, table in enumerate((pair.first, pair.second)):
                 places = {each[side] for each in gone}
                 tables.append(table.holding([each for at, each in enumerate(table.records) if at not in places]))
-            yield Pair(tables[0], tables[1], f"{pair.words.removesuffix(SMALLER)}{SMALLER}", pair.within)
+            sizes = " against ".join(f"{len(each)} record{'' if len(each) == 1 else 's'}" for each in tables)
+            origin = pair.words.partition(SMALLER)[2] or pair.words
+            yield Pair(tables[0], tables[1], f"{sizes}{SMALLER}{origin}", pair.within)
         step //= 2
 
 
@@ -221,6 +223,16 @@ def varied(pair: Pair, schema: Schema, rng: Any) -> Pair:
             each[place : place + 1] = [record] if how == 2 else []
     first, second = (pair.first.holding(each) for each in tables)
     return Pair(first, second, f"{pair.words.removesuffix(VARIED)}{VARIED}", pair.within)
+
+
+def shown(pair: Pair) -> tuple[str, str]:
+    """Both tables as texts, with a mark at the records that only one of them has."""
+    common = _common(pair)
+    sides = enumerate((pair.first, pair.second))
+    first, second = (
+        table.text(frozenset(range(len(table))) - {each[side] for each in common}) for side, table in sides
+    )
+    return first, second
 
 
 def _common(pair: Pair) -> list[tuple[int, int]]:

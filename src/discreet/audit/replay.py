@@ -152,7 +152,8 @@ def _asked(session: Session, pair: Pair) -> dict[str, Any] | None:
     try:
         session.ask({"op": "extend", "path": str(Path(inside.__file__))})
         began = time.monotonic()
-        _, end = session.ask({"op": "replay", "tables": [pair.first.to_dict(), pair.second.to_dict()]})
+        request = {"op": "replay", "tables": [pair.first.to_dict(), pair.second.to_dict()]}
+        _, end = session.ask(request, session.wait(2 * REPLAYED), (pair.first, pair.second))
         session.note_runs(REPLAYED, time.monotonic() - began)
     except (workers.Ended, ParameterError):
         return None

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from discreet.audit.findings import Finding, StageResult
+from discreet.audit.neighbours import shown
 from discreet.audit.session import Claim
 from discreet.schema import Adjacency
 
+LOW_BITS = "low bits"
+"""The stage whose findings rest on how floats are stored, which a proof in real numbers does not see."""
 MEANS = {
     Adjacency.ADD_REMOVE: "one record added or removed",
     Adjacency.REPLACE_ONE: "one record replaced",
@@ -30,6 +34,8 @@ class Report:
     versions : of the target and its environment.
     parameters : what the target was made or called with.
     settings : what else decides what an audit does: the schema, how tables arrive, limits, the seed of the search.
+    lost : runs without an answer and how they ended, and tables that were not asked again, in words.
+    date : when the audit ended, in UTC.
 
     Examples
     --------
@@ -49,6 +55,8 @@ class Report:
     versions: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
+    date: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
     @property
     def findings(self) -> list[Finding]:
@@ -76,14 +84,16 @@ class Report:
         neighbours = MEANS[self.adjacency]
         if not self.findings:
             return (
-                f"nothing found against the claim of {self.claim} ({neighbours}): {self.runs} runs show a loss of "
-                f"{floored(self.bound)} or more; that does not mean that the claim is true"
+                f"nothing found against the claim of {self.claim} ({neighbours}) in {self.runs} runs; the loss that "
+                f"their tests show, {floored(self.bound)} or more, is within the claim; that does not mean that it is "
+                "true"
             )
         best = self.findings[0]
         if best.about == "account":
             return f"refuted for more than one fit: {best.event}; nothing found against one fit of {self.claim}"
         outside = "" if best.pair is None or best.pair.within else ", on values outside the schema"
         outside += ", by refusing a table" if best.refusal else ""
+        outside += ", by the lowest bits of floats alone" if best.stage == LOW_BITS else ""
         loss = "without bound" if math.isinf(best.epsilon) else f"≥ {floored(best.epsilon)}"
         given = f" at δ = {self.claim.delta:g}" if self.claim.delta else ""
         return (
@@ -107,6 +117,8 @@ class Report:
             "settings": self.settings,
             "seconds": round(self.seconds, 3),
             "runs": self.runs,
+            "date": self.date,
+            "lost": self.lost,
             "findings": [_finding(each) for each in self.findings],
             "stages": [
                 {
@@ -159,7 +171,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "event": finding.event,
         "counts": finding.counts,
         "pair": pair
-        and {"words": pair.words, "within": pair.within, "first": pair.first.text(), "second": pair.second.text()},
+        and {"words": pair.words, "within": pair.within, **dict(zip(("first", "second"), shown(pair), strict=True))},
         "refusal": finding.refusal,
         "repeat": finding.repeat,
     }

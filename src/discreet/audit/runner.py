@@ -8,14 +8,18 @@ prints is caught; a process that the target forked never answers in its parent's
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.util
 import inspect
 import json
 import os
+import select
+import signal
 import struct
 import sys
 import tempfile
+import time
 import warnings
 import zlib
 from pickle import dumps  # only for its size: nothing is ever loaded
@@ -45,6 +49,17 @@ Outputs, short, said = _reading.Outputs, _reading.short, _reading.said
 
 class Refusal(Exception):  # noqa: N818 - not a mistake of the runner's
     """The target cannot be used as it is named; the message says why, on one line."""
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """End a process that the target forked in this block when it leaves it: it never goes on in its parent's name."""
+    here = os.getpid()
+    try:
+        yield
+    finally:
+        if os.getpid() != here:
+            os._exit(0)
 
 
 def _objects(model: Any) -> dict[int, Any]:
@@ -105,7 +120,7 @@ class Target:
         """One run on a table: its outputs, or only those of these names, its warnings and errors."""
         outputs = Outputs(only)
         ended = []
-        with warnings.catch_warnings(record=True) as warned:
+        with alone(), warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
                 self._run(table, probes, wanted, outputs)
@@ -177,7 +192,18 @@ def _imported(name: str) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise Refusal("cannot import {}: {}: {}".format(name, type(error).__name__, said(error))) from None
+        if isinstance(error, ModuleNotFoundError):
+            remedy = (
+                "searched are the current folder ({}), PYTHONPATH and the packages of {}: set PYTHONPATH to "
+                "the folder of the module, or give the interpreter of another environment with --python"
+            ).format(os.getcwd(), sys.executable)
+        elif isinstance(error, AttributeError) and module in sys.modules:
+            file = getattr(sys.modules[module], "__file__", None)
+            remedy = "the module is {}: check the name".format(file or module)
+        else:
+            remedy = "see that {} imports it, or give another with --python".format(sys.executable)
+        words = "cannot import {}: {}: {}".format(name, type(error).__name__, said(error))
+        raise Refusal("{}; {}".format(words, remedy)) from None
     return found
 
 
@@ -239,10 +265,11 @@ class Runner:
 
     def answer(self, request: Any, send: Callable[[Any, bytes], None]) -> None:
         """Answer one request by calls of `send(header, numbers)`; the last has "end"."""
-        try:
-            end = self.operations[request["op"]](request, send) or {}
-        except Refusal as error:
-            end = {"refused": str(error)}
+        with alone():
+            try:
+                end = self.operations[request["op"]](request, send) or {}
+            except Refusal as error:
+                end = {"refused": str(error)}
         send(dict(end, end=True), b"")
 
     def set_target(self, request: Any, send: Any) -> Any:
@@ -258,12 +285,9 @@ class Runner:
         asked = request.get("probes"), request["wanted"], request.get("only")
         with _caught_output() as printed:
             for place in request["order"]:
-                parent = os.getpid()
                 if request.get("seeds"):
                     np.random.seed(request["seeds"].pop(0))  # noqa: NPY002 - targets of others use it
                 outputs = self.target.run(request["tables"][place], *asked)
-                if os.getpid() != parent:
-                    os._exit(0)
                 outputs.features.extend(printed())
                 header = {"table": place}
                 if outputs.names != known:
@@ -277,6 +301,8 @@ class Runner:
         self.operations.update(loaded(request["path"]).operations(self))
 
 
+MORE_FILES, SHORT = 64, 0.1
+"""Files that may be open behind the pipes, and seconds between looks at a pipe if these come at once."""
 CATCHING: list[Any] = []
 """The file that standard output and standard error of this process go to, if it is a process of its own."""
 
@@ -297,10 +323,36 @@ def _caught_output() -> Iterator[Any]:
     yield printed if CATCHING else list
 
 
-def _write(stream: Any, header: Any, numbers: bytes) -> None:
-    content = json.dumps(header).encode()
+def _write(stream: Any, request: Any, header: Any, numbers: bytes) -> None:
+    content = json.dumps(dict(header, number=request)).encode()  # an answer to another request is none to this one
     stream.write(struct.pack("<QQ", len(content), len(numbers)) + content + numbers)
     stream.flush()
+
+
+def _watch_parent(requests: int, answers: int) -> None:
+    """Start a process that ends this group as soon as the auditor is gone, even if it was killed.
+
+    The auditor alone can write to the pipe of requests. A thread would make each fork of the target one of a process
+    with threads, and waits for a target that never lets go of the interpreter; a signal at the end of the parent comes
+    at the end of the thread that started this process, and to this process alone.
+    """
+    if not hasattr(os, "fork") or not hasattr(select, "poll"):
+        return
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        if os.fork() == 0:  # no child of the target's process, which may wait for all its own
+            os.closerange(0, requests)  # the pipe of answers, too: its end tells that the target's process ended
+            os.closerange(requests + 1, max(requests, answers) + MORE_FILES)
+            poll = select.poll()
+            poll.register(requests, 0)  # tells the end of the pipe, not what is in it
+            while not any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll()):
+                time.sleep(SHORT)
+            os.killpg(os.getpgrp(), signal.SIGKILL)
+    finally:
+        os._exit(0)
 
 
 def main(requests: int, answers: int, megabytes: int) -> None:
@@ -316,11 +368,12 @@ def main(requests: int, answers: int, megabytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
         if megabytes:
             resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    _watch_parent(requests, answers)
     runner = Runner()
     with os.fdopen(requests, "rb") as source, os.fdopen(answers, "wb") as sink:
         while len(head := source.read(8)) == 8:
             request = json.loads(source.read(struct.unpack("<Q", head)[0]).decode())
-            runner.answer(request, lambda header, numbers: _write(sink, header, numbers))
+            runner.answer(request, functools.partial(_write, sink, request.get("number")))
 
 
 if __name__ == "__main__":

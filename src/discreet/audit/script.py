@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import math
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from discreet.audit.events import Event, Single
 from discreet.audit.neighbours import Pair
+from discreet.audit.plain_bound import bound, edge
 from discreet.audit.runs import is_feature
 from discreet.audit.tables import Table, probes
 from discreet.audit.target import Target
@@ -17,8 +20,11 @@ from discreet.schema import Schema
 
 MOST = 20_000
 """The longest script that is written: a longer one, such as a score of many numbers needs, nobody would read."""
-REPEATED = 2000
-"""The most runs on each table that a script makes."""
+CONFIDENCE = 0.999
+"""How sure the bound is that a script prints."""
+FEWEST, ENOUGH, LONGEST = 20, 1.5, 1_000_000
+"""The fewest runs on each table that a script makes if nothing else is asked for, how many times as many as its bound
+is likely to need, and the most."""
 _PREDICTED = re.compile(r"(predict|predict_proba|decision_function|transform)(?:\[(\d+)\])?")
 _UNTOLD = re.compile(r"^(?:prints|the process|its pickle|further|checksum of|more than)| cannot be read: ")
 """Features for which a script has no few lines."""
@@ -27,6 +33,10 @@ _OUTPUT = re.compile(r"(?:sum of )?output(?!\w)")
 
 HEAD = """\
 # Repeats a finding: seen in {more} of {of} runs on the {table} table, in {less} of {other} on the other.
+# The number of runs on each table may be given; more runs give a better bound: python repeat-1.py 10000
+import math
+import sys
+{paths}
 {imports}
 import numpy as np
 from numpy import inf, nan
@@ -42,8 +52,17 @@ def seen(X, y):
 
 first = {first}
 second = {second}
+runs = int(sys.argv[1]) if len(sys.argv) > 1 else {runs}
+counts = []
 for X, y in (first, second):
-    print(sum(bool(seen(X, y)) for _ in range({runs})), "of {runs} runs")
+    counts.append(sum(bool(seen(X, y)) for _ in range(runs)))
+    print(counts[-1], "of", runs, "runs")
+
+
+{bound}
+
+loss = bound({more_of}, {less_of}, runs, {delta!r}, 1 - {confidence})
+print("epsilon is at least", math.floor(100 * loss) / 100, "with confidence {confidence}")
 """
 
 HELPERS = {
@@ -86,6 +105,7 @@ def script(
     event: Event | str,
     counts: tuple[tuple[int, int], tuple[int, int]],
     is_function: bool | None = None,
+    claim: tuple[float, float] = (0.0, 0.0),
 ) -> str:
     """The script; "" for a callable of this process, and for tables or targets that no few lines can make.
 
@@ -95,6 +115,7 @@ def script(
     counts : how often the event was seen: times and runs on the first table, and on the second.
     is_function : whether the target is a function of (X, y), as its process says; None if it was not asked: then the
         names of the numbers tell.
+    claim : the claimed ε and δ: the script makes as many runs as are likely to show more.
     """
     names = [] if isinstance(event, str) else event.names
     if isinstance(event, Single) and is_feature(event.name) and event.value == 1:
@@ -109,7 +130,8 @@ def script(
     if is_function is None:
         is_function = all(map(_OUTPUT.match, [event] if isinstance(event, str) else event.names))
     try:
-        text = _written(target, schema, pair, counts, _run_body(target, is_function), _body(event, is_function))
+        bodies = _run_body(target, is_function), _body(event, is_function)
+        text = _written(target, schema, pair, counts, *bodies, claim)
         ast.parse(text)
     except (SyntaxError, ValueError):  # a name or key that is no code, such as that of an object without a text
         return ""
@@ -123,6 +145,7 @@ def _written(
     counts: tuple[tuple[int, int], tuple[int, int]],
     run: str,
     body: str,
+    claim: tuple[float, float],
 ) -> str:
     """The script whose functions have these lines."""
     swapped = counts[1][0] * counts[0][1] > counts[0][0] * counts[1][1]
@@ -137,6 +160,12 @@ def _written(
     modules = {target.name.partition(":")[0], *_modules(list(target.parameters.values()))}
     modules |= {name for name in ("pickle", "warnings", "zlib") if f"{name}." in used}
     return HEAD.format(
+        paths="".join(f"\n{each}" for each in _paths(modules)),
+        bound=f"{inspect.getsource(edge)}\n\n{inspect.getsource(bound)}",
+        delta=claim[1],
+        confidence=CONFIDENCE,
+        more_of=f"counts[{int(swapped)}]",
+        less_of=f"counts[{1 - int(swapped)}]",
         more=more,
         of=of,
         less=less,
@@ -148,8 +177,32 @@ def _written(
         body=body,
         first=_arguments(pair.first),
         second=_arguments(pair.second),
-        runs=min(REPEATED, of),
+        runs=_runs((more / of, less / other), max(of, other), claim),
     )
+
+
+def _paths(modules: set[str]) -> Iterator[str]:
+    """A line for each folder that modules lie in and that a script does not search: it searches its own, while an audit
+    searches the current one and those of PYTHONPATH."""
+    searched = [os.getcwd(), *(each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each)]
+    found: dict[str, str] = {}
+    for module in sorted(modules):
+        top = module.partition(".")[0]
+        for folder in map(os.path.abspath, searched):
+            if os.path.isdir(os.path.join(folder, top)) or os.path.isfile(os.path.join(folder, f"{top}.py")):
+                found.setdefault(folder, top)
+                break
+    for folder, top in found.items():
+        yield f"sys.path.insert(0, {folder!r})  # where {top} lies; change it if that is elsewhere"
+
+
+def _runs(rates: tuple[float, float], tested: int, claim: tuple[float, float]) -> int:
+    """Runs on each table after which the bound of a script is likely to be above the claim, if the audit's rates are
+    true; as many as the audit made if that is not in sight."""
+    runs, risk = FEWEST, 1 - CONFIDENCE
+    while runs < LONGEST and bound(rates[0] * runs, rates[1] * runs, runs, claim[1], risk) <= claim[0]:
+        runs = math.ceil(1.3 * runs)
+    return min(max(FEWEST, tested), LONGEST) if runs >= LONGEST else math.ceil(ENOUGH * runs)
 
 
 def _run_body(target: Target, is_function: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ import numpy as np
 
 from discreet.audit import workers
 from discreet.audit.findings import Finding
+from discreet.audit.job import Job, Seen, Silence
 from discreet.audit.neighbours import Pair, pairs
 from discreet.audit.runs import REFUSALS, Collector, Runs, shuffled, together
 from discreet.audit.tables import DEFAULT, Table, bases, probes
@@ -26,12 +26,15 @@ EVERYTHING = ("predictions", "size")
 """What runs show besides what the fitted object holds: predictions at public points, the size of its pickle."""
 TURN = 0.3
 """Seconds of work that a worker is asked for at once."""
-MOST_BYTES = 64 << 20
-"""Runs on one table are kept up to this size."""
 MOST_KEPT = 128 << 20
 """Bytes of runs that are kept to choose by; the oldest are forgotten."""
-MOST_LOST = 3
-"""After this many runs without an answer, no more are tried on these tables."""
+GENEROUS, FLOOR, UNKNOWN = 20.0, 3.0, 0.2
+"""A run is waited for this many times as long as the slowest that was answered, and so many seconds at least; before
+any was answered, for this share of the time of the audit. That a run is given up is no evidence."""
+IMPORT = 5.0
+"""Seconds that the import of a target may take, however short the audit."""
+AS_FRAME = ("ndarray", "only integers, slices", "DataFrame", "indices must be integers")
+"""What errors say of targets that take a frame and got an array."""
 SHORTEST = 2.0
 """Seconds that a run is waited for even if the time of the audit is over."""
 
@@ -65,6 +68,7 @@ class Session:
     rng : a generator for searches.
     risk : the probability of a false alarm that each stage may use: all stages together keep the confidence.
     findings : what earlier stages found.
+    silence : tables and pairs that gave no answer, and how runs without an answer ended.
     """
 
     def __init__(
@@ -96,7 +100,7 @@ class Session:
         self.risk = (1 - confidence) / stages
         self.rng = search_generator(seed)
         self.findings: list[Finding] = []
-        self.done, self._most_runs, self._chose = 0, most_runs, False
+        self.done, self.most_runs, self._chose = 0, most_runs, False
         self._given = self.schema.to_dict()
         self._workers: list[workers.Worker | None] = [None] * (1 if target.call is not None else processes)
         self._speed = 0.0
@@ -104,7 +108,9 @@ class Session:
         self.screened: dict[Pair, tuple[Runs, Runs]] = {}
         self._told = told
         self._start = time.monotonic()
-        self._end = self._start + seconds
+        self._seconds, self._end = seconds, self._start + seconds
+        self._start_within = max(IMPORT, min(workers.START, seconds))
+        self._slowest, self.silence = 0.0, Silence()
 
     def __enter__(self) -> Session:
         return self
@@ -123,8 +129,8 @@ class Session:
     def left(self) -> float:
         """Seconds that are left; if runs are limited too, no larger part of them than of the runs."""
         seconds = self._end - time.monotonic()
-        if self._most_runs is not None:
-            seconds = min(seconds, (self._end - self._start) * (1 - self.done / self._most_runs))
+        if self.most_runs is not None:
+            seconds = min(seconds, (self._end - self._start) * (1 - self.done / self.most_runs))
         return max(0.0, seconds)
 
     def progress(self, stage: str, done: int, of: int) -> None:
@@ -140,8 +146,8 @@ class Session:
     def affordable(self, share: float, tables: int = 2) -> int:
         """Number of runs per table that fit into a share of the time and runs that are left."""
         runs = share * self.left() / max(self.seconds_per_run, 1e-6)
-        if self._most_runs is not None:
-            runs = min(runs, share * (self._most_runs - self.done))
+        if self.most_runs is not None:
+            runs = min(runs, share * (self.most_runs - self.done))
         return max(0, int(runs / tables))
 
     def pairs(self) -> list[Pair]:
@@ -150,6 +156,16 @@ class Session:
             return self.given
         return [pair for pair in pairs(self.schema, self.adjacency) if pair.within or not self.within]
 
+    def wait(self, runs: int = 1) -> float:
+        """Seconds that the next answer, about so many runs, is waited for."""
+        usual = runs * GENEROUS * self._slowest if self._slowest else UNKNOWN * self._seconds
+        return max(SHORTEST, min(self.patience, max(FLOOR, usual), self._end - time.monotonic()))
+
+    def looked(self) -> tuple[int, int]:
+        """The number of listed pairs both of whose tables were answered for, and of all that are listed."""
+        listed = self.pairs()
+        return sum(self.silence.knows(pair.first, pair.second) for pair in listed), len(listed)
+
     def check(self) -> None:
         """Raise ParameterError if the target refuses every ordinary table."""
         said, lost = "", 0
@@ -157,17 +173,28 @@ class Session:
             runs = self.run(base, 1)
             lost += runs.lost
             if lost > 1:
-                raise ParameterError(
-                    f"{self.target.name} gives no answer on small tables; try fewer rounds with --with name=value, or "
-                    "more --memory"
-                )
+                break
             refused = [each for each in runs.features if each.startswith(REFUSALS)]
             if len(runs) and not refused:
                 return
-            said = refused[0] if refused else "no answer"
-        raise ParameterError(
-            f"{self.target.name} refuses every table: {said}; describe the tables it takes with --schema, or give "
-            "parameters with --with name=value"
+            said = refused[0] if refused else said
+        if lost > 1 or not said:
+            ways = "; ".join(self.silence.ways) or "there was no time for a run"
+            raise ParameterError(
+                f"{self.target.name} gives no answer on small tables ({ways}); give more --minutes or --memory, or try "
+                "fewer rounds with --with name=value"
+            )
+        raise ParameterError(f"{self.target.name} refuses every table: {said}; {self._remedy(said)}")
+
+    def _remedy(self, said: str) -> str:
+        """What to do about a target that refuses every table."""
+        if self.given:
+            return "is the service up at this address, and may this account ask for both data sets?"
+        if any(each in said for each in AS_FRAME):
+            return "if it takes a pandas frame, give --form frame; if it takes records by their names, --form records"
+        return (
+            "describe the tables it takes with --schema, say with --form how it takes them (array, frame or records), "
+            "or give parameters with --with name=value"
         )
 
     def run(self, table: Table, times: int, wanted: Sequence[str] = EVERYTHING, seeds: Any = None) -> Runs:
@@ -214,9 +241,13 @@ class Session:
         """Run on each table, in random turns; fewer times if the time is over. `only` some numbers may be asked for."""
         order = deque(int(each) for each in self.rng.permutation(np.repeat(np.arange(len(tables)), times)))
         collectors = [Collector() for _ in tables]
+        if self.silence.holds(tables):
+            for collector, table in zip(collectors, tables, strict=True):
+                collector.lost = int(self.silence.holds([table]))
+            return [each.runs() for each in collectors]
         request: dict[str, Any] = {"op": "run", "tables": [each.to_dict() for each in tables], "wanted": list(wanted)}
         request |= {"probes": self._probes.to_dict(), "only": None if only is None else list(only)}
-        job = _Job(request, order, collectors, None if seeds is None else deque(seeds))
+        job = Job(request, order, collectors, None if seeds is None else deque(seeds), tables, self.silence)
         began = time.monotonic()
         if len(self._workers) == 1 or len(order) == 1:
             self._work(0, job)
@@ -224,6 +255,7 @@ class Session:
             with ThreadPoolExecutor(len(self._workers)) as pool:
                 for each in [pool.submit(self._work, place, job) for place in range(len(self._workers))]:
                     each.result()
+        self.silence.note(tables, collectors)
         return [each.runs(time.monotonic() - began) for each in collectors]
 
     def renew(self) -> None:
@@ -238,19 +270,24 @@ class Session:
                 self._workers[place] = None
 
     def ask(
-        self, request: dict[str, Any], patience: float | None = None
+        self, request: dict[str, Any], patience: float | None = None, tables: Sequence[Table] = ()
     ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """Send a request of a stage's own to one worker: the headers of its frames, and the last one.
+        """Send a request of a stage's own, about these tables, to one worker: the headers of its frames, and the last.
 
-        Raises `workers.Ended` if the process ends.
+        Raises `workers.Ended` if the process ends, and if these tables gave no answer before.
         """
+        if self.silence.holds(tables):
+            raise workers.Ended("gave no answer before", certain=False)
         frames: list[dict[str, Any]] = []
         worker = self._worker(0)
         try:
-            return frames, worker.ask(request, lambda header, _: frames.append(header), patience or self.patience)
-        except workers.Ended:
+            end = worker.ask(request, lambda header, _: frames.append(header), patience or self.wait())
+        except workers.Ended as ended:
             self._workers[0] = None
+            self.silence.ended(ended, tables)
             raise
+        self.silence.heard(tables)
+        return frames, end
 
     def note_runs(self, runs: int, seconds: float) -> None:
         """Count runs that a stage made by a request of its own."""
@@ -266,20 +303,20 @@ class Session:
     def _worker(self, place: int) -> workers.Worker:
         worker = self._workers[place]
         if worker is None:
-            worker = self._workers[place] = workers.start(self.target, self._given)
+            worker = self._workers[place] = workers.start(self.target, self._given, self._start_within)
         return worker
 
-    def _work(self, place: int, job: _Job) -> None:
+    def _work(self, place: int, job: Job) -> None:
         """Take turns from the job until it is done."""
         turn = max(1, min(100, int(TURN * self.done / max(self._speed, 1e-6))))
         while self.left() > 0:
             request = job.next(turn)
             if request is None:
                 return
-            worker, seen = self._worker(place), _Seen(job)
-            began = time.monotonic()  # the import of the target is no part of a run
+            worker = self._worker(place)
+            began, seen = time.monotonic(), Seen(job)  # the import of the target is no part of a run
             try:
-                worker.ask(request, seen, max(SHORTEST, min(self.patience, self._end - time.monotonic())))
+                worker.ask(request, seen, self.wait())
             except workers.Ended as ended:
                 self._workers[place] = None
                 job.ended(request, seen.runs, ended)
@@ -287,53 +324,5 @@ class Session:
             with job.lock:
                 self.done += seen.runs
                 self._speed += spent
+                self._slowest = max(self._slowest, seen.slowest)
             turn = max(1, min(1000, 4 * turn, int(TURN * max(1, seen.runs) / max(spent, 1e-6))))
-
-
-class _Job:
-    """Runs that are to be made on some tables, shared by the threads that talk to workers."""
-
-    def __init__(
-        self, request: dict[str, Any], order: deque[int], collectors: list[Collector], seeds: deque[int] | None
-    ) -> None:
-        self.request, self.order, self.collectors, self.seeds = request, order, collectors, seeds
-        self.lock = threading.Lock()
-
-    def next(self, turn: int) -> dict[str, Any] | None:
-        """The request for the next runs; None if there are none."""
-        with self.lock:
-            if sum(each.lost for each in self.collectors) >= MOST_LOST:
-                return None
-            if sum(each.size for each in self.collectors) > MOST_BYTES * len(self.collectors):
-                return None
-            order = [self.order.popleft() for _ in range(min(turn, len(self.order)))]
-            seeds = None if self.seeds is None else [self.seeds.popleft() for _ in order]
-        return {**self.request, "order": order, "seeds": seeds} if order else None
-
-    def ended(self, request: dict[str, Any], runs: int, ended: workers.Ended) -> None:
-        """The process ended during a run: that is what this run showed, if it was not for lack of time or memory."""
-        with self.lock:
-            if runs >= len(request["order"]):
-                return
-            collector = self.collectors[request["order"][runs]]
-            if ended.certain:
-                collector.add((), [f"the process {ended.words}"], b"")
-            else:
-                collector.lost += 1
-            self.order.extend(request["order"][runs + 1 :])
-
-
-class _Seen:
-    """Takes the frames of one request."""
-
-    def __init__(self, job: _Job) -> None:
-        self.runs, self._job = 0, job
-        self._names: list[str] = []
-        self._features: list[str] = []
-
-    def __call__(self, header: dict[str, Any], numbers: bytes) -> None:
-        self._names = header.get("names", self._names)
-        self._features = header.get("features", self._features)
-        with self._job.lock:
-            self._job.collectors[header["table"]].add(self._names, self._features, numbers)
-        self.runs += 1

@@ -92,7 +92,8 @@ class Structure:
                 session.findings.append(finding)
                 if session.first:
                     break
-        tried = [f"{len(session.screened)} of {len(pairs)} pairs, {_looks(session)} runs or more on each table"]
+        looked = sum(all(map(len, both)) for both in session.screened.values())
+        tried = [f"{looked} of {len(pairs)} pairs, {_looks(session)} runs or more on each table"]
         tried.append(f"{tests} differences tested on fresh runs")
         return StageResult(self.name, time.monotonic() - began, tried, findings, remarks, bound)
 
@@ -267,8 +268,8 @@ def _tested(session: Session, pair: Pair, choice: Choice, risk: float) -> Findin
     epsilon = loss(more, of + gone[0], less + gone[1], other + gone[1], risk, session.claim.delta)
     table = "second" if swapped else "first"
     words = f"{event.words} is seen in {more} of {of} runs on the {table} table, and in {less} of {other} on the other"
-    both = counts[0], counts[1]
-    repeat = script(session.target, session.schema, pair, event, both, _is_function(session))
+    both, claim = (counts[0], counts[1]), (session.claim.epsilon, session.claim.delta)
+    repeat = script(session.target, session.schema, pair, event, both, _is_function(session), claim)
     return Finding(
         Structure.name,
         epsilon,

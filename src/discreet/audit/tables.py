@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -50,11 +50,12 @@ class Table:
             "label_kind": self.label_kind,
         }
 
-    def text(self) -> str:
-        """The records, one per line: values, then the label; equal lines that follow each other are counted."""
+    def text(self, marked: Container[int] = ()) -> str:
+        """The records, one per line: values, then the label; equal lines that follow each other are counted. Records at
+        marked places are said to be those that the neighbour has not."""
         lines: list[list[Any]] = []
-        for values, label in self.records:
-            line = f"{', '.join(map(repr, values))} → {label!r}"
+        for place, (values, label) in enumerate(self.records):
+            line = f"{', '.join(map(repr, values))} → {label!r}" + ("   ← only here" if place in marked else "")
             if lines and lines[-1][0] == line:
                 lines[-1][1] += 1
             else:

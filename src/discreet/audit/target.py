@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import ParameterError
+from discreet.errors import FileError, ParameterError
 from discreet.schema import Schema
 from discreet.storage.envelope import read_json
 
@@ -93,9 +93,20 @@ _KINDS: dict[str, tuple[Any, str]] = {
 """What the entries of a recipe are."""
 
 
+RECIPE = (
+    'is JSON, but no recipe: need an object such as {"target": "module:Class", "claim": 1}, with any of: '
+    + ", ".join(sorted(_ENTRIES))
+)
+
+
 def _read(path: Path, given: dict[str, Any]) -> Recipe:
     """A recipe file: {"target": "module:Class", "parameters": {…}, "schema": {…} or a file, "claim": 1, …}."""
-    content = read_json(path)
+    try:
+        content = read_json(path)
+    except FileError as error:
+        if not str(error).startswith(f"{path} is JSON"):
+            raise
+        raise ParameterError(f"{path} {RECIPE}") from None
     unknown = sorted(set(content) - _ENTRIES)
     if unknown or "target" not in content:
         what = f"has an unknown entry {unknown[0]!r}" if unknown else "has no entry 'target'"

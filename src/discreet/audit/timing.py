@@ -34,8 +34,6 @@ LOOKED, LOOKING = 2, 1 / 3
 """Runs on each table that choose the pairs, and their part of the time of this stage; the test has runs of its own."""
 NOTED = 1.2
 """Medians or peaks that differ by less than this factor are not mentioned."""
-SHORTEST = 2.0
-"""Seconds that an answer is waited for at least."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,7 @@ def _timed(session: Session, pair: Pair, times: int, peaks: bool = False) -> _Ti
     request = {"op": "clock", "tables": [pair.first.to_dict(), pair.second.to_dict()], "order": order, "peaks": peaks}
     try:
         session.ask({"op": "extend", "path": str(Path(inside.__file__))})
-        _, answer = session.ask(request, max(SHORTEST, min(session.patience, session.left())))
+        _, answer = session.ask(request, session.wait(len(order) + 2), (pair.first, pair.second))
     except (workers.Ended, ParameterError):
         return None
     seconds, places = np.array(answer["seconds"], dtype=np.float64), np.array(order)

@@ -25,16 +25,20 @@ LARGEST_FRAME = 1 << 26
 START = 120.0
 """Seconds within which a target must be imported: scientific packages on a busy machine take their time."""
 
+HUNG = "hung: no answer in time"
+"""What is said of a process that was given up."""
+
 Told = Callable[[dict[str, Any], bytes], None]
 """Called with each frame of an answer: its header, and its numbers as raw float64."""
 
 
 class Ended(Exception):  # noqa: N818 - an event, not a mistake
-    """The process of a target ended or was ended; `words` say how. `certain` tells crashes from time limits."""
+    """The process of a target ended or was ended; `words` say how, `kind` without numbers. `certain` tells crashes from
+    time limits."""
 
-    def __init__(self, words: str, certain: bool) -> None:
+    def __init__(self, words: str, certain: bool, kind: str = "") -> None:
         super().__init__(words)
-        self.words, self.certain = words, certain
+        self.words, self.certain, self.kind = words, certain, kind or words
 
 
 class Worker(Protocol):
@@ -57,11 +61,11 @@ def memory() -> int:
         return 0
 
 
-def start(target: Target, schema: dict[str, Any] | None) -> Worker:
-    """A worker that has the target; ParameterError if the target cannot be used."""
+def start(target: Target, schema: dict[str, Any] | None, patience: float = START) -> Worker:
+    """A worker that has the target; ParameterError if the target cannot be used, or is not imported in this time."""
     if target.call is not None:
         return LocalWorker(target, schema)
-    return ProcessWorker(target, schema)
+    return ProcessWorker(target, schema, patience)
 
 
 class LocalWorker:
@@ -96,9 +100,10 @@ class LocalWorker:
 class ProcessWorker:
     """Runs a target in a process group of its own, by `runner.py` and pipes."""
 
-    def __init__(self, target: Target, schema: dict[str, Any] | None) -> None:
+    def __init__(self, target: Target, schema: dict[str, Any] | None, patience: float = START) -> None:
         if os.name != "posix":
             raise ParameterError("a target that is audited runs in a group of processes; audit it on Linux or macOS")
+        self._asked = 0
         requests, self._requests = os.pipe()
         self._answers, answers = os.pipe()
         python = target.python or sys.executable
@@ -108,7 +113,12 @@ class ProcessWorker:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
         try:
             self._process = subprocess.Popen(
-                command, pass_fds=(requests, answers), start_new_session=True, env=environment
+                command,
+                stdout=subprocess.DEVNULL,  # what an interpreter that cannot run the runner says is in no report
+                stderr=subprocess.DEVNULL,
+                pass_fds=(requests, answers),
+                start_new_session=True,
+                env=environment,
             )
         except OSError as error:
             self._close_pipes()
@@ -118,10 +128,12 @@ class ProcessWorker:
             os.close(answers)
         request = {"op": "target", "target": target.name, "parameters": dict(target.parameters)}
         try:
-            end = self.ask({**request, "schema": schema, "form": target.form}, lambda *_: None, START)
+            end = self.ask({**request, "schema": schema, "form": target.form}, lambda *_: None, patience)
         except Ended as ended:
+            slow = "give more --minutes if it takes its time, and " if ended.kind == HUNG else ""
             raise ParameterError(
-                f"the process of {target.name} {ended.words} while it was imported; check that {python} has numpy"
+                f"the process of {target.name} {ended.words} while it was imported; {slow}check that {python} is "
+                "a Python (3.8 or later) that has numpy"
             ) from None
         except ParameterError:
             self.close()
@@ -130,12 +142,15 @@ class ProcessWorker:
 
     def ask(self, request: dict[str, Any], told: Told, patience: float) -> dict[str, Any]:
         """Send a request and read the frames of its answer."""
-        content = json.dumps(request).encode()
+        self._asked += 1
+        content = json.dumps({**request, "number": self._asked}).encode()
         try:
             with os.fdopen(os.dup(self._requests), "wb") as pipe:
                 pipe.write(struct.pack("<Q", len(content)) + content)
             while True:
                 header, numbers = self._frame(patience)
+                if header.get("number") != self._asked:
+                    raise ValueError  # left over from an earlier request, or written by another process
                 if "end" in header:
                     break
                 told(header, numbers)
@@ -159,7 +174,7 @@ class ProcessWorker:
             ready, _, _ = select.select([self._answers], [], [], max(0.0, end - time.monotonic()))
             if not ready:
                 self.close()
-                raise Ended(f"gave no answer for {patience:.0f} s", certain=False)
+                raise Ended(f"gave no answer for {patience:.0f} s", certain=False, kind=HUNG)
             part = os.read(self._answers, min(size, 1 << 20))
             if not part:
                 raise EOFError
@@ -177,7 +192,8 @@ class ProcessWorker:
         if status is None:
             return Ended("closed its pipe", certain=False)
         words = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
-        return Ended(words, certain=status != -signal.SIGKILL)
+        killed = "was killed by signal 9, as the system does when memory is short"
+        return Ended(words, status != -signal.SIGKILL, killed if status == -signal.SIGKILL else "")
 
     def close(self) -> None:
         """End the whole process group: what the target forked goes too."""

@@ -24,6 +24,8 @@ from discreet.storage.writing import whole_file
 
 REFUTED = 1
 """Exit status if the claim is refuted."""
+SCRIPT = "# Repeats a finding: "
+"""How a script of ours begins."""
 FILES = ("report.html", "report.md", "audit.json")
 """What the folder of a report has in any case."""
 
@@ -117,16 +119,22 @@ def audit(
 
 @contextlib.contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """End by SIGTERM as by an interruption: by default, the processes of the target would outlive this one."""
+    """End by SIGTERM and SIGHUP (a terminal that is closed) as by an interruption, so that nothing is left running; a
+    SIGHUP that is ignored, as nohup does, stays so."""
 
-    def end(*_: object) -> None:
-        raise SystemExit(128 + signal.SIGTERM)
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
 
-    before = signal.signal(signal.SIGTERM, end)
+    named = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {each: signal.getsignal(each) for each in named}
+    for each in named:
+        if before[each] is not signal.SIG_IGN:
+            signal.signal(each, end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _told(report: Any, out: Path | None, command: str, as_json: bool) -> None:
@@ -183,6 +191,7 @@ def _write(report: Any, out: Path, command: str) -> list[Path]:
     content = {**report.to_dict(), "command": command}
     files = {"audit.json": json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"}
     scripts = [each.repeat for each in report.findings if each.repeat]
+    _remove_scripts(out)
     files |= {f"repeat-{place}.py": text for place, text in enumerate(scripts, 1)}
     for name, text in files.items():
         with whole_file(out / name, binary=True) as file:  # a name may hold half of a surrogate pair
@@ -192,7 +201,18 @@ def _write(report: Any, out: Path, command: str) -> list[Path]:
     return [*pages[:2], *(out / name for name in files)]
 
 
+def _remove_scripts(out: Path) -> None:
+    """Remove the scripts of an earlier audit, which would seem to be of this one; nothing that we did not write."""
+    for path in out.glob("repeat-*.py"):
+        if path.stem.removeprefix("repeat-").isdigit() and path.is_file() and not path.is_symlink():
+            with path.open("rb") as file:
+                ours = file.readline().startswith(SCRIPT.encode())
+            if ours:
+                path.unlink()
+
+
 def _show(report: Any) -> None:
+    from discreet.audit.neighbours import shown
     from discreet.audit.report import floored
 
     verdict = report.verdict()
@@ -203,8 +223,8 @@ def _show(report: Any) -> None:
         if finding.pair is not None:
             say(f"  neighbours: {finding.pair.words}")
     if report.findings and report.findings[0].pair is not None:
-        pair = report.findings[0].pair
-        tabulate("The neighbours of the first finding", ["first", "second"], [[pair.first.text(), pair.second.text()]])
+        tables = list(shown(report.findings[0].pair))
+        tabulate("The neighbours of the first finding", ["first", "second"], [tables])
     rows = [
         [each.name, f"{each.seconds:.1f}", str(len(each.findings)), "; ".join(each.tried)] for each in report.stages
     ]
@@ -212,3 +232,5 @@ def _show(report: Any) -> None:
     for stage in report.stages:
         for remark in stage.remarks:
             advise(f"{stage.name}: {remark}")
+    for each in report.lost:
+        advise(each)

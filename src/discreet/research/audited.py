@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from discreet.audit.findings import Finding
+from discreet.audit.neighbours import shown
 from discreet.audit.report import MEANS, Report, floored
 from discreet.errors import MissingExtra
 from discreet.pictures.figure import COLOURS, new_figure
-from discreet.research.report import Document, Paragraph, Part, Picture, ReportTable, Section
+from discreet.research.report import Code, Document, Paragraph, Part, Picture, ReportTable, Section
 
 NOTHING = "“Found nothing” never means “private”: an audit can refute a claim, and cannot prove one."
 MOST_PICTURES = 6
@@ -42,6 +43,7 @@ def _facts(report: Report, origin: str) -> ReportTable:
         ["claim", str(report.claim)],
         ["neighbours", f"{report.adjacency.value}: {MEANS[report.adjacency]}"],
         ["confidence", f"{report.confidence:g}, for all findings together"],
+        ["date", report.date],
         ["runs", f"{report.runs} in {report.seconds:.1f} s"],
     ]
     return ReportTable("What was audited", ["", "value"], rows, origin)
@@ -54,7 +56,7 @@ def _loss(finding: Finding) -> str:
 def _parts(finding: Finding, place: int, origin: str, drawn: bool) -> list[Part]:
     parts: list[Part] = [Paragraph(f"The event: {finding.event}.")]
     if finding.pair is not None:
-        tables = [[finding.pair.first.text(), finding.pair.second.text()]]
+        tables = [list(shown(finding.pair))]
         parts.append(
             ReportTable(f"The neighbours: {finding.pair.words}", ["first table", "second table"], tables, origin)
         )
@@ -62,16 +64,8 @@ def _parts(finding: Finding, place: int, origin: str, drawn: bool) -> list[Part]
         caption = f"{finding.pictured[0]} in runs on the two tables"
         parts.append(Picture(PICTURES[place - 1], caption, draw(finding), origin))
     if finding.repeat:
-        rows = [[_indented(line) or " "] for line in finding.repeat.rstrip("\n").split("\n")]
-        caption = "A script that repeats it without discreet; it is beside this report"
-        parts.append(ReportTable(caption, ["script"], rows, origin))
+        parts.append(Code("A script that repeats it without discreet; it is beside this report", finding.repeat))
     return parts
-
-
-def _indented(line: str) -> str:
-    """The line with spaces at its start that a page keeps."""
-    bare = line.lstrip(" ")
-    return "\u00a0" * (len(line) - len(bare)) + bare
 
 
 def _tried(report: Report, origin: str) -> list[Part]:
@@ -81,7 +75,7 @@ def _tried(report: Report, origin: str) -> list[Part]:
     ]
     parts: list[Part] = [ReportTable("The stages", ["stage", "seconds", "findings", "tried"], rows, origin)]
     remarks = [f"{stage.name}: {remark}" for stage in report.stages for remark in stage.remarks]
-    return [*parts, *(Paragraph(each) for each in remarks)]
+    return [*parts, *(Paragraph(each) for each in [*remarks, *(f"Without an answer: {each}" for each in report.lost)])]
 
 
 def draw(finding: Finding) -> Any:

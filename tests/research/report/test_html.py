@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet
-from discreet.research.report import Document, Paragraph, Picture, ReportTable, Section, html
+from discreet.research.report import Code, Document, Paragraph, Picture, ReportTable, Section, html
 from support import samples
 from support.samples import AWKWARD, COMMAND, HOSTILE
 
@@ -247,3 +247,9 @@ def test_another_process_gives_the_same_text(every_part):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders)), "PYTHONHASHSEED": "7"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.strip() == hashlib.sha256(html.write(every_part).encode()).hexdigest()
+
+
+def test_code_keeps_its_indentation_and_is_no_markup():
+    page = html.write(Document("D", [Section("S", [Code("a script", "if x:\n    y = '<b>'\n")])]))
+    assert "<code>\n" not in page
+    assert "if x:\n    y = &#x27;&lt;b&gt;&#x27;</code></pre>" in page

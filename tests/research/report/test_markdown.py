@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from discreet.research.report import Document, Paragraph, Picture, ReportTable, Section, markdown
+from discreet.research.report import Code, Document, Paragraph, Picture, ReportTable, Section, markdown
 from discreet.research.report.markdown import line
 from support.samples import COMMAND, HOSTILE
 
@@ -146,3 +146,9 @@ def test_an_origin_with_backticks_is_fenced_with_more():
 def test_a_picture_without_caption_is_no_rule(every_part):
     picture = Picture("p", " ", every_part.pictures()[0].figure, "o")
     assert "****" not in markdown.write(Document("t", [Section("s", [picture])]))
+
+
+@pytest.mark.parametrize("code", ["def f():\n    return '<b>'\n", "x = '````'\n\n\n    y", "| a | *b*"])
+def test_code_stays_as_it_is(code):
+    text = markdown.write(Document("D", [Section("S", [Code("a script", code)])]))
+    assert [each.content for each in tokens(text, "fence")] == [code.rstrip("\n") + "\n"]

@@ -114,7 +114,8 @@ class _World:
         """1 if the fit was allowed, 0 if it was refused; and 1 if a model is there although it was refused."""
         before = _learned(model)
         try:
-            model.fit(self.X, self.y, **({self.account["argument"]: book} if self.at_fit() else {}))
+            with sys.modules[type(self.target).__module__].alone():
+                model.fit(self.X, self.y, **({self.account["argument"]: book} if self.at_fit() else {}))
         except Exception:
             return 0, int(not before and _learned(model))
         return 1, 0

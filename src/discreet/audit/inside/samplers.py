@@ -158,7 +158,7 @@ def choices(scores: Any, rate: Any) -> Any:
 def _run(target: Any, table: Any, given: Any) -> Any:
     np.random.seed(20230516)  # noqa: NPY002 - thresholds and shuffles that are no noise are the same in all runs
     TAPE[0] = Tape(given)
-    with warnings.catch_warnings():
+    with sys.modules[type(target).__module__].alone(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if not target.is_estimator:
             revived = sys.modules[type(target).__module__]._revived

@@ -78,7 +78,15 @@ class Picture:
         _check_origin(self.caption, self.origin)
 
 
-Part = Paragraph | ReportTable | Picture
+@dataclass(frozen=True)
+class Code:
+    """Lines of code, shown as they are."""
+
+    caption: str
+    text: str
+
+
+Part = Paragraph | ReportTable | Picture | Code
 
 
 @dataclass(frozen=True)

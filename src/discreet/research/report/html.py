@@ -14,7 +14,7 @@ from functools import cache
 from html import escape
 from importlib import resources
 
-from discreet.research.report.document import Document, Paragraph, Part, Picture, ReportTable, Section
+from discreet.research.report.document import Code, Document, Paragraph, Part, Picture, ReportTable, Section
 from discreet.research.report.drawing import Drawing, draw_all
 from discreet.research.report.sorting import is_missing, is_plain, key
 
@@ -133,6 +133,10 @@ def _part(part: Part, name: str, origin: str, drawn: Mapping[str, Drawing]) -> I
         yield from _table(part, name, origin)
     elif isinstance(part, Picture):
         yield from _picture(part, drawn[part.name], origin)
+    elif isinstance(part, Code):
+        yield f'<figure id="{name}"><figcaption id="{name}-caption">{text(part.caption)}</figcaption>'
+        opened = f'<pre class="scroll" tabindex="0" role="region" aria-labelledby="{name}-caption"><code>'
+        yield f"{opened}{text(part.text.rstrip())}</code></pre></figure>"
     else:
         yield from _paragraphs(part, origin)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from discreet.research.report.document import Document, Part, Picture, ReportTable, Section
+from discreet.research.report.document import Code, Document, Part, Picture, ReportTable, Section
 from discreet.research.report.sorting import is_plain
 
 _LINE_END = re.compile("\r\n?|[\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -69,10 +69,20 @@ def _part(part: Part, folder: str, whole: str) -> Iterator[str]:
         yield f"![{line(part.caption)}]({address})"
         yield _caption(part.caption)
         yield from [_origin(part.origin)] if part.origin != whole else []
+    elif isinstance(part, Code):
+        yield _caption(part.caption)
+        yield _fenced(part.text)
     else:
         for each in re.split(r"\n\s*\n", _LINE_END.sub("\n", part.text).strip()):
             if each:
                 yield "\\\n".join(line(one) for one in each.split("\n"))
+
+
+def _fenced(code: str) -> str:
+    """Code as it is, in a fence that is longer than any row of backticks in it."""
+    lines = [_UNPRINTABLE.sub("\ufffd", each) for each in _LINE_END.sub("\n", code).rstrip("\n").split("\n")]
+    fence = "`" * max([3, *(1 + len(each) for each in re.findall("`+", code))])
+    return "\n".join([fence, *lines, fence])
 
 
 def _caption(caption: str) -> str:
