@@ -151,13 +151,14 @@ def rules(cells: Cells) -> Iterator[tuple[str, Values]]:
     for family, name in enumerate(FAMILIES):
         yield f"always {name}", cells.of(np.full(len(cells.names), family))
     yield "today's rule", cells.of(cells.today)
+    yield "today's rule without naive Bayes", cells.of(threshold(cells, ENOUGH, (2.0, 1.0)))
     for factor in (0.5, 2.0):
         picks = threshold(cells, ENOUGH * factor, (2.0, 1.0))
         yield f"today's rule with {factor:g} times the constant", cells.of(picks)
     for part in PARTS:
         picks, name = tuned(cells, part)
         yield f"tuned on {part}: {name}", cells.of(picks)
-    for classes, least in product((5, 10), (2.0, 5.0)):
+    for classes, least in product((5, 9), (2.0, 5.0)):
         many = (cells.classes >= classes) & (cells.per_weight(1.0) >= least) & (cells.today == TREE)
         name = f"naive Bayes for {classes} classes or more, from n ε = {least:g} K (d + 1) on, where today a tree"
         yield name, cells.of(np.where(many, BAYES, cells.today))

@@ -17,6 +17,11 @@ def test_a_candidate_is_plain_data(candidate):
     assert candidate_from_plain(candidate_to_plain(candidate), schema()) == candidate
 
 
+def test_cuts_are_not_lost_in_a_request_but_refused():
+    with pytest.raises(ParameterError, match="cuts"):
+        candidate_to_plain(MajorityScore("near", 4, None, ((1,),)))
+
+
 @pytest.mark.parametrize(
     "content",
     [

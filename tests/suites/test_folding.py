@@ -5,6 +5,7 @@ import json
 import pickle
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import duckdb
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet import Categorical, Ledger, Numeric, Schema
+from discreet import Categorical, Ledger, LinearSVM, Numeric, Schema
 from discreet.doors import gathering, tree_folds
 from discreet.errors import DataError
 from discreet.models.saving import to_dict
@@ -154,7 +155,10 @@ def longer(rows):
     return draw_records(rows, 3)
 
 
-FOLDED = ["decision-tree greedy", "decision-tree random", "decision-tree stump", "svm"]
+FOLDED = {
+    **{name: PRIVATE[name] for name in ("decision-tree greedy", "decision-tree random", "decision-tree stump")},
+    "svm of one reading": partial(LinearSVM, ranges=None),
+}
 
 
 @pytest.mark.parametrize("name", FOLDED)
@@ -163,9 +167,9 @@ def test_a_table_that_changes_while_it_is_read_teaches_nothing(name, at, monkeyp
     """All passes of a reading meet one table, or the fit fails: at whichever pass the table has changed."""
     folding(monkeypatch)
     ledger, source = Ledger(1), Changing([longer(600)] * (at - 1) + [longer(610)])
-    model = PRIVATE[name](public(), epsilon=1, random_state=1)
+    model = FOLDED[name](public(), epsilon=1, random_state=1)
     resting = Changing([longer(600)])
-    PRIVATE[name](public(), epsilon=1, random_state=1).fit_from(resting)
+    FOLDED[name](public(), epsilon=1, random_state=1).fit_from(resting)
     if resting.passes < at:
         return  # the fit takes fewer passes
     with pytest.raises(DataError, match="changed while it was read"):
@@ -173,11 +177,11 @@ def test_a_table_that_changes_while_it_is_read_teaches_nothing(name, at, monkeyp
     assert ledger.spent > 0
 
 
-def test_a_second_door_may_meet_another_table(monkeypatch):
-    """A fit of two readings: each meets a table of its own, as losses add (Source)."""
-    source = Changing([longer(600), longer(700)])
-    model = PRIVATE["svm leaves=2"](public(), epsilon=1, random_state=1).fit_from(source)
-    assert source.passes == 2
+def test_another_door_may_meet_another_table(monkeypatch):
+    """A fit of three readings (splits, ranges, weights): each meets a table of its own, as losses add (Source)."""
+    source = Changing([longer(600), longer(700), longer(800)])
+    model = LinearSVM(public(), epsilon=1, leaves=2, random_state=1).fit_from(source)
+    assert source.passes == 3
     assert model.receipt_.epsilon == 1
 
 
@@ -222,7 +226,7 @@ def test_tasks_can_be_sent_to_where_the_records_are():
     assert np.issubdtype(np.asarray(task.numbers).dtype, np.integer)
 
 
-LINEAR = ["svm", "svm leaves=2", "auto"]
+LINEAR = ["svm", "svm leaves=2", "svm ranges=0.3", "auto"]
 
 
 def sampling(monkeypatch, few=50, sums=1 << 12):

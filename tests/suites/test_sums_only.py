@@ -24,7 +24,7 @@ from support.replay import replay, visible
 from support.sums_only import SumsOnly
 
 ALONE = sorted(set(PRIVATE) - DEALT)
-LINEAR = ["auto", "svm", "svm select=2", "svm leaves=2"]
+LINEAR = ["auto", "svm", "svm select=2", "svm leaves=2", "svm ranges=0.3"]
 
 
 ROWS = 600
@@ -172,7 +172,7 @@ def test_a_table_that_changes_while_it_is_searched_teaches_nothing(classes, at):
     columns, ledger = draw_records(ROWS, 3), Ledger(1)
     other = {**columns, "dose": np.concatenate([columns["dose"][:-1], [2.5]])}
     with pytest.raises(DataError, match="changed while it was read"):
-        LinearSVM(public(classes), random_state=1).fit_from(Changing(columns, other, at), ledger=ledger)
+        LinearSVM(public(classes), ranges=None, random_state=1).fit_from(Changing(columns, other, at), ledger=ledger)
     assert ledger.spent == 1
 
 

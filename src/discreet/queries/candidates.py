@@ -13,8 +13,10 @@ from discreet.schema.columns import MAX_CELLS, Numeric, is_integer
 
 
 def candidate_to_plain(candidate: ColumnScore) -> dict[str, Any]:
-    """Plain data such as {"column": "age", "bins": 8}, or {"right": 24, "of": 25}."""
+    """Plain data such as {"column": "age", "bins": 8}, or {"right": 24, "of": 25}; requests have no cuts."""
     content = dict(candidate.__dict__)
+    if content.pop("cuts", ()):
+        raise ParameterError("a candidate with cuts cannot be asked for in a request; leave them out")
     if content.get("weights") is not None:
         content["weights"] = list(content["weights"])
     return {name: value for name, value in content.items() if value is not None}
