@@ -276,6 +276,12 @@ def knot_positions(grid: int, knots: int, edges: bool = True, part: Part = WHOLE
     return tuple(sorted(found))
 
 
+def numbers_of(column: Numeric, part: Part) -> tuple[float, float]:
+    """The numbers at both ends of a part of the range."""
+    low, high = _numbers_at(column, _within(column.grid, part))
+    return low, high
+
+
 def _within(grid: int, part: Part) -> tuple[int, int]:
     """The first and the last grid point of a part of the range."""
     return grid * part[0] // PARTS, -(-grid * part[1] // PARTS)

@@ -198,6 +198,12 @@ def test_ranges_are_narrowed_to_what_values_fill(tmp_path):
     for name, low, high in query.ranges:
         assert high - low <= 16
         assert np.mean((X[name] >= low / 0.64) & (X[name] <= high / 0.64)) > 0.6
+    low, high = model.ranges_["n00"]
+    assert np.mean((X["n00"] >= low) & (X["n00"] <= high)) > 0.6
+    assert "Where most values lie, found privately: n00 " in model.explain(3)
+    assert " and 9 more" in model.explain(3)
+    assert plain.ranges_ == {}
+    assert "found privately" not in plain.explain()
     charges = model.receipt_.charges[:12]
     assert [charge.query for charge in charges] == [f"the part of its range that {name} fills" for name in names]
     assert sum(charge.epsilon for charge in charges) == Fraction(1, 32)

@@ -32,7 +32,7 @@ from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import laplace_steps, split_by_weight, split_evenly
-from discreet.queries.hyperplanes import MOST_KNOTS, Hyperplanes
+from discreet.queries.hyperplanes import MOST_KNOTS, Hyperplanes, numbers_of
 from discreet.queries.margins import Margins
 from discreet.queries.ranges import Filled
 from discreet.queries.tables import ClassCounts
@@ -105,6 +105,7 @@ class LinearSVM(PrivateClassifier):
     coef_names_ : what each column of `coef_` stands for.
     columns_ : names of the columns that take part, in the order of the schema.
     tree_ : the tree whose leaves take part, or None.
+    ranges_ : where most values of a number lie, by column, if a part of its range was found.
     guarantee_ : what is guaranteed, in words that name unit and adjacency.
     receipt_ : every charge.
 
@@ -262,6 +263,12 @@ class LinearSVM(PrivateClassifier):
         self.coef_names_ = [name for feature in features for name in feature.names]
         self.tree_ = None if query.nodes is None else Tree(query.nodes)
         self.columns_ = [name for name in schema.names if query.columns is None or name in query.columns]
+        parts = {name: (low, high) for name, low, high in query.ranges or ()}
+        self.ranges_ = {
+            each.name: numbers_of(each, parts[each.name])
+            for each in schema.columns
+            if isinstance(each, Numeric) and each.name in parts
+        }
         groups, self._weights, start = [], [], 0
         for feature in features:
             own = by_class[:, start : start + feature.size].T
@@ -326,6 +333,7 @@ class LinearSVM(PrivateClassifier):
         if self.class_weight_ is not None:
             told = ", ".join(f"{c} × {w:.3g}" for c, w in zip(self.classes_, self.class_weight_, strict=True))
             text = f"Classes are weighted ({told}): the constants are moved accordingly.\n{text}"
+        text += weights.where(self.ranges_, top)
         left = [name for name in self.schema_.names if name not in self.columns_]
         return f"{text}\nNot asked, because other columns tell more: {', '.join(left)}" if left else text
 

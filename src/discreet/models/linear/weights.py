@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.queries.hyperplanes import spelled
 from discreet.schema.columns import Label
 
 SHOWN_LEAVES = 3
@@ -65,6 +66,15 @@ def describe(
     if leaves := sum(each.column is None for each in weights):
         lines += ["", f"A leaf is a group of records: each record lies in one of {leaves}, and gets its weight too."]
     return "\n".join(lines)
+
+
+def where(ranges: Mapping[str, tuple[float, float]], top: int) -> str:
+    """Where most values lie of columns whose ranges were narrowed, as a line to be added; empty if there are none."""
+    if not ranges:
+        return ""
+    told = [f"{name} {spelled(low)} to {spelled(high)}" for name, (low, high) in list(ranges.items())[: max(top, 1)]]
+    more = f" and {len(ranges) - len(told)} more" if len(ranges) > len(told) else ""
+    return f"\nWhere most values lie, found privately: {'; '.join(told)}{more}"
 
 
 def content(
