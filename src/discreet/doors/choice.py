@@ -73,11 +73,12 @@ def select(
     steps = planned_choice(schema, candidates, wanted, epsilon)
     reading, receipt = passage(source, schema, steps, ledger, rng, purpose)
     exact = reading.count([each.cells(schema) for each in candidates])
-    left = list(candidates)
+    left, scores = list(candidates), [each.score(exact.counts[each.cells(schema)]) for each in candidates]
     chosen: list[ColumnScore] = []
     for step in steps:
-        scores = np.array([each.score(exact.counts[each.cells(schema)]) for each in left], dtype=np.int64)
-        chosen.append(left.pop(step.mechanism.choose(scores, rng)))
+        place = step.mechanism.choose(np.array(scores, dtype=np.int64), rng)
+        chosen.append(left.pop(place))
+        del scores[place]
     columns = tuple(each.column for each in chosen if isinstance(each, MajorityScore))
     return Selection(columns, receipt)
 

@@ -135,7 +135,7 @@ class LinearSVM(PrivateClassifier):
         knots: Any = "auto",
         select: int | str | None = "auto",
         leaves: int | str = "auto",
-        ranges: str | None = "auto",
+        ranges: float | str | None = "auto",
         class_weight: Any = None,
         random_state: Any = None,
     ) -> None:
