@@ -8,7 +8,7 @@ between the two: it puts together many columns, and its noise does not grow with
 
 A linear model has about K weights for each of d columns and the constant, and one of K classes has a K-th of the
 records to learn them from: the signal per weight is n ε / (K^2 (d + 1)). From `ENOUGH` of it on, a linear model is
-picked. This is the only constant that was tuned, on the data sets of benchmarks/keel.py; powers of K and of d + 1 other
+picked. This constant was tuned, on the data sets of benchmarks/keel.py; powers of K and of d + 1 other
 than these were no better there. With more than `SOME_CLASSES`, a tree needs many leaves to name each of them; there
 naive Bayes is picked below `ENOUGH`, from `COUNTED` records times ε for each class in each column on. In up to
 `FEW_COLUMNS` columns a tree has enough questions for all of them on every path. Where a linear model would take minutes
