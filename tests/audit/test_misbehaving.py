@@ -18,6 +18,7 @@ from discreet.audit.inside import clock
 from discreet.audit.session import MOST_KEPT, Claim, Session
 from discreet.audit.structure import Structure
 from discreet.audit.target import Target
+from discreet.audit.timing import _timed
 from discreet.errors import ParameterError
 from support import audited, misbehaving
 from support.audit_path import targets_can_be_imported
@@ -107,8 +108,26 @@ def test_a_child_that_returns_answers_nothing() -> None:
     with session("Returning") as running:
         table = running.pairs()[0].first
         running.ask({"op": "extend", "path": str(Path(clock.__file__))})
-        _, answer = running.ask({"op": "clock", "tables": [table.to_dict()], "order": [0] * 5})
-        assert len(answer["seconds"]) == 5
+        frames, _ = running.ask({"op": "clock", "tables": [table.to_dict()], "order": [0] * 5})
+        assert len(frames) == 5
+
+
+def test_a_target_that_keeps_its_memory_gets_new_processes() -> None:
+    """What earlier runs took says nothing of a table: no run of theirs may show that memory was short."""
+    with session("hoarding", megabytes=2048) as running:
+        first, second = running.run_pair(running.pairs()[5], 20)
+        assert (len(first), len(second)) == (20, 20)
+        assert not [each for each in (*first.features, *second.features) if "MemoryError" in each]
+
+
+def test_many_slow_runs_are_timed_in_spite_of_little_patience() -> None:
+    """Each run is waited for by itself: thirty of .1 s are no answer that takes longer than a second."""
+    with session("pausing", patience=1.0) as running:
+        pair = running.pairs()[5]
+        timed = _timed(running, pair, 15)
+        assert timed is not None
+        assert len(timed.first) == len(timed.second) == 15
+        assert not running.silence.holds((pair.first, pair.second))
 
 
 def test_an_answer_to_another_request_is_nonsense() -> None:

@@ -11,7 +11,7 @@ from discreet import Categorical, NaiveBayes, OneRule, Schema
 from discreet.audit import audit
 from discreet.audit.inside.samplers import choices, compare, replay_pair
 from discreet.audit.replay import Replay
-from discreet.audit.runner import Target, as_arguments
+from discreet.audit.runner import Target
 from discreet.audit.tables import DEFAULT, bases
 from discreet.privacy.randomness import as_rng
 from support.mutants import Mutant
@@ -36,8 +36,7 @@ def test_what_enters_our_noise_is_seen() -> None:
     """The loss that the replay computes is that of the proofs: all of epsilon, on neighbours that attain it."""
     target = Target(NaiveBayes, {"epsilon": 1.0, "select": None}, PLAIN.to_dict(), "records")
     _, table = next(bases(PLAIN))
-    tables = [as_arguments(each.to_dict(), "records") for each in (table, table.without(0))]
-    found = replay_pair(target, *tables)
+    found = replay_pair(target, *(each.to_dict() for each in (table, table.without(0))))
     assert found["same_calls"]
     assert found["leak"] is False
     assert found["loss"] == pytest.approx(1.0)

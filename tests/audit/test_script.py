@@ -5,13 +5,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from discreet import Categorical, Numeric, Schema
 from discreet.audit import audit
 from discreet.audit.bounds import loss
 from discreet.audit.events import Both, Scored, Single
+from discreet.audit.low_bits import LowBits, lowest_bit
 from discreet.audit.neighbours import Pair
 from discreet.audit.plain_bound import bound
+from discreet.audit.runner import ESTIMATOR, PAIR, TABLE
 from discreet.audit.samples import Samples
 from discreet.audit.script import script
 from discreet.audit.structure import Structure
@@ -45,9 +49,11 @@ def counts_of(text, folder, *arguments):
     return [int(line.split()[0]) for line in printed(text, folder, *arguments)[:2]]
 
 
-def written(name, event, first, second, is_function=None, **parameters):
+def written(name, event, first, second, **parameters):
+    """The script for a target of `support.repeated`: functions have names in lower case, but for what makes a model."""
+    takes = PAIR if name.islower() and name != "made" else ESTIMATOR
     target = Target(f"support.repeated:{name}", parameters=parameters)
-    return script(target, DEFAULT, Pair(first, second, "two tables"), event, ((3, 3), (0, 3)), is_function)
+    return script(target, DEFAULT, Pair(first, second, "two tables"), event, ((3, 3), (0, 3)), takes)
 
 
 FEATURES = [
@@ -72,7 +78,7 @@ FEATURES = [
 
 @pytest.mark.parametrize(("name", "feature", "first", "second"), FEATURES)
 def test_a_feature_is_seen_on_one_table_only(name, feature, first, second, tmp_path):
-    text = written(name, feature, first, second, name.islower())
+    text = written(name, feature, first, second)
     assert counts_of(text, tmp_path, "3") == [3, 0]
 
 
@@ -97,7 +103,7 @@ def test_a_number_is_seen_on_one_table_only(name, number, value, first, second, 
 
 @pytest.mark.parametrize("name", ["Named", "made"])
 def test_an_estimator_whose_attribute_is_called_output_is_no_function(name, tmp_path):
-    text = written(name, Single("output", "=", 2.0), TWO, ONE, False)
+    text = written(name, Single("output", "=", 2.0), TWO, ONE)
     assert counts_of(text, tmp_path, "3") == [3, 0]
 
 
@@ -207,13 +213,59 @@ def test_samples_of_a_function_have_a_script_too(tmp_path):
     assert max(counts_of(report.findings[0].repeat, tmp_path)) > 0
 
 
+FORMS = [
+    ("frame", ESTIMATOR, "Framed"),
+    ("records", ESTIMATOR, "Recorded"),
+    ("auto", ESTIMATOR, "Framed"),
+    ("auto", TABLE, "framed"),
+    ("records", TABLE, "recorded"),
+]
+
+
+@pytest.mark.parametrize(("form", "takes", "name"), FORMS)
+def test_tables_with_texts_are_written_as_the_target_got_them(form, takes, name, tmp_path):
+    """Frames and records, with a category, an unlisted text and a missing value; predictions at points, too."""
+    start = empty(Schema([Numeric("age", 0, 1), Categorical("ward", ["a", "b"])], "ill", ["no", "yes"]))
+    two = start.holding([((0.5, "a"), "no"), ((None, "it's"), "yes")])
+    one = start.holding([((0.5, "a"), "no")])
+    target, pair = Target(f"support.repeated:{name}", form=form), Pair(two, one, "two tables")
+    schema = Schema([Numeric("age", 0, 1), Categorical("ward", ["a", "b"])], "ill", ["no", "yes"])
+    numbers = ["output"] if takes == TABLE else ["n_", "predict[0]"]
+    for number in numbers:
+        text = script(target, schema, pair, Single(number, "=", 2.0), ((3, 3), (0, 3)), takes)
+        assert counts_of(text, tmp_path, "3") == [3, 0]
+
+
+def test_arrays_of_a_whole_table_are_written_too(tmp_path):
+    target = Target("support.audited:exact_ones", form="array")
+    pair = Pair(TWO, START.holding(TWO.records[:1]), "two tables")
+    text = script(target, DEFAULT, pair, Single("output", "=", 1.0), ((3, 3), (0, 3)), TABLE)
+    assert counts_of(text, tmp_path, "3") == [3, 0]
+
+
+@pytest.mark.parametrize("number", [1.0, 6.0, -0.5, 0.1, 1 + 2.0**-52, 2.0**-1074, 0.0, float("inf")])
+def test_a_script_reads_lowest_bits_as_the_audit_does(number, tmp_path):
+    place = float(lowest_bit(np.array([number]))[0])
+    text = written("given", Single("lowest bit of output", "=", place), TWO, ONE, number=str(number))
+    assert counts_of(text, tmp_path, "2") == [2, 0]
+
+
+@pytest.mark.chance
+def test_lowest_bits_have_a_script(tmp_path):
+    given = {"stages": [LowBits()], "minutes": 1, "most_runs": 60_000, "seed": 1, "within": True}
+    report = audit("support.repeated:floating", 1.0, **given)
+    lines = printed(report.findings[0].repeat, tmp_path)
+    assert float(lines[2].split()[4]) > 1
+
+
 def test_a_script_finds_the_module_of_the_current_folder_and_shows_the_bound(tmp_path, monkeypatch):
     """It searches its own folder, not the current one."""
     (tmp_path / "mine.py").write_text("def count(X, y):\n    return float(len(y))\n", encoding="utf-8")
     (tmp_path / "out").mkdir()
     monkeypatch.chdir(tmp_path)
     event = Single("output", "=", 2.0)
-    text = script(Target("mine:count"), DEFAULT, Pair(TWO, ONE, "two"), event, ((40, 40), (0, 40)), claim=(1.0, 0.0))
+    pair = Pair(TWO, ONE, "two")
+    text = script(Target("mine:count"), DEFAULT, pair, event, ((40, 40), (0, 40)), PAIR, claim=(1.0, 0.0))
     first, second, last = printed(text, tmp_path / "out", PYTHONPATH="")
     assert int(first.split()[0]) == int(first.split()[2]) > 20
     assert second.startswith("0 of")
@@ -226,7 +278,8 @@ def test_a_script_finds_the_module_of_the_current_folder_and_shows_the_bound(tmp
 
 def test_a_script_makes_as_many_runs_as_a_rare_event_needs():
     counts = ((414, 80_204), (0, 80_204))
-    text = script(Target("a.b:c"), DEFAULT, Pair(TWO, ONE, "two"), Single("output", "=", 2.0), counts, claim=(1.0, 0.0))
+    pair, event = Pair(TWO, ONE, "two"), Single("output", "=", 2.0)
+    text = script(Target("a.b:c"), DEFAULT, pair, event, counts, PAIR, claim=(1.0, 0.0))
     default = int(text.split("else ")[1].split()[0])
     rate = 414 / 80_204
     assert 2000 < default <= 80_204

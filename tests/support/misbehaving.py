@@ -64,6 +64,22 @@ def threaded(X, y):
     return noisy_count(X, y)
 
 
+HOARD = []
+"""What is never given back."""
+
+
+def hoarding(X, y):
+    """Keeps 200 megabytes more with each run."""
+    HOARD.append(np.ones(25 << 20))
+    return noisy_count(X, y)
+
+
+def pausing(X, y):
+    """Takes a tenth of a second."""
+    time.sleep(0.1)
+    return noisy_count(X, y)
+
+
 def asleep(X, y):
     """Never answers."""
     time.sleep(3600)

@@ -7,6 +7,8 @@ from collections import Counter
 
 import numpy as np
 
+RNG = np.random.default_rng()
+
 
 def numbered(X, y):
     """A dictionary whose keys are numbers."""
@@ -56,6 +58,26 @@ def keyed(X, y):
 def told(X, y):
     """A text."""
     return f"{len(y)} records"
+
+
+def given(X, y, number):
+    """A number, if there are two records."""
+    return float(number) if len(y) == 2 else float("nan")
+
+
+def floating(X, y):
+    """A count with noise in floating point."""
+    return float(len(y) + RNG.laplace())
+
+
+def framed(table):
+    """The number of rows of a frame, if it has the labels as its last column."""
+    return float(len(table)) if list(table.columns) == ["age", "ward", "ill"] else 0.0
+
+
+def recorded(table):
+    """The number of records, if they have their labels."""
+    return float(len(table)) if all(list(each) == ["age", "ward", "ill"] for each in table) else 0.0
 
 
 def known(X, y):
@@ -111,6 +133,33 @@ class Silent:
     def fit(self, X, y):
         """Learn."""
         self.n_ = float(len(y))
+
+
+class Framed:
+    """Learns the number of rows of a frame, and predicts it."""
+
+    def fit(self, X, y):
+        """Learn."""
+        self.n_ = float(len(X)) if list(X.columns) == ["age", "ward"] and len(y) == len(X) else 0.0
+        return self
+
+    def predict(self, X):
+        """The number, for each row of a frame."""
+        return np.full(len(X.index), self.n_)
+
+
+class Recorded:
+    """Learns the number of records, and predicts it."""
+
+    def fit(self, X, y):
+        """Learn."""
+        assert y is None
+        self.n_ = float(len([each["ill"] for each in X]))
+        return self
+
+    def predict(self, X):
+        """The number, for each record."""
+        return np.array([self.n_ for each in X if each["ward"]])
 
 
 class Named(Silent):

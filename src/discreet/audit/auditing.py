@@ -75,7 +75,8 @@ def audit(
     Parameters
     ----------
     make : "module:Class", "module:function", a recipe file, the address of a service, or a callable: one without
-        arguments that makes estimators, or a function of (X, y). Names run in processes of their own; a callable here.
+        arguments that makes estimators, or a function of (X, y), or of one table with the labels in it. Names run in
+        processes of their own; a callable here.
     claim : the ε that is claimed; may be left to a recipe, as may `delta`, `adjacency` and `schema`.
     adjacency : "add-remove" (default) or "replace-one".
     schema : what tables look like; by default two numbers between 0 and 1 and the classes 0 and 1.

@@ -103,10 +103,13 @@ def choose(first: Runs, second: Runs, delta: float, caution: float = CAUTION) ->
 
 def _features(first: Runs, second: Runs) -> list[str]:
     """The features that some runs have and others have not, in quotes: those that differ most between the tables."""
-    shares = {}
+    shares, seen = {}, set()
     for each in dict.fromkeys((*first.features, *second.features)):
-        own, other = (float(side.feature(each).mean()) for side in (first, second))
-        if 0 < own + other < 2:
+        flags = first.feature(each), second.feature(each)
+        own, other = (float(side.mean()) for side in flags)
+        same = flags[0].tobytes() + flags[1].tobytes()  # the runs that have it: another name for the same says nothing
+        if 0 < own + other < 2 and same not in seen:
+            seen.add(same)
             shares[f"“{each}”"] = abs(own - other)
     return sorted(shares, key=lambda name: -shares[name])[:FEATURES]
 

@@ -13,8 +13,8 @@ from discreet.audit.choosing import Choice
 from discreet.audit.events import Event, Scored
 from discreet.audit.findings import Finding
 from discreet.audit.neighbours import Pair
-from discreet.audit.runs import Runs, is_feature, together
-from discreet.audit.script import script
+from discreet.audit.runs import LOWEST_BIT, Runs, is_feature, together
+from discreet.audit.script import repeated
 
 if TYPE_CHECKING:
     from discreet.audit.session import Session
@@ -46,7 +46,7 @@ def looks(runs: int, most: int) -> list[int]:
 
 def shown(event: Event) -> tuple[str, ...]:
     """What runs must show for an event to be counted: predictions and sizes take time, and are left out if they can."""
-    about = [name.strip("“").removeprefix("sum of ") for name in event.names]
+    about = [name.strip("“").removeprefix(LOWEST_BIT).removeprefix("sum of ") for name in event.names]
     predicted = any(name.startswith(("predict", "decision_function")) for name in about)
     size = any(name.startswith(("size of", "its pickle")) for name in about)
     return (*(["predictions"] if predicted else []), *(["size"] if size else []))
@@ -112,15 +112,10 @@ def counted(
         confidence=session.confidence,
         event=words + (f" ({reason})" if reason else ""),
         pair=pair,
-        repeat="" if view is not None else _script(session, pair, choice.event, both),
+        repeat=repeated(session, pair, choice.event, both),
         counts=both,
         pictured=_pictured(choice.event, seen),
     )
-
-
-def _script(session: Session, pair: Pair, event: Event, counts: tuple[tuple[int, int], tuple[int, int]]) -> str:
-    claim = session.claim.epsilon, session.claim.delta
-    return script(session.target, session.schema, pair, event, counts, claim=claim)
 
 
 def confirmed(

@@ -18,6 +18,9 @@ MOST_LOST = 3
 """After this many runs without an answer, no more are tried on these tables."""
 SILENT = 2
 """After so many runs without an answer, and none with one, a table is not asked again: it would take all the time."""
+FULL = "raises MemoryError"
+"""What a run shows if there was no memory for it: earlier runs may have left none, so it is made again in a new
+process, unless it was the first of its own."""
 MOST_SHOWN = 3
 """Tables without an answer that a report shows."""
 
@@ -91,11 +94,10 @@ class Job:
         request: dict[str, Any],
         order: deque[int],
         collectors: list[Collector],
-        seeds: deque[int] | None,
         tables: Sequence[Table],
         silence: Silence,
     ) -> None:
-        self.request, self.order, self.collectors, self.seeds = request, order, collectors, seeds
+        self.request, self.order, self.collectors = request, order, collectors
         self.tables, self.silence = tables, silence
         self.lock = threading.Lock()
 
@@ -109,8 +111,7 @@ class Job:
             if sum(each.size for each in self.collectors) > MOST_BYTES * len(self.collectors):
                 return None
             order = [self.order.popleft() for _ in range(min(turn, len(self.order)))]
-            seeds = None if self.seeds is None else [self.seeds.popleft() for _ in order]
-        return {**self.request, "order": order, "seeds": seeds} if order else None
+        return {**self.request, "order": order} if order else None
 
     def ended(self, request: dict[str, Any], runs: int, ended: workers.Ended) -> None:
         """The process ended during a run: that is what this run showed, if it was not for lack of time or memory."""
@@ -127,10 +128,17 @@ class Job:
 
 
 class Seen:
-    """Takes the frames of one request."""
+    """Takes the frames of one request.
 
-    def __init__(self, job: Job) -> None:
-        self.runs, self._job = 0, job
+    Attributes
+    ----------
+    runs : how many there were.
+    slowest : the seconds of the slowest.
+    is_full : whether the process has no memory left for another.
+    """
+
+    def __init__(self, job: Job, is_new: bool = True) -> None:
+        self.runs, self.is_full, self._job, self._is_new = 0, False, job, is_new
         self.slowest, self._last = 0.0, time.monotonic()
         self._names: list[str] = []
         self._features: list[str] = []
@@ -138,8 +146,13 @@ class Seen:
     def __call__(self, header: dict[str, Any], numbers: bytes) -> None:
         self._names = header.get("names", self._names)
         self._features = header.get("features", self._features)
+        full = FULL in self._features
         with self._job.lock:
-            self._job.collectors[header["table"]].add(self._names, self._features, numbers)
+            if full and not (self._is_new and self.runs == 0):
+                self._job.order.append(header["table"])
+            else:
+                self._job.collectors[header["table"]].add(self._names, self._features, numbers)
+        self.is_full = self.is_full or full
         self.runs += 1
         now = time.monotonic()
         self.slowest, self._last = max(self.slowest, now - self._last), now

@@ -18,7 +18,7 @@ from discreet.audit.choosing import Choice, choose
 from discreet.audit.findings import Finding, StageResult
 from discreet.audit.fresh import confirmed
 from discreet.audit.neighbours import Pair
-from discreet.audit.runs import Runs
+from discreet.audit.runs import LOWEST_BIT, Runs
 
 if TYPE_CHECKING:
     from discreet.audit.session import Session
@@ -84,7 +84,7 @@ def lowest_bits(runs: Runs) -> Runs:
     """The runs, with each number that is not an integer in every run replaced by the position of its lowest bit."""
     with np.errstate(invalid="ignore"):
         fractional = ~((runs.numbers == np.floor(runs.numbers)) | np.isnan(runs.numbers)).all(axis=0)
-    names = [f"lowest bit of {name}" for name, kept in zip(runs.names, fractional, strict=True) if kept]
+    names = [f"{LOWEST_BIT}{name}" for name, kept in zip(runs.names, fractional, strict=True) if kept]
     return Runs(names, lowest_bit(runs.numbers[:, fractional]), runs.features, runs.present, runs.lost, runs.seconds)
 
 

@@ -30,6 +30,7 @@ if __name__ == "__main__":  # the folder of this file is ours: its modules must 
 
 import numpy as np
 
+TAKEN = "(X, y) or of a table"
 MOST_PRINTED = 2000
 LARGEST_FILE = 1 << 26
 """A target that prints without end gets an error, and does not fill the disk."""
@@ -43,7 +44,9 @@ def loaded(path: Any, name: str = "discreet_audit_extension") -> Any:
     return module
 
 
-_reading = loaded(os.path.join(os.path.dirname(os.path.abspath(__file__)), "inside", "outputs.py"), "discreet_outputs")
+_INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "inside")
+_giving = loaded(os.path.join(_INSIDE, "arguments.py"), "discreet_arguments")
+_reading = loaded(os.path.join(_INSIDE, "outputs.py"), "discreet_outputs")
 Outputs, short, said = _reading.Outputs, _reading.short, _reading.said
 
 
@@ -70,15 +73,20 @@ def _objects(model: Any) -> dict[int, Any]:
     return {id(each): each for each in held.values() if not isinstance(each, plain)}
 
 
+ESTIMATOR, PAIR, TABLE = "estimator", "X, y", "table"
+"""What a target is: it makes estimators, whose `fit` takes (X, y), or is a function of (X, y) or of a whole table."""
+
+
 class Target:
-    """A class with `fit`, or a function of (X, y), with its parameters."""
+    """A class with `fit`, or a function of (X, y) or of a table, with its parameters."""
 
     def __init__(self, made: Any, parameters: Any = None, schema: Any = None, form: str = "auto") -> None:
         self.made, self.parameters, self.schema, self.form = made, parameters or {}, schema, form
         if not callable(made):
             kind = type(made).__name__
-            raise Refusal("the target is {}; name a class with fit, or a function of (X, y)".format(kind))
-        self.is_estimator = isinstance(made, type) or not _takes_table(made)
+            raise Refusal("the target is {}; name a class with fit, or a function of {}".format(kind, TAKEN))
+        self.takes = ESTIMATOR if isinstance(made, type) else _taken(made, self.parameters)
+        self.is_estimator = self.takes == ESTIMATOR
         self._public: Any = None
         self._shared: dict[int, Any] = {}
 
@@ -92,14 +100,38 @@ class Target:
         given = {name: _revived(value) for name, value in self.parameters.items()}
         if self._public is None:  # the schema as ours, for a class that has a parameter of this name
             self._public = {}
-            wanted = self.schema is not None and "schema" not in given
-            if wanted and "schema" in [each.name for each in _parameters(self.made)]:
+            if self.is_given_schema:
                 with contextlib.suppress(ImportError):
                     self._public["schema"] = importlib.import_module("discreet").Schema.from_dict(self.schema)
         made = self.made(**self._public, **given)
         if callable(getattr(made, "fit", None)):
             return made
-        raise Refusal("{} has no fit; name a class with fit, or a function of (X, y)".format(type(made).__name__))
+        raise Refusal("{} has no fit; name a class with fit, or a function of {}".format(type(made).__name__, TAKEN))
+
+    @property
+    def is_given_schema(self) -> bool:
+        """Whether the target has a parameter for a schema of ours, and leaves it to the audit."""
+        named = "schema" in [each.name for each in _parameters(self.made)]
+        return self.is_estimator and named and self.schema is not None and "schema" not in self.parameters
+
+    def arguments(self, table: Any) -> Any:
+        """What `fit`, or the function, is called with."""
+        return (_giving.as_one(table, self.form),) if self.takes == TABLE else _giving.as_arguments(table, self.form)
+
+    def points(self, table: Any) -> Any:
+        """What `predict` is called with."""
+        return _giving.as_arguments(table, self.form)[0]
+
+    def call(self, table: Any) -> Any:
+        """What a function returns for a table."""
+        given = {name: _revived(value) for name, value in self.parameters.items()}
+        returned = self.made(*self.arguments(table), **given)
+        if self.takes == TABLE and callable(getattr(returned, "fit", None)):
+            raise Refusal(
+                "the target returns {}, which has a fit: what makes estimators is called without arguments; give its "
+                "parameters with --with name=value".format(type(returned).__name__)
+            )
+        return returned
 
     def check(self) -> None:
         """Raise Refusal if the target cannot be made, or called, with its parameters."""
@@ -109,7 +141,7 @@ class Target:
                 return
             given = {name: _revived(value) for name, value in self.parameters.items()}
             with contextlib.suppress(ValueError):  # a function without a signature
-                inspect.signature(self.made).bind(None, None, **given)
+                inspect.signature(self.made).bind(*([None] if self.takes == TABLE else [None, None]), **given)
         except (Refusal, KeyboardInterrupt):
             raise
         except BaseException as error:
@@ -138,23 +170,21 @@ class Target:
         return outputs
 
     def _run(self, table: Any, probes: Any, wanted: Any, outputs: Any) -> None:
-        X, y = as_arguments(table, self.form)
         if not self.is_estimator:
-            given = {name: _revived(value) for name, value in self.parameters.items()}
-            outputs.add(self.made(X, y, **given), "output")
+            outputs.add(self.call(table), "output")
             return
         model, only = self.make(), outputs.only
         shared = {key: each for key, each in _objects(model).items() if key in self._shared}
-        model.fit(X, y)
+        model.fit(*self.arguments(table))
         outputs.seen.update(shared)
         outputs.add(model, "")
         outputs.make_room()
         if probes is not None and "predictions" in wanted:
-            points, _ = as_arguments(probes, self.form)
+            points = self.points(probes)
             for name in ("predict", "predict_proba", "decision_function"):
                 _add_predictions(model, name, points, outputs)
         if probes is not None and (only is None or any(each.startswith("transform") for each in only)):
-            _add_predictions(model, "transform", as_arguments(probes, self.form)[0], outputs)
+            _add_predictions(model, "transform", self.points(probes), outputs)
         if "size" in wanted:
             try:
                 outputs.add_number(len(dumps(model)), "size of its pickle")
@@ -207,14 +237,16 @@ def _imported(name: str) -> Any:
     return found
 
 
-def _takes_table(function: Any) -> bool:
-    """Whether a function takes X and y; if not, it makes estimators."""
+def _taken(function: Any, named: Any) -> str:
+    """What a function takes, besides parameters of these names: X and y, a table, or nothing if it makes estimators."""
     given = _parameters(function)
     if not isinstance(given, list):
-        return True
+        return PAIR
     placed = [each for each in given if each.kind <= each.POSITIONAL_OR_KEYWORD]
-    named = [each.name.lower() for each in placed[:2]] == ["x", "y"] and placed[0].default is inspect.Parameter.empty
-    return named or sum(each.default is each.empty for each in placed) >= 2
+    if [each.name.lower() for each in placed[:2]] == ["x", "y"] and placed[0].default is inspect.Parameter.empty:
+        return PAIR
+    needed = sum(each.default is each.empty and each.name not in named for each in placed)
+    return PAIR if needed >= 2 else TABLE if needed else ESTIMATOR
 
 
 def _parameters(function: Any) -> Any:
@@ -235,25 +267,6 @@ def _revived(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _revived(each) for name, each in value.items()}
     return [_revived(each) for each in value] if isinstance(value, list) else value
-
-
-def as_arguments(table: Any, form: str) -> tuple[Any, Any]:
-    """X and y as the target is to get them: an array of floats, a pandas frame, an object array, or records."""
-    names, rows, labels = table["names"], table["rows"], table["labels"]
-    kinds = {type(each) for each in labels}
-    alike = kinds <= {int, bool} or kinds <= {str}
-    empty = table.get("label_kind") or object
-    y = np.array(labels, dtype=None if alike else object) if labels else np.empty(0, dtype=empty)
-    if form == "records":
-        records = [{name: row[place] for place, name in enumerate(names)} for row in rows]
-        return [dict(each, **{table["target"]: label}) for each, label in zip(records, labels)], None  # noqa: B905
-    if form == "array" or (form == "auto" and "categorical" not in table["kinds"]):
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(names)), y
-    if form in ("auto", "frame"):
-        with contextlib.suppress(ImportError):
-            frame = importlib.import_module("pandas").DataFrame
-            return frame({name: [row[place] for row in rows] for place, name in enumerate(names)}, columns=names), y
-    return np.array(rows, dtype=object).reshape(len(rows), len(names)), y
 
 
 class Runner:
@@ -277,7 +290,8 @@ class Runner:
         self.target = Target.named(request["target"], request["parameters"], request["schema"], request["form"])
         self.target.check()
         version = getattr(sys.modules.get(request["target"].partition(":")[0].partition(".")[0]), "__version__", None)
-        return {"python": sys.version.split()[0], "numpy": np.__version__, "version": version and str(version)}
+        found = {"python": sys.version.split()[0], "numpy": np.__version__, "version": version and str(version)}
+        return dict(found, takes=self.target.takes, schema=self.target.is_given_schema)
 
     def run(self, request: Any, send: Any) -> Any:
         """Run on tables in the given order; each run is answered by a frame of its own, so none is lost by a crash."""
@@ -285,8 +299,6 @@ class Runner:
         asked = request.get("probes"), request["wanted"], request.get("only")
         with _caught_output() as printed:
             for place in request["order"]:
-                if request.get("seeds"):
-                    np.random.seed(request["seeds"].pop(0))  # noqa: NPY002 - targets of others use it
                 outputs = self.target.run(request["tables"][place], *asked)
                 outputs.features.extend(printed())
                 header = {"table": place}

@@ -101,6 +101,10 @@ class Runs:
         return matrix
 
 
+LOWEST_BIT = "lowest bit of "
+"""How the name begins of the place of a number's lowest bit."""
+
+
 def is_feature(name: str) -> bool:
     """Whether a name is that of a feature, in quotes, and not of a number."""
     return name.startswith("“")

@@ -8,15 +8,21 @@ import math
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
+from discreet.audit import runner
 from discreet.audit.events import Event, Single
 from discreet.audit.neighbours import Pair
 from discreet.audit.plain_bound import bound, edge
-from discreet.audit.runs import is_feature
-from discreet.audit.tables import Table, probes
+from discreet.audit.runs import LOWEST_BIT, is_feature
+from discreet.audit.script_calls import arguments, call, form_of, modules, points
+from discreet.audit.tables import probes
 from discreet.audit.target import Target
+from discreet.errors import ParameterError
 from discreet.schema import Schema
+
+if TYPE_CHECKING:
+    from discreet.audit.session import Session
 
 MOST = 20_000
 """The longest script that is written: a longer one, such as a score of many numbers needs, nobody would read."""
@@ -28,8 +34,8 @@ is likely to need, and the most."""
 _PREDICTED = re.compile(r"(predict|predict_proba|decision_function|transform)(?:\[(\d+)\])?")
 _UNTOLD = re.compile(r"^(?:prints|the process|its pickle|further|checksum of|more than)| cannot be read: ")
 """Features for which a script has no few lines."""
-_OUTPUT = re.compile(r"(?:sum of )?output(?!\w)")
-"""How the names of a function's numbers begin; those of an estimator are its attributes."""
+Counts: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
+"""How often an event was seen: times and runs on the first table, and on the second."""
 
 HEAD = """\
 # Repeats a finding: seen in {more} of {of} runs on the {table} table, in {less} of {other} on the other.
@@ -86,6 +92,15 @@ def array(held):
     held = sorted(held, key=repr) if isinstance(held, (set, frozenset)) else held
     return held if isinstance(held, np.ndarray) else np.asarray(held, dtype=float)
 """,
+    "lowest_bit": """\
+def lowest_bit(value):  # the exponent of the lowest bit that is 1; 0 and infinities have none
+    value = float(getattr(value, "real", value))
+    if math.isnan(value) or math.isinf(value) or value == 0:
+        return nan if math.isnan(value) else 5000.0 if value == 0 else 10000.0
+    mantissa, exponent = math.frexp(value)
+    whole = abs(int(math.ldexp(mantissa, 53)))
+    return (whole & -whole).bit_length() - 54 + exponent
+""",
     "predicted": """\
 def predicted(values):  # classes that are no numbers are told apart by checksums
     values = np.asarray(values)
@@ -98,23 +113,35 @@ def predicted(values):  # classes that are no numbers are told apart by checksum
 """What scripts may need; each is written where it is used."""
 
 
+def repeated(session: Session, pair: Pair, event: Event, counts: Counts) -> str:
+    """The script of a finding; "" for a callable of this process and for a service; for what is ours, or needs a schema
+    of ours, the command that made the report is shorter."""
+    target, claim = session.target, (session.claim.epsilon, session.claim.delta)
+    if session.given or target.call is not None or target.name.partition(":")[0].partition(".")[0] == "discreet":
+        return ""
+    try:
+        takes, is_given_schema = session.takes()
+    except ParameterError:
+        return ""
+    return "" if is_given_schema else script(target, session.schema, pair, event, counts, takes, claim)
+
+
 def script(
     target: Target,
     schema: Schema,
     pair: Pair,
     event: Event | str,
-    counts: tuple[tuple[int, int], tuple[int, int]],
-    is_function: bool | None = None,
+    counts: Counts,
+    takes: str,
     claim: tuple[float, float] = (0.0, 0.0),
 ) -> str:
-    """The script; "" for a callable of this process, and for tables or targets that no few lines can make.
+    """The script; "" for events that no few lines can look for.
 
     Parameters
     ----------
     event : an event about numbers, or a feature of runs.
-    counts : how often the event was seen: times and runs on the first table, and on the second.
-    is_function : whether the target is a function of (X, y), as its process says; None if it was not asked: then the
-        names of the numbers tell.
+    counts : how often the event was seen.
+    takes : what the target is called with, as its process says.
     claim : the claimed ε and δ: the script makes as many runs as are likely to show more.
     """
     names = [] if isinstance(event, str) else event.names
@@ -122,16 +149,9 @@ def script(
         event = event.name[1:-1]
     elif any(map(is_feature, names)):
         return ""
-    module = target.name.partition(":")[0]
-    if target.call is not None or target.form not in ("auto", "array") or "categorical" in pair.first.kinds:
-        return ""
-    if module.partition(".")[0] == "discreet":  # ours need a schema: the command that made the report is shorter
-        return ""
-    if is_function is None:
-        is_function = all(map(_OUTPUT.match, [event] if isinstance(event, str) else event.names))
     try:
-        bodies = _run_body(target, is_function), _body(event, is_function)
-        text = _written(target, schema, pair, counts, *bodies, claim)
+        body = _body(event, takes != runner.ESTIMATOR)
+        text = _written(target, schema, pair, counts, takes, body, claim)
         ast.parse(text)
     except (SyntaxError, ValueError):  # a name or key that is no code, such as that of an object without a text
         return ""
@@ -142,12 +162,13 @@ def _written(
     target: Target,
     schema: Schema,
     pair: Pair,
-    counts: tuple[tuple[int, int], tuple[int, int]],
-    run: str,
+    counts: Counts,
+    takes: str,
     body: str,
     claim: tuple[float, float],
 ) -> str:
-    """The script whose functions have these lines."""
+    """The script that looks for an event by these lines."""
+    form = form_of(target, pair.first, takes)
     swapped = counts[1][0] * counts[0][1] > counts[0][0] * counts[1][1]
     (more, of), (less, other) = counts[::-1] if swapped else counts
     used, helpers = body, []
@@ -156,11 +177,10 @@ def _written(
             used += code
             helpers.append(code)
     if re.search(r"\bpoints\b", body):
-        helpers.insert(0, f"points = np.array({[list(row) for row, _ in probes(schema).records]})\n")
-    modules = {target.name.partition(":")[0], *_modules(list(target.parameters.values()))}
-    modules |= {name for name in ("pickle", "warnings", "zlib") if f"{name}." in used}
+        helpers.insert(0, f"points = {points(probes(schema), form)}\n")
+    imported = modules(target, form) | {name for name in ("pickle", "warnings", "zlib") if f"{name}." in used}
     return HEAD.format(
-        paths="".join(f"\n{each}" for each in _paths(modules)),
+        paths="".join(f"\n{each}" for each in _paths(imported)),
         bound=f"{inspect.getsource(edge)}\n\n{inspect.getsource(bound)}",
         delta=claim[1],
         confidence=CONFIDENCE,
@@ -171,22 +191,22 @@ def _written(
         less=less,
         other=other,
         table="second" if swapped else "first",
-        imports="\n".join(f"import {each}" for each in sorted(modules)),
+        imports="\n".join(f"import {each}" for each in sorted(imported)),
         helpers="".join(f"{each}\n\n" for each in helpers),
-        run=run,
+        run=call(target, pair.first, takes),
         body=body,
-        first=_arguments(pair.first),
-        second=_arguments(pair.second),
+        first=arguments(pair.first, form),
+        second=arguments(pair.second, form),
         runs=_runs((more / of, less / other), max(of, other), claim),
     )
 
 
-def _paths(modules: set[str]) -> Iterator[str]:
+def _paths(imported: set[str]) -> Iterator[str]:
     """A line for each folder that modules lie in and that a script does not search: it searches its own, while an audit
     searches the current one and those of PYTHONPATH."""
     searched = [os.getcwd(), *(each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each)]
     found: dict[str, str] = {}
-    for module in sorted(modules):
+    for module in sorted(imported):
         top = module.partition(".")[0]
         for folder in map(os.path.abspath, searched):
             if os.path.isdir(os.path.join(folder, top)) or os.path.isfile(os.path.join(folder, f"{top}.py")):
@@ -203,15 +223,6 @@ def _runs(rates: tuple[float, float], tested: int, claim: tuple[float, float]) -
     while runs < LONGEST and bound(rates[0] * runs, rates[1] * runs, runs, claim[1], risk) <= claim[0]:
         runs = math.ceil(1.3 * runs)
     return min(max(FEWEST, tested), LONGEST) if runs >= LONGEST else math.ceil(ENOUGH * runs)
-
-
-def _run_body(target: Target, is_function: bool) -> str:
-    """The lines of one run; `fit` need not return the model."""
-    called = target.name.replace(":", ".")
-    given = [f"{name}={_literal(value)}" for name, value in target.parameters.items()]
-    if is_function:
-        return f"    return {called}({', '.join(['X', 'y', *given])})"
-    return f"    model = {called}({', '.join(given)})\n    model.fit(X, y)\n    return model"
 
 
 def _body(event: Event | str, is_function: bool) -> str:
@@ -296,6 +307,8 @@ def _access(name: str, is_function: bool) -> str:
     """The number of a name as an expression."""
     if name == "size of its pickle" and not is_function:
         return "nan if model is None else len(pickle.dumps(model))"
+    if name.startswith(LOWEST_BIT):
+        return f"lowest_bit({_access(name.removeprefix(LOWEST_BIT), is_function)})"
     path = name.removeprefix("sum of ")
     predicted = None if is_function else _PREDICTED.fullmatch(path)
     whole = f"predicted(model.{predicted[1]}(points))" if predicted else _rooted(path, is_function)
@@ -318,42 +331,3 @@ class _Items(ast.NodeTransformer):
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
             return ast.Call(ast.Name("item", ast.Load()), [node.value, node.slice], [])
         return node
-
-
-def _literal(value: Any) -> str:
-    """A parameter as code; see `runner` for how tuples and calls are written as plain data."""
-    if isinstance(value, dict) and set(value) == {"tuple"}:
-        return "(" + "".join(f"{_literal(each)}, " for each in value["tuple"]).rstrip(" ") + ")"
-    if isinstance(value, dict) and "call" in value and set(value) <= {"call", "with"}:
-        inner = ", ".join(f"{name}={_literal(each)}" for name, each in value.get("with", {}).items())
-        return f"{value['call'].replace(':', '.')}({inner})"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name!r}: {_literal(each)}" for name, each in value.items()) + "}"
-    return "[" + ", ".join(map(_literal, value)) + "]" if isinstance(value, list) else repr(value)
-
-
-def _modules(value: Any) -> Iterator[str]:
-    """The modules that calls among parameters need: "a.b" for "a.b:C"."""
-    if isinstance(value, dict):
-        if isinstance(value.get("call"), str) and set(value) <= {"call", "with"}:
-            yield value["call"].partition(":")[0]
-        value = list(value.values())
-    for each in value if isinstance(value, list) else ():
-        yield from _modules(each)
-
-
-def _arguments(table: Table) -> str:
-    """X and y as code, as the runner makes them."""
-    rows = [f"[{', '.join(map(_value, values))}]" for values, _ in table.records]
-    labels = [_value(label) if isinstance(label, float) else repr(label) for _, label in table.records]
-    if not rows:
-        return f"np.empty((0, {len(table.names)})), np.empty(0, dtype={table.label_kind!r})"
-    kinds = {type(label) for _, label in table.records}
-    kind = "" if kinds <= {int, bool} or kinds <= {str} else ", dtype=object"
-    many = len(rows) > 1 and len({*rows}) == 1 and len({*labels}) == 1
-    X, y = (f"[{each[0]}] * {len(each)}" if many else f"[{', '.join(each)}]" for each in (rows, labels))
-    return f"np.array({X}, dtype=float), np.array({y}{kind})"
-
-
-def _value(value: Any) -> str:
-    return "nan" if value is None or (isinstance(value, float) and math.isnan(value)) else repr(value)

@@ -197,9 +197,9 @@ class Session:
             "or give parameters with --with name=value"
         )
 
-    def run(self, table: Table, times: int, wanted: Sequence[str] = EVERYTHING, seeds: Any = None) -> Runs:
+    def run(self, table: Table, times: int, wanted: Sequence[str] = EVERYTHING) -> Runs:
         """Run on one table."""
-        return self.run_tables([table], times, wanted, seeds)[0]
+        return self.run_tables([table], times, wanted)[0]
 
     def run_pair(
         self, pair: Pair, times: int, wanted: Sequence[str] = EVERYTHING, only: Sequence[str] | None = None
@@ -235,7 +235,6 @@ class Session:
         tables: Sequence[Table],
         times: int,
         wanted: Sequence[str] = EVERYTHING,
-        seeds: Any = None,
         only: Sequence[str] | None = None,
     ) -> list[Runs]:
         """Run on each table, in random turns; fewer times if the time is over. `only` some numbers may be asked for."""
@@ -247,7 +246,7 @@ class Session:
             return [each.runs() for each in collectors]
         request: dict[str, Any] = {"op": "run", "tables": [each.to_dict() for each in tables], "wanted": list(wanted)}
         request |= {"probes": self._probes.to_dict(), "only": None if only is None else list(only)}
-        job = Job(request, order, collectors, None if seeds is None else deque(seeds), tables, self.silence)
+        job = Job(request, order, collectors, tables, self.silence)
         began = time.monotonic()
         if len(self._workers) == 1 or len(order) == 1:
             self._work(0, job)
@@ -264,10 +263,15 @@ class Session:
         if not self._chose:
             return
         self._chose = False
-        for place, worker in enumerate(self._workers):
-            if isinstance(worker, workers.ProcessWorker):
-                worker.close()
-                self._workers[place] = None
+        for place in range(len(self._workers)):
+            self._end_process(place)
+
+    def _end_process(self, place: int) -> None:
+        """A new process for the next request, if the target has processes of its own."""
+        worker = self._workers[place]
+        if isinstance(worker, workers.ProcessWorker):
+            worker.close()
+            self._workers[place] = None
 
     def ask(
         self, request: dict[str, Any], patience: float | None = None, tables: Sequence[Table] = ()
@@ -294,6 +298,11 @@ class Session:
         self.done += runs
         self._speed += seconds
 
+    def takes(self) -> tuple[str, bool]:
+        """What the target is called with, as its process says, and whether that includes a schema of ours."""
+        worker = self._worker(0)
+        return worker.takes, worker.is_given_schema
+
     @property
     def versions(self) -> dict[str, str]:
         """Versions of the target, Python and numpy, as its process states them."""
@@ -313,13 +322,16 @@ class Session:
             request = job.next(turn)
             if request is None:
                 return
+            is_new = self._workers[place] is None
             worker = self._worker(place)
-            began, seen = time.monotonic(), Seen(job)  # the import of the target is no part of a run
+            began, seen = time.monotonic(), Seen(job, is_new)  # the import of the target is no part of a run
             try:
                 worker.ask(request, seen, self.wait())
             except workers.Ended as ended:
                 self._workers[place] = None
                 job.ended(request, seen.runs, ended)
+            if seen.is_full:
+                self._end_process(place)
             spent = time.monotonic() - began
             with job.lock:
                 self.done += seen.runs

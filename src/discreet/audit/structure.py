@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from discreet.audit import workers
 from discreet.audit.bounds import enough_runs, loss, losses, runs_to_show
 from discreet.audit.choosing import Choice
 from discreet.audit.events import Single
 from discreet.audit.findings import Finding, StageResult
-from discreet.audit.inside import kind as inside
-from discreet.audit.neighbours import Pair
+from discreet.audit.neighbours import Pair, smaller
 from discreet.audit.runs import REFUSALS, Runs
-from discreet.audit.script import script
-from discreet.errors import ParameterError
+from discreet.audit.script import repeated
 
 if TYPE_CHECKING:
     from discreet.audit.session import Session
@@ -43,6 +39,8 @@ EARLY = 3
 UNCERTAIN, MARGIN = 0.25, 0.2
 """The share of the time that is left for a test of what only some runs on a table have; it is made if its runs are
 likely to show a loss this far above the claim."""
+SHRINKING = 0.05
+"""The share of the time that is left for finding a smaller pair that shows the same."""
 CERTAIN = 0.9
 """Difference between the shares of two tables' runs from which a feature is said to tell them apart."""
 DOCUMENTED = ("raises ", "exits: ")
@@ -76,7 +74,8 @@ class Structure:
         pairs, tests, bound = session.pairs(), 0, 0.0
         findings: list[Finding] = []
         remarks: list[str] = []
-        for _, pair, event, swapped, _ in self._proposed(session, pairs):
+        for proposed in self._proposed(session, pairs):
+            _, pair, event, swapped, _ = _smallest(session, proposed)
             tests += 1
             finding = _tested(session, pair, Choice(event, swapped, 0.0), session.risk / TESTED)
             if finding is None:
@@ -92,7 +91,7 @@ class Structure:
                 session.findings.append(finding)
                 if session.first:
                     break
-        looked = sum(all(map(len, both)) for both in session.screened.values())
+        looked = sum(all(map(len, session.screened[pair])) for pair in pairs if pair in session.screened)
         tried = [f"{looked} of {len(pairs)} pairs, {_looks(session)} runs or more on each table"]
         tried.append(f"{tests} differences tested on fresh runs")
         return StageResult(self.name, time.monotonic() - began, tried, findings, remarks, bound)
@@ -241,6 +240,22 @@ def _kind(difference: Difference) -> Kind:
     return difference.pair.within, difference.refusal, feature
 
 
+def _smallest(session: Session, difference: Difference) -> Difference:
+    """The difference on a pair with as few common records as show it as clearly; that a table is refused may have to do
+    with how few these are."""
+    pair, event = difference.pair, difference.event
+    sides = session.screened.get(pair, ())
+    held = sorted(float(event.holds(each).mean()) for each in sides if len(each))
+    if held != [0.0, 1.0] or _is(event, DOCUMENTED) or session.given:
+        return difference
+    stop, runs, tried = session.left() * (1 - SHRINKING), min(map(len, sides)), iter(smaller(pair))
+    while session.left() > stop and (each := next(tried, None)) is not None:
+        for found in _differences(each, *session.screen(each, runs)):
+            if found.event.name == event.name and found.estimate >= difference.estimate:
+                difference, tried = found, iter(smaller(each))
+    return difference
+
+
 def _renewed(session: Session, chosen: list[Difference]) -> None:
     """New processes before fresh runs, unless it is only about refusals."""
     if any(not _is_late(each) for each in chosen):
@@ -268,26 +283,14 @@ def _tested(session: Session, pair: Pair, choice: Choice, risk: float) -> Findin
     epsilon = loss(more, of + gone[0], less + gone[1], other + gone[1], risk, session.claim.delta)
     table = "second" if swapped else "first"
     words = f"{event.words} is seen in {more} of {of} runs on the {table} table, and in {less} of {other} on the other"
-    both, claim = (counts[0], counts[1]), (session.claim.epsilon, session.claim.delta)
-    repeat = script(session.target, session.schema, pair, event, both, _is_function(session), claim)
+    both = (counts[0], counts[1])
     return Finding(
         Structure.name,
         epsilon,
         session.confidence,
         words,
         pair,
-        repeat,
+        repeated(session, pair, event, both),
         both,
         _is_refusal(pair, event, swapped, first, second),
     )
-
-
-def _is_function(session: Session) -> bool | None:
-    """Whether the target is a function of (X, y), as its process says; None if it does not answer."""
-    if session.target.call is not None or session.given:
-        return None
-    try:
-        session.ask({"op": "extend", "path": str(Path(inside.__file__))})
-        return bool(session.ask({"op": "kind"})[1].get("function"))
-    except (workers.Ended, ParameterError):
-        return None

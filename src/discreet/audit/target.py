@@ -28,7 +28,8 @@ class Target:
     Attributes
     ----------
     name : "module:Class", "module:function", or words for a callable.
-    call : a callable of this process: makes estimators, or is a function of (X, y); None if the name is imported.
+    call : a callable of this process: makes estimators, or is a function of (X, y) or of a table; None if the name is
+        imported.
     parameters : what it is made or called with, as plain data; see `discreet.audit.runner`.
     form : how it gets its table, one of `FORMS`.
     python : the interpreter of its environment; None for this one.

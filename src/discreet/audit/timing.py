@@ -32,6 +32,8 @@ at all could come about by chance if they are fewer. Of a slow target fewer pair
 more than this share of the time."""
 LOOKED, LOOKING = 2, 1 / 3
 """Runs on each table that choose the pairs, and their part of the time of this stage; the test has runs of its own."""
+TRACED = 2
+"""Runs whose memory is traced come in one answer, and are waited for together."""
 NOTED = 1.2
 """Medians or peaks that differ by less than this factor are not mentioned."""
 
@@ -115,10 +117,10 @@ def _timed(session: Session, pair: Pair, times: int, peaks: bool = False) -> _Ti
     request = {"op": "clock", "tables": [pair.first.to_dict(), pair.second.to_dict()], "order": order, "peaks": peaks}
     try:
         session.ask({"op": "extend", "path": str(Path(inside.__file__))})
-        _, answer = session.ask(request, session.wait(len(order) + 2), (pair.first, pair.second))
+        frames, answer = session.ask(request, session.wait(TRACED), (pair.first, pair.second))
     except (workers.Ended, ParameterError):
         return None
-    seconds, places = np.array(answer["seconds"], dtype=np.float64), np.array(order)
+    seconds, places = np.array([each["seconds"] for each in frames]), np.array(order)
     return _Timed(seconds[places == 0], seconds[places == 1], answer["peaks"])
 
 

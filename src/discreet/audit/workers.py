@@ -42,9 +42,12 @@ class Ended(Exception):  # noqa: N818 - an event, not a mistake
 
 
 class Worker(Protocol):
-    """Runs a target; `versions` are those of its environment."""
+    """Runs a target; `versions` are those of its environment, `takes` and `is_given_schema` say what it is called
+    with."""
 
     versions: dict[str, str]
+    takes: str
+    is_given_schema: bool
 
     def ask(self, request: dict[str, Any], told: Told, patience: float) -> dict[str, Any]:
         """Send a request; frames go to `told`, the last is returned. Ended if none comes for `patience` seconds."""
@@ -78,6 +81,7 @@ class LocalWorker:
         except runner.Refusal as error:
             raise ParameterError(str(error)) from None
         self._runner = runner.Runner(made)
+        self.takes, self.is_given_schema = made.takes, made.is_given_schema
         self.versions = {"python": sys.version.split()[0]}
 
     def ask(self, request: dict[str, Any], told: Told, patience: float) -> dict[str, Any]:
@@ -139,6 +143,7 @@ class ProcessWorker:
             self.close()
             raise
         self.versions = {name: str(end[name]) for name in ("version", "python", "numpy") if end.get(name)}
+        self.takes, self.is_given_schema = str(end.get("takes")), bool(end.get("schema"))
 
     def ask(self, request: dict[str, Any], told: Told, patience: float) -> dict[str, Any]:
         """Send a request and read the frames of its answer."""

@@ -35,8 +35,8 @@ def audit(
     target: Annotated[
         str,
         typer.Argument(
-            help="module:Class with fit, module:function of (X, y), a recipe (a .json file that names one), or the "
-            "address of a discreet service.",
+            help="module:Class with fit, module:function of (X, y) or of one table with the labels in it, a recipe (a "
+            ".json file that names one), or the address of a discreet service.",
             show_default=False,
         ),
     ],

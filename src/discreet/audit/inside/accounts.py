@@ -32,8 +32,9 @@ def operations(runner: Any) -> Any:
     """What the runner of a target can be asked besides runs."""
 
     def accounts(request: Any, send: Any) -> Any:
-        as_arguments = sys.modules[type(runner).__module__].as_arguments
-        X, y = as_arguments(request["table"], runner.target.form)
+        if not runner.target.is_estimator:
+            return {"found": {}, "price": float(request["epsilon"])}
+        X, y = runner.target.arguments(request["table"])
         found, price = account_trials(runner.target, X, y, request["epsilon"])
         return {"found": found, "price": float(price)}
 
@@ -65,7 +66,7 @@ class _World:
 
     def __init__(self, target: Any, X: Any, y: Any, epsilon: Any) -> None:
         self.target, self.X, self.y, self.epsilon = target, X, y, epsilon
-        self.kind: Any = type(target.make()) if target.is_estimator else None
+        self.kind: Any = type(target.make())
         self.account = self._detected()
 
     def _detected(self) -> Any:

@@ -16,16 +16,14 @@ def operations(runner: Any) -> Any:
     """What the runner of a target can be asked besides runs."""
 
     def canaries(request: Any, send: Any) -> Any:
-        as_arguments = sys.modules[type(runner).__module__].as_arguments
-        X, y = as_arguments(request["table"], runner.target.form)
-        points, _ = as_arguments(request["canaries"], runner.target.form)
+        points = runner.target.points(request["canaries"])
         labels, twins = request["canaries"]["labels"], request["twins"]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 model = runner.target.make()
                 with sys.modules[type(runner).__module__].alone():
-                    model.fit(X, y)
+                    model.fit(*runner.target.arguments(request["table"]))
                 return {"scores": scores(model, points, labels, twins)}
             except Exception as error:
                 return {"raised": "%s: %s" % (type(error).__name__, str(error)[:200])}

@@ -62,9 +62,7 @@ def operations(runner: Any) -> Any:
     """What the runner of a target can be asked besides runs."""
 
     def replay(request: Any, send: Any) -> Any:
-        as_arguments = sys.modules[type(runner).__module__].as_arguments
-        tables = [as_arguments(table, runner.target.form) for table in request["tables"]]
-        return {"found": replay_pair(runner.target, *tables)}
+        return {"found": replay_pair(runner.target, *request["tables"])}
 
     return {"replay": replay}
 
@@ -161,11 +159,10 @@ def _run(target: Any, table: Any, given: Any) -> Any:
     with sys.modules[type(target).__module__].alone(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if not target.is_estimator:
-            revived = sys.modules[type(target).__module__]._revived
-            result = target.made(*table, **{name: revived(each) for name, each in target.parameters.items()})
+            result = target.call(table)
         else:
             result = target.make()
-            result.fit(*table)
+            result.fit(*target.arguments(table))
     known = result.get_params(deep=False) if hasattr(result, "get_params") else {}
     shown = {name: each for name, each in vars(result).items() if name not in known} if known else result
     return TAPE[0].calls, _plain(shown, 0)
