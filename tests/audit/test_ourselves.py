@@ -29,7 +29,8 @@ RUNS, FEWER, TIMES = 1200, 400, 8
 """Runs of an audit; of the linear models, which take ten times as long; and how many times as many `make test-audit`
 makes."""
 DRAWN = DEALT | {"decision-tree random"}
-"""Estimators that draw lots, or trees, before they count: a replay draws others, and counts them as differences."""
+"""Estimators that draw lots, or trees, before they count: a replay draws others, and now and then takes that for a
+difference of the pair."""
 SHOWN = ["naive-bayes", "one-rule", "decision-tree greedy"]
 """Estimators that so many runs refute under both adjacencies if they have no noise. A linear model takes more runs, or
 neighbours that differ by a replaced record; of a stump, which publishes next to nothing, these audits say little."""

@@ -32,6 +32,21 @@ def weak_noise(X: Any, y: Any) -> float:
     return float(np.random.laplace(len(X), 0.1))
 
 
+LOTS = np.random.default_rng(4)
+
+
+def drawn(X: Any, y: Any) -> float:
+    """A fair count, moved by a public number that is drawn first by other randomness."""
+    return float(np.random.laplace(len(X) + 10 * int(LOTS.integers(4)), 1.0))
+
+
+def test_what_differs_when_one_table_is_run_twice_is_no_difference_of_a_pair() -> None:
+    """No pair is suspected for numbers that vary by themselves, and each is for noise that is too weak."""
+    report = audit(drawn, 1.0, schema=DEFAULT, stages=[Replay()], most_runs=3000, seed=1)
+    assert not report.stages[0].remarks
+    assert "vary by themselves" in " ".join(report.stages[0].tried)
+
+
 def test_what_enters_our_noise_is_seen() -> None:
     """The loss that the replay computes is that of the proofs: all of epsilon, on neighbours that attain it."""
     target = Target(NaiveBayes, {"epsilon": 1.0, "select": None}, PLAIN.to_dict(), "records")

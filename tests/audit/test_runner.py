@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet import Categorical, NaiveBayes, Numeric, Schema
 from discreet.audit import audit, runner
+from discreet.audit.inside.arguments import as_arguments
 from discreet.audit.runner import Refusal, Target, short
 from discreet.audit.structure import Structure
+from discreet.audit.tables import empty
 from discreet.errors import ParameterError
 from support.audit_path import targets_can_be_imported
 from support.audited import noisy_count
@@ -187,3 +190,12 @@ def test_predictions_of_a_large_model_are_seen() -> None:
     assert "warns UserWarning: 'a guess'" in outputs.features
     assert any("further facts" in each for each in outputs.features)
     assert any("further numbers" in each for each in outputs.features)
+
+
+def test_an_empty_frame_has_the_types_of_any_other() -> None:
+    """What reads texts by their type would refuse it, and look as if it told empty tables apart."""
+    schema = Schema([Numeric("age", 0, 1), Categorical("ward", ["a", "b"])], "ill", ["no", "yes"])
+    some = empty(schema).holding([((0.5, "a"), "no")])
+    types = [as_arguments(each.to_dict(), "frame")[0].dtypes.tolist() for each in (empty(schema), some)]
+    assert types[0][0] == types[1][0] == np.dtype(float)
+    NaiveBayes(schema.replace(records=40), epsilon=1.0).fit(*as_arguments(empty(schema).to_dict(), "frame"))

@@ -152,8 +152,9 @@ def _asked(session: Session, pair: Pair) -> dict[str, Any] | None:
     try:
         session.ask({"op": "extend", "path": str(Path(inside.__file__))})
         began = time.monotonic()
-        request = {"op": "replay", "tables": [pair.first.to_dict(), pair.second.to_dict()]}
-        _, end = session.ask(request, session.wait(2 * REPLAYED), (pair.first, pair.second))
+        tables, claim = [pair.first.to_dict(), pair.second.to_dict()], session.claim.epsilon * (1 + 1e-9)
+        request = {"op": "replay", "tables": tables, "claim": claim}
+        _, end = session.ask(request, session.wait(REPLAYED + inside.REPEATS), (pair.first, pair.second))
         session.note_runs(REPLAYED, time.monotonic() - began)
     except (workers.Ended, ParameterError):
         return None

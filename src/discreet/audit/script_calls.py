@@ -54,13 +54,18 @@ def points(table: Table, form: str) -> str:
         records = [dict(zip(names, (*values, label), strict=True)) for values, label in table.records]
         return _listed([repr(each) for each in records])
     if form == "frame":
-        columns = [_listed([repr(values[place]) for values, _ in table.records]) for place in range(len(table.names))]
+        if table.records:
+            rows = [values for values, _ in table.records]
+            columns = [_listed([repr(each) for each in column]) for column in zip(*rows, strict=True)]
+        else:
+            kinds = {"numeric": "float", "categorical": "object"}
+            columns = [f"np.empty(0, {kinds[each]})" for each in table.kinds]
         held = ", ".join(f"{name!r}: {column}" for name, column in zip(table.names, columns, strict=True))
         return f"pandas.DataFrame({{{held}}}, columns={list(table.names)!r})"
     if not table.records:
         return f"np.empty((0, {len(table.names)}))"
-    rows = [f"[{', '.join(map(_number, values))}]" for values, _ in table.records]
-    return f"np.array({_listed(rows)}, dtype=float)"
+    lines = [f"[{', '.join(map(_number, values))}]" for values, _ in table.records]
+    return f"np.array({_listed(lines)}, dtype=float)"
 
 
 def modules(target: Target, form: str) -> set[str]:

@@ -27,7 +27,11 @@ def as_arguments(table: Any, form: str) -> tuple[Any, Any]:
     if form in ("auto", "frame"):
         with contextlib.suppress(ImportError):
             frame = importlib.import_module("pandas").DataFrame
-            return frame({name: [row[place] for row in rows] for place, name in enumerate(names)}, columns=names), y
+            columns: Any = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+            if not rows:  # the types of an empty table are those of any other
+                types = [float if each == "numeric" else object for each in table["kinds"]]
+                columns = {name: np.empty(0, each) for name, each in zip(names, types)}  # noqa: B905 - Python 3.8
+            return frame(columns, columns=names), y
     return np.array(rows, dtype=object).reshape(len(rows), len(names)), y
 
 
