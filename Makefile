@@ -38,8 +38,9 @@ test: $(READY)
 test-long: $(READY)
 	$(BIN)/python -m pytest -n 2 --only long
 
-test-audit: $(READY)
+test-audit: $(READY) $(SERVICE)/.ready
 	$(BIN)/python -m pytest -n 2 --only audits
+	$(SERVICE)/bin/python -m pytest tests/client/test_audited.py
 
 coverage: $(READY)
 	$(BIN)/coverage erase

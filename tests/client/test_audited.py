@@ -14,6 +14,7 @@ from support.service_world import Unlimited, world
 
 NAMES = ("with", "without")
 COUNT = {"kind": "count", "queries": [{"where": [], "by": [{"column": "ill"}]}]}
+TRAIN = {"kind": "train", "model": "naive-bayes"}
 
 
 def write(path, rows):
@@ -57,21 +58,22 @@ def service(tmp_path_factory):
             yield made
 
 
-def asked(service, monkeypatch, epsilon, claim, runs):
+def asked(service, monkeypatch, request, epsilon, claim, runs):
     monkeypatch.setenv("DISCREET_TOKEN", service.tokens["ana"])
-    parameters = {"datasets": list(NAMES), "request": {**COUNT, "epsilon": str(epsilon)}}
+    parameters = {"datasets": list(NAMES), "request": {**request, "epsilon": str(epsilon)}}
     stages = [Structure(), Samples()]
     return audit(service.url, claim, parameters=parameters, minutes=10, most_runs=runs, stages=stages, seed=0)
 
 
-def test_a_service_that_charges_what_it_states_is_not_refuted(service, monkeypatch):
-    report = asked(service, monkeypatch, 1, 1.0, 12)
+@pytest.mark.parametrize("request_", [COUNT, TRAIN], ids=["count", "train"])
+def test_a_service_that_charges_what_it_states_is_not_refuted(service, monkeypatch, request_):
+    report = asked(service, monkeypatch, request_, 1, 1.0, 12)
     assert not report.refuted, report.verdict()
     assert report.runs >= 12
 
 
 @pytest.mark.slow
 def test_a_claim_below_what_was_asked_for_is_refuted(service, monkeypatch):
-    report = asked(service, monkeypatch, 20, 0.5, 150)
+    report = asked(service, monkeypatch, COUNT, 20, 0.5, 150)
     assert report.refuted
     assert "the data sets 'with' and 'without'" in report.findings[0].pair.words
