@@ -114,12 +114,12 @@ class ColumnReader:
         self._kind = ""
 
     def read(self, column: Any, *, countable: bool = False) -> Array | Distinct:
-        """The values of a part of the column, an Arrow array or an array of numbers. No value makes it fail.
+        """The values of a part of the column: an Arrow array, numbers, or what is read already. No value makes it fail.
 
         `countable`: small natural numbers may come as places, since finding numbers among labels takes longer.
         """
-        if isinstance(column, np.ndarray):
-            return self._narrow(column) if countable else column
+        if isinstance(column, np.ndarray | Distinct):
+            return self._narrow(column) if countable and isinstance(column, np.ndarray) else column
         try:
             if column.type != self._type:
                 self._type, self._kind = column.type, "text" if self._as_text else arrow_kind(column.type)
