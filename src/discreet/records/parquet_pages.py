@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,18 @@ SLACK = 1 << 16
 """Bytes that a column chunk may have besides its values: headers and levels."""
 LARGEST = 1 << 20
 """Bytes of the largest dictionary: most writers write no larger one."""
+
+
+class Chunk(NamedTuple):
+    """What the end of a file says of a column of a row group: its values in numpy (None for texts), whether they have a
+    dictionary, where its bytes begin and how many they are, and whether pages are compressed and say what is null."""
+
+    kind: Any
+    is_coded: bool
+    start: int
+    length: int
+    is_compressed: bool
+    has_levels: bool
 
 
 class ColumnPages:
@@ -67,6 +79,9 @@ class ColumnPages:
         from pyarrow import Codec
 
         self._file, self._group, self._places, self._types = file, metadata.row_group(group), places, types
+        self._rows: int = self._group.num_rows
+        self._chunks: dict[str, Chunk | None] = {}
+        self._reached = -1
         self._left, self._runs = left, write_runs
         self._levels = metadata.schema
         self._codec, self._pool = Codec("snappy"), decompressing_pool()
@@ -75,88 +90,92 @@ class ColumnPages:
     def may_hold(self, name: str) -> bool:
         """Whether this is a column of numbers, or of texts with a dictionary. Its name has no dot, as those inside
         structs do."""
+        if name not in self._chunks:
+            self._chunks[name] = self._chunk(name)
+        return self._chunks[name] is not None and name not in self._left
+
+    def _chunk(self, name: str) -> Chunk | None:
         place, kind = self._places.get(name), KINDS.get(str(self._types[name]))
-        if place is None or kind is None or name in self._left or "." in name or sys.byteorder != "little":
-            return False
+        if place is None or kind is None or "." in name or sys.byteorder != "little":
+            return None
         chunk, level = self._group.column(place), self._levels.column(place)
-        is_plain = chunk.dictionary_page_offset is None
-        return (
-            (kind.values is not None if is_plain else self._runs is not None)
-            and chunk.compression in ("SNAPPY", "UNCOMPRESSED")
-            and (chunk.physical_type, chunk.num_values) == (kind.stored, self._group.num_rows)
-            and level.max_repetition_level == 0
-            and level.max_definition_level <= 1
-        )
+        start, codec, levels = chunk.dictionary_page_offset, chunk.compression, level.max_definition_level
+        is_coded = start is not None
+        if (
+            (self._runs is None if is_coded else kind.values is None)
+            or codec not in ("SNAPPY", "UNCOMPRESSED")
+            or (chunk.physical_type, chunk.num_values) != (kind.stored, self._rows)
+            or level.max_repetition_level != 0
+            or levels > 1
+        ):
+            return None
+        start = start if is_coded else chunk.data_page_offset
+        return Chunk(kind.values, is_coded, start, chunk.total_compressed_size, codec == "SNAPPY", levels == 1)
 
     def read(self, name: str, *, kept: bool = False) -> NDArray[Any] | Distinct | None:
         """A column; None if it is to be left to pyarrow. It is valid until another column is read; one that is `kept`,
         until the same column of another row group is."""
         try:
-            if self.may_hold(name):
-                chunk = self._group.column(self._places[name])
-                if chunk.dictionary_page_offset is None:
-                    return self._numbers(name, chunk)
-                return self._coded(name, chunk, self._memory.places(name if kept else None, self._group.num_rows))
+            chunk = self._chunks[name] if self.may_hold(name) else None
+            if chunk is not None:
+                return self._coded(chunk, name if kept else None) if chunk.is_coded else self._numbers(chunk)
         except Exception:
             pass  # Unusual, and what the file or the decompression raises
         self._left.add(name)
         return None
 
-    def _numbers(self, name: str, chunk: Any) -> NDArray[Any]:
-        kind = KINDS[str(self._types[name])].values
-        most = self._group.num_rows * np.dtype(kind).itemsize + SLACK
-        levels = self._has_levels(name)
-        pages = [plain_numbers(body, header[5], kind, levels) for header, body in self._pages(chunk, most)]
+    def _numbers(self, chunk: Chunk) -> NDArray[Any]:
+        most = self._rows * np.dtype(chunk.kind).itemsize + SLACK
+        pages = [
+            plain_numbers(body, header[5], chunk.kind, chunk.has_levels) for header, body in self._pages(chunk, most)
+        ]
         return pages[0] if len(pages) == 1 else np.concatenate(pages)
 
-    def _coded(self, name: str, chunk: Any, places: NDArray[np.int32]) -> Distinct:
+    def _coded(self, chunk: Chunk, memory: str | None) -> Distinct:
+        places = self._memory.places(memory, self._rows)
         pages = self._pages(chunk, len(places) * places.itemsize + LARGEST + SLACK)
         header, body = next(pages)
-        values = dictionary_values(body, header[7], KINDS[str(self._types[name])].values)
-        row, levels = 0, self._has_levels(name)
+        values, row = dictionary_values(body, header[7], chunk.kind), 0
         for header, body in pages:
             part = places[row : row + header[5][1]]
-            write_places(self._runs, body, header[5], len(values), part, levels)
+            write_places(self._runs, body, header[5], len(values), part, chunk.has_levels)
             row += len(part)
         return Distinct(with_null(values, places), places)
 
-    def _has_levels(self, name: str) -> bool:
-        """Whether pages say of their values whether they are null."""
-        return bool(self._levels.column(self._places[name]).max_definition_level == 1)
-
-    def _pages(self, chunk: Any, most: int) -> Iterator[tuple[Struct, Any]]:
+    def _pages(self, chunk: Chunk, most: int) -> Iterator[tuple[Struct, Any]]:
         """The headers and bodies of all pages; a dictionary comes first, if there is one."""
-        rows, start = self._group.num_rows, chunk.dictionary_page_offset
-        kind = DATA if start is None else DICTIONARY
-        stored, place = self._bytes(chunk.data_page_offset if start is None else start, chunk, most), 0
+        rows, kind, place = self._rows, DICTIONARY if chunk.is_coded else DATA, 0
+        stored = self._bytes(chunk.start, chunk.length, most)
         while place < len(stored):
             header, place = _header(stored, place)
             size, end = header[2], place + header[3]
             if header[1] != kind or not 0 <= size <= most or not place <= end <= len(stored):
                 raise Unusual
             if kind == DATA:
-                if not min(LEAST, self._group.num_rows) <= header[5][1] <= rows:
+                if not min(LEAST, self._rows) <= header[5][1] <= rows:
                     raise Unusual
                 rows -= header[5][1]
-            yield header, self._body(stored[place:end], size, chunk.compression)
+            yield header, self._body(stored[place:end], size, chunk.is_compressed)
             kind, place = DATA, end
         if rows:
             raise Unusual
 
-    def _bytes(self, start: int, chunk: Any, most: int) -> memoryview:
+    def _bytes(self, start: int, length: int, most: int) -> memoryview:
         """A part of the file."""
-        length = chunk.total_compressed_size
         if start < 0 or not 0 <= length <= most:
             raise Unusual
         part = self._memory.stored(length)
-        self._file.seek(start)
+        if self._reached != start:  # the next column follows, as a rule; and each operation lets another thread in
+            self._file.seek(start)
+        self._reached = -1
         if self._file.readinto(part) != length:
             raise Unusual
+        self._reached = start + length
         return part
 
-    def _body(self, page: memoryview, size: int, compression: str) -> Any:
+    def _body(self, page: memoryview, size: int, is_compressed: bool) -> Any:
         """The `size` bytes of a page, in memory of their own."""
-        if compression == "UNCOMPRESSED":
+        if not is_compressed:
             if len(page) != size:
                 raise Unusual
             return bytes(page)
@@ -167,9 +186,10 @@ class ColumnPages:
 
 def _header(stored: memoryview, start: int) -> tuple[Struct, int]:
     """A header that has what every one has, as pyarrow reads no other; and the place after it."""
-    header, length = read_struct(stored[start : start + HEADER], 0)
-    stated, fields = (header[7], 2) if header[1] == DICTIONARY else (header[5], 4)
-    needed = [*map(header.get, range(1, 4)), *map(stated.get, range(1, fields + 1))]
-    if not all(isinstance(each, int) for each in needed):
+    header, length = read_struct(bytes(stored[start : start + HEADER]), 0)
+    is_dictionary = header[1] == DICTIONARY
+    stated = header[7 if is_dictionary else 5]
+    needed = header[1], header[2], header[3], stated[1], stated[2], *(() if is_dictionary else (stated[3], stated[4]))
+    if dict in map(type, needed):
         raise Unusual
     return header, start + length

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,7 @@ class ParquetSource:
         def work(parts: Iterator[Part], check: Callable[[], None]) -> ExactStatistics:
             counter = reading.counter()
             for batch in reading.batches(parts, check, by_column=True):
-                with reading.turn:
+                with reading.turn or nullcontext():
                     counter.add(batch)
                 del batch
             return counter.counted()
@@ -145,7 +146,7 @@ class _Reading:
         self._threads = max(min(processors(), len(self.parts)), 1)
         self._loops: kernels.Kernels | None = None
         self._left = set[str]()
-        self.turn = threading.Semaphore(max(self._threads // 2, 1))
+        self.turn: threading.Semaphore | None = threading.Semaphore(max(self._threads // 2, 1))
         """Held while a batch is counted: numpy takes the lock of Python so often that threads that count at once wait
         for it longer than they count. Reading a batch is one operation, so the others read."""
 
@@ -154,7 +155,7 @@ class _Reading:
         taken straight from the file, column by column, and nobody needs to wait for a turn."""
         self._loops = kernels.kernels(self._records // BATCH // self._threads)
         if self._loops is not None:
-            self.turn = threading.Semaphore(self._threads)
+            self.turn = None
 
     def counter(self) -> BatchCounter:
         """For one thread."""

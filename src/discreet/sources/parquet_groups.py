@@ -87,7 +87,7 @@ class GroupColumns:
 
 class Whole:
     """A row group as a batch: some of its columns are there, and a block of others is read when one of them is asked
-    for. Who asks holds `turn`, which is let go meanwhile.
+    for. Who asks holds `turn`, if there is one, which is let go meanwhile.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Whole:
         first: dict[str, Any],
         blocks: list[list[str]],
         read: Callable[[list[str]], dict[str, Any]],
-        turn: threading.Semaphore,
+        turn: threading.Semaphore | None,
     ) -> None:
         self._first, self._read, self._turn, self.num_rows = first, read, turn, part.records
         self._blocks = {name: block for block in blocks for name in block}
@@ -108,13 +108,15 @@ class Whole:
             return self._first[name]
         if name not in self._last:
             self._last = {}  # before others are read
-            self._turn.release()
+            if self._turn is not None:
+                self._turn.release()
             try:
                 self._last = self._read(self._blocks[name])
             except Exception:
                 pass  # a reader's message may quote a value
             finally:
-                self._turn.acquire()
+                if self._turn is not None:
+                    self._turn.acquire()
         if name not in self._last:
             raise FileError(UNREAD)
         return self._last[name]
