@@ -482,6 +482,22 @@ def test_damaged_pages_fail_in_the_same_words(tmp_path, loops):
     assert caught.value.__cause__ is caught.value.__context__ is None
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("kept", [True, False])
+def test_places_outside_a_dictionary_fail(tmp_path, request, compiled, kept):
+    """pyarrow gives such places as they are; the loops would read outside their table."""
+    if compiled:
+        request.getfixturevalue("loops")
+    table = pa.table({"c": ["a", "b", "c", "a"] * 50, "n": [0.5, 1.5, 2.5, 0.5] * 50, "y": ["yes", "no"] * 100})
+    pq.write_table(table, tmp_path / "t.parquet", compression="none", row_group_size=100)
+    chunk = pq.ParquetFile(tmp_path / "t.parquet").metadata.row_group(1).column(0 if kept else 1)
+    raw = bytearray((tmp_path / "t.parquet").read_bytes())
+    raw[chunk.dictionary_page_offset + chunk.total_compressed_size - 2] = 255
+    (tmp_path / "t.parquet").write_bytes(raw)
+    with pytest.raises(FileError, match="check that"):
+        counts(ParquetSource(tmp_path / "t.parquet"))
+
+
 def test_loops_are_compiled_for_long_passes_that_count_alone(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(kernels, "kernels", asked.append)
