@@ -253,3 +253,13 @@ def test_damaged_files_give_what_pyarrow_reads_of_them_or_are_left_to_it(tmp_pat
             taken += 1
             assert same(numbers, file.read_row_group(0, columns=[name])[name].to_numpy())
     assert taken
+
+
+def test_where_arrow_has_no_jemalloc_its_own_pool_decompresses(monkeypatch):
+    def missing():
+        raise NotImplementedError("this Arrow was built without it")
+
+    monkeypatch.setattr(pa, "jemalloc_memory_pool", missing)
+    assert parquet_memory.decompressing_pool().backend_name == pa.default_memory_pool().backend_name
+    packed = pa.Codec("snappy").compress(VALUES, asbytes=True)
+    assert read(header(size=24, stored=len(packed), count=3) + packed, 3, compression="SNAPPY").tobytes() == VALUES

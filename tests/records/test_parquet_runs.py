@@ -86,6 +86,19 @@ def test_what_is_no_run_fails(loop, raw):
 
 
 @loops
+def test_a_run_of_a_number_of_too_many_bits_fails(loop):
+    """It may be a place in the dictionary all the same."""
+    assert read(loop, b"\x06\x05", 3, 8, 3) == (2, [5, 5, 5])
+    assert read(loop, b"\x06\x05", 2, 8, 3)[0] == FAILED
+
+
+@loops
+def test_lengths_of_many_bytes_fail(loop):
+    assert read(loop, b"\x86\x80\x80\x80\x00\x01", 1, 2, 3) == (6, [1, 1, 1])
+    assert read(loop, b"\x86\x80\x80\x80\x80\x00\x01", 1, 2, 3)[0] == FAILED
+
+
+@loops
 def test_no_numbers_need_no_byte(loop):
     assert read(loop, b"", 3, 0, 0) == (0, [])
 

@@ -88,7 +88,7 @@ def write_places(
         return
     levels = np.empty_like(places)
     start = 4 + int.from_bytes(data[:4].tobytes(), "little")
-    if stated[3] != RUNS or start > len(data) or write_runs(data[:start], 4, 1, 2, levels) != start:
+    if stated[3] != RUNS or write_runs(data[:start], 4, 1, 2, levels) != start:
         raise Unusual
     there = levels.astype(bool)
     held = np.empty(np.count_nonzero(there), dtype=places.dtype)
