@@ -24,6 +24,7 @@ from discreet import (
 from discreet.errors import DataError, DiscreetError, FileError, ParameterError
 from discreet.models.saving import to_dict
 from discreet.records.encoding import Cells
+from discreet.sources import postgres_stream
 from discreet.sources.memory import MemorySource
 from discreet.sources.postgres import Opened, PostgresSource
 from discreet.sources.postgres_session import LOST
@@ -201,6 +202,97 @@ def test_views_partitions_and_foreign_tables_agree(database, postgres, patients)
             with PostgresSource(postgres, table=f"clinic.{table}", stream=stream) as source:
                 assert_same(source, patients, SCHEMA, rows=stream)
     database.execute("DROP EXTENSION IF EXISTS postgres_fdw CASCADE")
+
+
+def readers(source):
+    """How many connections send rows."""
+    return len(source._open().stream._readers)
+
+
+def test_large_tables_are_read_by_two_connections_of_one_snapshot(database, postgres, monkeypatch):
+    """While records are added, changed and removed, each is met once; no table stays locked."""
+    monkeypatch.setattr(postgres_stream, "LARGE", 1)
+    columns = people(5000)
+    fill_table(database, "patients", TYPES, columns)
+    database.execute("CREATE MATERIALIZED VIEW kept AS SELECT * FROM patients")
+    for table in ("kept", "patients"):
+        with PostgresSource(postgres, table=f"clinic.{table}", stream=True) as source:
+            assert readers(source) == 2
+            assert_same(source, columns, SCHEMA, rows=True)
+            if table == "patients":
+                database.execute("UPDATE patients SET age = 1 WHERE sex = 'F'; DELETE FROM patients WHERE sex = 'M'")
+                database.execute("INSERT INTO patients SELECT * FROM patients")
+            assert_same(source, columns, SCHEMA, rows=True)
+            database.execute("SET lock_timeout = '100ms'")
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                database.execute(f"VACUUM FULL {table}")  # would give records other places
+        assert sessions(database) == 0
+    counted = total(PostgresSource(postgres, table="clinic.patients", stream=True))
+    assert counted == database.execute("SELECT count(*) FROM patients").fetchone()[0] != 5000
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5000])
+def test_tables_of_any_size_are_cut_in_two(database, postgres, monkeypatch, rows):
+    monkeypatch.setattr(postgres_stream, "LARGE", 0)
+    columns = people(rows)
+    fill_table(database, "patients", TYPES, columns)
+    with in_table(database, postgres, stream=True) as source:
+        assert readers(source) == 2
+        assert_same(source, columns, SCHEMA, rows=True)
+
+
+def test_what_has_no_pages_of_its_own_is_read_by_one_connection(database, postgres, patients, monkeypatch):
+    monkeypatch.setattr(postgres_stream, "LARGE", 0)
+    database.execute("CREATE VIEW seen AS SELECT * FROM patients")
+    database.execute("CREATE TABLE heirs () INHERITS (patients)")
+    database.execute("CREATE TABLE parted (age float8, sex text, outcome text) PARTITION BY LIST (sex)")
+    for table in ("seen", "patients", "parted"):
+        with PostgresSource(postgres, table=f"clinic.{table}", stream=True) as source:
+            assert readers(source) == 1
+    with in_table(database, postgres, stream=True) as source:
+        assert_same(source, patients, SCHEMA, rows=True)
+
+
+def test_small_tables_and_old_servers_are_read_by_one_connection(database, postgres, patients, monkeypatch):
+    with in_table(database, postgres, stream=True) as source:
+        assert readers(source) == 1
+    monkeypatch.setattr(postgres_stream, "LARGE", 0)
+    monkeypatch.setattr(postgres_stream, "RANGES", 10**9)
+    with in_table(database, postgres, stream=True) as source:
+        assert readers(source) == 1
+
+
+@pytest.mark.parametrize("limited", ["no further connection", "some columns"])
+def test_who_may_not_read_by_two_connections_reads_by_one(database, postgres, patients, monkeypatch, limited):
+    monkeypatch.setattr(postgres_stream, "LARGE", 0)
+    few = "CONNECTION LIMIT 2" if limited == "no further connection" else ""
+    columns = "" if few else "(age, sex, outcome)"
+    database.execute(f"CREATE ROLE modest LOGIN {few}")
+    database.execute(f"GRANT USAGE ON SCHEMA clinic TO modest; GRANT SELECT {columns} ON patients TO modest")
+    address = postgres.replace("owner@", "modest@")
+    try:
+        with PostgresSource(address, table="clinic.patients", stream=True) as source:
+            assert readers(source) == 1
+            assert_same(source, patients, SCHEMA, rows=True)
+        assert sessions(database) == 0
+    finally:
+        database.execute("DROP OWNED BY modest; DROP ROLE modest")
+
+
+@pytest.mark.parametrize("killed", [0, 1])
+def test_one_of_two_connections_that_is_killed_fails_closed(database, postgres, monkeypatch, killed):
+    """Whichever it is, and though the other one comes to its end."""
+    monkeypatch.setattr(postgres_stream, "LARGE", 0)
+    fill_table(database, "patients", TYPES, people(5000))
+    with in_table(database, postgres, stream=True) as source:
+        source.check(SCHEMA)
+        process = source._open().stream._readers[killed]._process
+        assert database.execute("SELECT pg_terminate_backend(%s, 5000)", [process]).fetchone() == (True,)
+        with pytest.raises(FileError) as caught:
+            total(source)
+    assert str(caught.value) == LOST
+    assert caught.value.__context__ is None
+    assert sessions(database) == 0
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["counted there", "streamed"])

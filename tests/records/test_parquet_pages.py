@@ -4,18 +4,17 @@ damaged in it: then it is left to pyarrow."""
 import io
 import math
 
-import duckdb
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.records import parquet_pages
+from discreet.records import parquet_memory, parquet_pages
 from discreet.records.parquet_headers import Unusual, read_struct, varint
-from discreet.records.parquet_pages import PlainPages
+from discreet.records.parquet_pages import ColumnPages
+from support.parquet_pages import Stated, header, pages_of, same, written
 
 HARD = [0.0, -0.0, 5e-324, 2.2250738585072014e-308, 1e308, math.inf, -math.inf, math.nan, 0.1]
 KINDS = ["float32", "float64", "int32", "int64", "uint32", "uint64"]
@@ -40,40 +39,6 @@ def table_of(rows, nulls=0.0, seed=0):
             values = generator.integers(bounds.min, bounds.max, rows, dtype=kind, endpoint=True)
         columns[kind] = pa.array(values, mask=generator.random(rows) < nulls)
     return pa.table({**columns, "text": pa.array(generator.choice(["a", "b"], rows))})
-
-
-def written(folder, table, writer, codec="snappy", dictionary=False, rows=1000):
-    """The bytes of a file."""
-    file = io.BytesIO()
-    if writer == "duckdb":
-        codec = codec.replace("none", "uncompressed")
-        options = f"FORMAT parquet, COMPRESSION {codec}, ROW_GROUP_SIZE 2048, DICTIONARY_SIZE_LIMIT 1"
-        with duckdb.connect() as connection:
-            connection.register("given", table)
-            connection.execute(f"COPY given TO '{folder / 'd.parquet'}' ({options})")
-        return (folder / "d.parquet").read_bytes()
-    if writer == "polars":
-        pl.from_arrow(table).write_parquet(file, compression=codec.replace("none", "uncompressed"), row_group_size=rows)
-    else:
-        pq.write_table(
-            table, file, row_group_size=rows, compression=codec, use_dictionary=dictionary,
-            data_page_version="2.0" if writer == "pyarrow v2" else "1.0",
-            data_page_size=500 if writer == "pages" else None, write_batch_size=64,
-        )  # fmt: skip
-    return file.getvalue()
-
-
-def pages_of(raw, group=0):
-    """As sources use it: the columns of a row group, and what pyarrow reads of them."""
-    file = pq.ParquetFile(pa.BufferReader(raw))
-    metadata, types = file.metadata, {field.name: field.type for field in file.schema_arrow}
-    places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
-    return PlainPages(pa.BufferReader(raw), metadata, group, places, types, set()), file
-
-
-def same(found, expected):
-    """Whether two arrays have the same type and the same bytes: NaN and the sign of zero count."""
-    return found.dtype == expected.dtype and found.tobytes() == expected.tobytes()
 
 
 def read_equal(raw):
@@ -141,39 +106,8 @@ def test_a_dictionary_that_ends_within_a_column_chunk_is_left_to_pyarrow(tmp_pat
     assert not read_equal(file.getvalue())
 
 
-def number(value):
-    """An integer as Thrift writes it."""
-    value, written = (value << 1) ^ (value >> 63), b""
-    while value > 127:
-        written, value = written + bytes([value & 127 | 128]), value >> 7
-    return written + bytes([value])
-
-
-def header(*, kind=0, size=0, stored=0, count=0, encoding=0, levels=3):
-    """The header of a page."""
-    inner = b"".join(b"\x15" + number(each) for each in (count, encoding, levels, 3))
-    return b"".join(b"\x15" + number(each) for each in (kind, size, stored)) + b"\x2c" + inner + b"\0\0"
-
-
-class Stated:
-    """What the end of a file says of a column of doubles without a level, and of its row group and schema."""
-
-    max_repetition_level = max_definition_level = data_page_offset = 0
-    physical_type, dictionary_page_offset, compression = "DOUBLE", None, "UNCOMPRESSED"
-
-    def __init__(self, rows, length, **others):
-        self.num_rows = self.num_values = rows
-        self.total_compressed_size, self.schema = length, self
-        self.__dict__.update(others)
-
-    def row_group(self, _):
-        return self
-
-    column = row_group
-
-
 def read(raw, rows, **others):
-    return PlainPages(io.BytesIO(raw), Stated(rows, len(raw), **others), 0, {"x": 0}, {"x": pa.float64()}, set()).read(
+    return ColumnPages(io.BytesIO(raw), Stated(rows, len(raw), **others), 0, {"x": 0}, {"x": pa.float64()}, set()).read(
         "x"
     )
 
@@ -246,7 +180,7 @@ def test_values_that_are_missing_or_too_many_are_left_to_pyarrow():
     assert read(page + page, 3) is None
     assert read(page, 2, total_compressed_size=len(page) + 1) is None
     stated = Stated(2, len(page))
-    assert PlainPages(io.BytesIO(page[:-4]), stated, 0, {"x": 0}, {"x": pa.float64()}, set()).read("x") is None
+    assert ColumnPages(io.BytesIO(page[:-4]), stated, 0, {"x": 0}, {"x": pa.float64()}, set()).read("x") is None
 
 
 def test_columns_of_small_pages_are_left_to_pyarrow_from_then_on(monkeypatch):
@@ -254,15 +188,15 @@ def test_columns_of_small_pages_are_left_to_pyarrow_from_then_on(monkeypatch):
     given = Stated(4, 2 * len(page)), 0, {"x": 0}, {"x": pa.float64()}, left
     for least, is_read in ((2, True), (3, False), (2, False)):
         monkeypatch.setattr(parquet_pages, "LEAST", least)
-        pages = PlainPages(io.BytesIO(page + page), *given)
+        pages = ColumnPages(io.BytesIO(page + page), *given)
         assert pages.may_hold("x") == (not left)
         assert (pages.read("x") is not None) == is_read
     assert left == {"x"}
 
 
 def test_pages_of_more_values_than_are_left_are_not_decompressed(monkeypatch):
-    sizes, original = [], PlainPages._body
-    monkeypatch.setattr(PlainPages, "_body", lambda *given: (sizes.append(given[2]), original(*given))[1])
+    sizes, original = [], ColumnPages._body
+    monkeypatch.setattr(ColumnPages, "_body", lambda *given: (sizes.append(given[2]), original(*given))[1])
     page = header(size=24, stored=24, count=3) + VALUES
     assert read(page * 50, 3) is None
     assert sizes == [24]
@@ -271,7 +205,7 @@ def test_pages_of_more_values_than_are_left_are_not_decompressed(monkeypatch):
 def test_no_memory_is_taken_for_lengths_that_are_only_stated(monkeypatch):
     taken = []
     monkeypatch.setattr(
-        parquet_pages, "bytearray", lambda length=0: (taken.append(length), bytearray(length))[1], raising=False
+        parquet_memory, "bytearray", lambda length=0: (taken.append(length), bytearray(length))[1], raising=False
     )
     raw = header(size=2**31 - 1, stored=2**31 - 1, count=2**31 - 1) + VALUES
     assert read(raw, 3, total_compressed_size=2**31 - 1) is None
@@ -319,3 +253,13 @@ def test_damaged_files_give_what_pyarrow_reads_of_them_or_are_left_to_it(tmp_pat
             taken += 1
             assert same(numbers, file.read_row_group(0, columns=[name])[name].to_numpy())
     assert taken
+
+
+def test_where_arrow_has_no_jemalloc_its_own_pool_decompresses(monkeypatch):
+    def missing():
+        raise NotImplementedError("this Arrow was built without it")
+
+    monkeypatch.setattr(pa, "jemalloc_memory_pool", missing)
+    assert parquet_memory.decompressing_pool().backend_name == pa.default_memory_pool().backend_name
+    packed = pa.Codec("snappy").compress(VALUES, asbytes=True)
+    assert read(header(size=24, stored=len(packed), count=3) + packed, 3, compression="SNAPPY").tobytes() == VALUES

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Categorical, DecisionTree, Ledger, NaiveBayes, Numeric, Schema
-from discreet.errors import DataError, UntestedVersion
+from discreet.errors import DataError, FileError, UntestedVersion
 from discreet.records import arrow_values
 from discreet.records.arrow_values import Coder, ColumnReader, Distinct, arrow_kind
 from discreet.records.encoding import UNREADABLE, Cells, as_floats, category_codes
@@ -386,3 +386,18 @@ def test_few_texts_are_encoded_once_in_whatever_order_they_come(monkeypatch, mos
         assert coder.table(Distinct(values, np.arange(3))).tolist() == category_codes(values, column).tolist()
     if most > 2:
         assert encoded == [["b", "a", None], ["zzz"], ["c", "a", None], ["a", b"a", 1]]
+
+
+@pytest.mark.parametrize("indices", [[0, 1, 2], [0, -1], [None, 2], [0, 2**31 - 1]])
+def test_places_outside_a_dictionary_are_refused(indices):
+    column = pa.DictionaryArray.from_arrays(pa.array(indices, pa.int32()), pa.array(["a", "b"]), safe=False)
+    with pytest.raises(FileError, match="outside its dictionary"):
+        ColumnReader().read(column)
+
+
+def test_what_lies_at_nulls_is_no_place():
+    validity, indices = pa.py_buffer(b"\5"), pa.py_buffer(np.array([1, 99, 0], np.int32))
+    for size in (3, 1):
+        places = pa.Array.from_buffers(pa.int32(), size, [validity, indices], offset=3 - size)
+        read = ColumnReader().read(pa.DictionaryArray.from_arrays(places, pa.array(["a", "b"]), safe=False))
+        assert read.values[read.places].tolist() == ["b", None, "a"][3 - size :]

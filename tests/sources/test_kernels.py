@@ -96,7 +96,7 @@ def test_no_product_and_sum_are_contracted():
     """A fused operation rounds once where the reference rounds twice. No such instruction is in what is compiled."""
     from numba import njit
 
-    loops = kernels.Kernels(njit(nogil=True, fastmath=False)(kernels._add_numbers), None)
+    loops = kernels.Kernels(njit(nogil=True, fastmath=False)(kernels._add_numbers), None, None)
     tally = kernels.Tally(np.zeros(30, dtype=np.int64), 10)
     for kind in (np.float64, np.float32):
         tally.add_numbers(loops, np.ones(3, kind), np.zeros(3, np.int32), Cells("x", 10), Numeric("x", 0, 1))

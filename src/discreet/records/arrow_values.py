@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError, MissingExtra
+from discreet.errors import DataError, FileError, MissingExtra
 from discreet.records.encoding import REMEMBERED, UNREADABLE, Codes, as_floats
 from discreet.records.tested_versions import check_version
 from discreet.records.values import objects
@@ -30,6 +30,7 @@ SUSPECT = ("date", "time", "duration", "interval", "json", "geo", "variant")
 """Words in the names of types whose values are dates, or can be invalid: a reader may fail at one of them."""
 FEW = 1 << 12
 """Natural numbers below this one may be looked up in a list, and so many texts are looked up among those known."""
+OUTSIDE = "a column has places outside its dictionary; check that the file or table is whole"
 EXACT = 2**53
 """Integers up to this size are exact as floats."""
 EXACT_TENS = 22
@@ -114,17 +115,20 @@ class ColumnReader:
         self._kind = ""
 
     def read(self, column: Any, *, countable: bool = False) -> Array | Distinct:
-        """The values of a part of the column, an Arrow array or an array of numbers. No value makes it fail.
+        """The values of a part of the column: an Arrow array, numbers, or what is read already. No value makes it fail,
+        but places outside a dictionary do.
 
         `countable`: small natural numbers may come as places, since finding numbers among labels takes longer.
         """
-        if isinstance(column, np.ndarray):
-            return self._narrow(column) if countable else column
+        if isinstance(column, np.ndarray | Distinct):
+            return self._narrow(column) if countable and isinstance(column, np.ndarray) else column
         try:
             if column.type != self._type:
                 self._type, self._kind = column.type, "text" if self._as_text else arrow_kind(column.type)
             read = self._read(column, self._kind)
             return self._narrow(read) if countable and isinstance(read, np.ndarray) else read
+        except FileError:
+            raise
         except Exception:  # Arrow cannot do this at a stroke, for instance where texts are too long
             return self._all(self.listed(column))
 
@@ -154,6 +158,8 @@ class ColumnReader:
     def _of_dictionary(self, column: Any) -> Distinct:
         dictionary, indices = column.dictionary, column.indices
         places = _filled(indices if not indices.null_count else indices.cast("int64"), len(dictionary))
+        if not _are_inside(indices, len(dictionary)):
+            raise FileError(OUTSIDE)  # pyarrow gives what a damaged file says
         if len(dictionary) > 4 * len(places):  # a large dictionary of which little is used
             used, places = np.unique(places, return_inverse=True)
             inside = used[used < len(dictionary)]
@@ -228,6 +234,19 @@ class Coder:
         if new:
             self._known.update(zip(new, self._encode(objects(new)).tolist(), strict=True))
         return np.fromiter(map(self._known.__getitem__, values), dtype=np.intp, count=len(values))
+
+
+def _are_inside(indices: Any, size: int) -> bool:
+    """Whether all indices but nulls are below a size. What lies at nulls is below it, too, as a rule: then nobody needs
+    to know which are null."""
+    from pyarrow import compute
+
+    stored = type(indices).from_buffers(indices.type, len(indices), [None, indices.buffers()[1]], offset=indices.offset)
+    every = stored.to_numpy()
+    if not len(every) or 0 <= int(every.min()) <= int(every.max()) < size:
+        return True
+    least, largest = compute.min_max(indices).values()
+    return not least.is_valid or 0 <= least.as_py() <= largest.as_py() < size
 
 
 def _places(integers: Array) -> Array:

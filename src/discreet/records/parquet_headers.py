@@ -46,7 +46,7 @@ def read_struct(data: Any, place: int, depth: int = 1) -> tuple[Struct, int]:
         if head < 16 or depth > DEPTH:  # a number that does not follow the last one
             raise Unusual
         if kind == INT:
-            value, place = varint(data, place)
+            value, place = varint(data, place) if data[place] > 127 else (data[place], place + 1)
             fields[number] = (value >> 1) ^ -(value & 1)
         elif kind == STRUCT:
             fields[number], place = read_struct(data, place, depth + 1)

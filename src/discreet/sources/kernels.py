@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.records.encoding import Cells
+from discreet.records.parquet_runs import write_runs
 from discreet.schema.columns import Numeric
 
 Counts = NDArray[np.int64]
@@ -44,6 +45,7 @@ class Kernels(NamedTuple):
 
     numbers: Callable[..., None]
     places: Callable[..., None]
+    runs: Callable[..., int]
 
 
 @functools.cache
@@ -55,7 +57,7 @@ def _compiled() -> Kernels | None:
     for cache in (True, False):  # there may be no folder in which numba can keep what it compiles
         with contextlib.suppress(Exception):
             compiled = njit(nogil=True, fastmath=False, cache=cache)
-            loops = Kernels(compiled(_add_numbers), compiled(_add_places))
+            loops = Kernels(compiled(_add_numbers), compiled(_add_places), compiled(write_runs))
             _try(loops)
             return loops
     return None
@@ -68,6 +70,7 @@ def _try(loops: Kernels) -> None:
     for kind in (np.float32, np.float64):
         tally.add_numbers(loops, np.zeros(3, dtype=kind), labels, cells, column)
     tally.add_places(loops, np.zeros(3, dtype=np.int32), labels, np.zeros(1, dtype=np.intp))
+    loops.runs(np.frombuffer(bytes(2), dtype=np.uint8), 0, 1, 1, labels)
 
 
 def kernels(batches: int) -> Kernels | None:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import FileError
-from discreet.records.arrow_values import arrow_module, refuse_dates
+from discreet.records.arrow_values import refuse_dates
 from discreet.records.encoding import Cells
 from discreet.records.files import ROWS
 from discreet.records.parquet import ParquetFields, open_parquet, parquet_blocks, parquet_fields, parquet_structure
-from discreet.records.parquet_pages import PlainPages
+from discreet.records.parquet_memory import PageMemory
 from discreet.records.tables import check_names
 from discreet.records.values import Columns
 from discreet.schema import Schema
@@ -25,93 +25,16 @@ from discreet.sources import Task, kernels
 from discreet.sources.arrow_blocks import BATCH, BatchCounter
 from discreet.sources.coding import fold_rows
 from discreet.sources.exact import ExactRows, ExactStatistics
+from discreet.sources.parquet_groups import UNREAD, GroupColumns, Part, Whole
 from discreet.sources.workers import processors, share_out
 
 VALUES, BYTES, FEW = 1 << 21, 1 << 25, 1 << 10
 """A batch has at most `VALUES` values and about `BYTES` bytes, but at least `FEW` records: this bounds memory."""
 BLOCK = 1 << 19
 """A block of columns of a batch has at most so many values, if the batch cannot be read at once."""
-BUFFER = 1 << 16
-"""Bytes of a column that are read at a time: a row group may be as large as the file."""
-UNREAD = "a file cannot be read as Parquet; check that it is whole and free memory"
 
 Told = Callable[[int, int], None]
 """Called with the number of records that are read, and their total. Both are the owner's, and exact."""
-
-
-class Part(NamedTuple):
-    """A row group of a file, how many of its records are read at a time, and whether they may be read all at once, a
-    block of columns after another."""
-
-    path: Path
-    group: int
-    rows: int
-    metadata: Any
-    places: dict[str, int]
-    is_small: bool = False
-
-    @property
-    def records(self) -> int:
-        """How many records it has."""
-        return int(self.metadata.row_group(self.group).num_rows)
-
-    def batches(self, rows: int, names: list[str], dictionaries: list[str], *, helped: bool) -> Iterator[Any]:
-        """Its records, `rows` at a time."""
-        return self.read(self.open(dictionaries), rows, names, helped=helped)
-
-    def pages(self, types: dict[str, Any], left: set[str]) -> PlainPages:
-        """Its columns of numbers that can be taken straight from the file."""
-        file = arrow_module().OSFile(os.fsencode(self.path))
-        return PlainPages(file, self.metadata, self.group, self.places, types, left)
-
-    def open(self, dictionaries: list[str]) -> Any:
-        """The file."""
-        return open_parquet(self.path, dictionaries, BUFFER, self.metadata)
-
-    def read(self, file: Any, rows: int, names: list[str], *, helped: bool) -> Iterator[Any]:
-        """Some columns of its records, `rows` records at a time."""
-        batches: Iterator[Any] = file.iter_batches(rows, row_groups=[self.group], columns=names, use_threads=helped)
-        return batches
-
-
-class _Whole:
-    """A row group as a batch: the first block of its columns is there, and another one is read when one of its columns
-    is asked for. Who asks holds `turn`, which is let go meanwhile. `pages` gives columns that are alone in their block.
-    """
-
-    def __init__(
-        self, part: Part, file: Any, blocks: list[list[str]], turn: threading.Semaphore, pages: PlainPages | None
-    ) -> None:
-        self._part, self._file, self._turn, self._pages, self.num_rows = part, file, turn, pages, part.records
-        self._blocks = {name: block for block in blocks for name in block}
-        self._first: dict[str, Any] = self._read(blocks[0])
-        self._last: dict[str, Any] = {}
-
-    def column(self, name: str) -> Any:
-        """A column, as an Arrow array or as an array of numbers."""
-        if name in self._first:
-            return self._first[name]
-        if name not in self._last:
-            self._last = {}  # before others are read
-            self._turn.release()
-            try:
-                self._last = self._read(self._blocks[name])
-            except Exception:
-                pass  # a reader's message may quote a value
-            finally:
-                self._turn.acquire()
-        if name not in self._last:
-            raise FileError(UNREAD)
-        return self._last[name]
-
-    def _read(self, names: list[str]) -> dict[str, Any]:
-        numbers = self._pages.read(names[0]) if self._pages is not None and len(names) == 1 else None
-        if numbers is not None:
-            return {names[0]: numbers}
-        (batch,) = self._part.read(self._file, self.num_rows, names, helped=False)
-        if batch.num_rows != self.num_rows:
-            raise FileError(UNREAD)
-        return {name: batch.column(name) for name in names}
 
 
 class ParquetSource:
@@ -160,7 +83,7 @@ class ParquetSource:
         def work(parts: Iterator[Part], check: Callable[[], None]) -> ExactStatistics:
             counter = reading.counter()
             for batch in reading.batches(parts, check, by_column=True):
-                with reading.turn:
+                with reading.turn or nullcontext():
                     counter.add(batch)
                 del batch
             return counter.counted()
@@ -221,17 +144,18 @@ class _Reading:
         self.parts = [part for path in paths for part in _parts(path, self._names, self._there)]
         self._records = sum(part.records for part in self.parts)
         self._threads = max(min(processors(), len(self.parts)), 1)
-        self._is_compiled, self._left = False, set[str]()
-        self.turn = threading.Semaphore(max(self._threads // 2, 1))
+        self._loops: kernels.Kernels | None = None
+        self._left = set[str]()
+        self.turn: threading.Semaphore | None = threading.Semaphore(max(self._threads // 2, 1))
         """Held while a batch is counted: numpy takes the lock of Python so often that threads that count at once wait
         for it longer than they count. Reading a batch is one operation, so the others read."""
 
     def compile(self) -> None:
-        """Make the compiled loops if the pass is long enough for them: then numbers are counted as fast as they can be
+        """Make the compiled loops if the pass is long enough for them: then columns are counted as fast as they can be
         taken straight from the file, column by column, and nobody needs to wait for a turn."""
-        self._is_compiled = kernels.kernels(self._records // BATCH // self._threads) is not None
-        if self._is_compiled:
-            self.turn = threading.Semaphore(self._threads)
+        self._loops = kernels.kernels(self._records // BATCH // self._threads)
+        if self._loops is not None:
+            self.turn = None
 
     def counter(self) -> BatchCounter:
         """For one thread."""
@@ -248,9 +172,9 @@ class _Reading:
 
         `by_column`: each column of a batch will be asked for once, and is not needed after that.
         """
-        helped = alone or self._threads < processors()
+        helped, memory = alone or self._threads < processors(), PageMemory()
         for part in parts:
-            for batch in self._by_column(part) if by_column and not helped else self._of_part(part, helped):
+            for batch in self._by_column(part, memory) if by_column and not helped else self._of_part(part, helped):
                 check()
                 yield batch
                 del batch  # before the next one is read
@@ -259,28 +183,34 @@ class _Reading:
                 if self._told is not None:
                     self._told(self._done, self._records)
 
-    def _by_column(self, part: Part) -> Iterator[Any]:
+    def _by_column(self, part: Part, memory: PageMemory) -> Iterator[Any]:
         """The row group as one batch of whose columns some are read later; or as other batches, if it is too large for
         that, if it can be read at a stroke, or if Arrow gives its texts in several pieces."""
-        whole = self._whole(part) if part.is_small and part.records else None
+        whole = self._whole(part, memory) if part.is_small and part.records else None
         if whole is None:
             yield from self._of_part(part, helped=False)
         else:
             yield whole
 
-    def _whole(self, part: Part) -> _Whole | None:
+    def _whole(self, part: Part, memory: PageMemory) -> Whole | None:
         """In blocks of columns, of which the first has those that have to be there; None if one would do."""
         try:
-            pages = part.pages(self._fields.types, self._left) if self._is_compiled else None
+            loops = self._loops
+            pages = None if loops is None else part.pages(self._fields.types, self._left, loops.runs, memory)
+            columns = GroupColumns(part, self._texts, pages)
+            there = columns.taken(self._there, kept=True)
             plain = [name for name in self._names if name not in self._there]
-            alone = {name for name in plain if pages is not None and pages.may_hold(name)}
+            alone = {name for name in plain if columns.may_take(name)}
             others = [name for name in plain if name not in alone]
+            held = [name for name in self._there if name not in there]
             fits = part.records * (len(self._there) + len(others)) <= VALUES
             most = max(BLOCK // part.records, 1)
             rest = [] if fits else others[max(most - len(self._there), 0) :]
             later = [*([name] for name in alone), *(rest[start : start + most] for start in range(0, len(rest), most))]
-            first = [name for name in self._names if name not in alone.union(rest)]
-            return _Whole(part, part.open(self._texts), [first, *later], self.turn, pages) if later else None
+            first = [*held, *(name for name in others if name not in rest)]
+            if not there and not later:
+                return None
+            return Whole(part, there | columns.read(first), later, columns.read, self.turn)
         except Exception:
             return None
 

@@ -47,7 +47,7 @@ WIDE = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Opened:
-    """A snapshot, a second connection to it if rows may travel, and the table: its name as SQL, its columns' kinds, and
+    """A snapshot, more connections to it if rows may travel, and the table: its name as SQL, its columns' kinds, and
     its number in the catalog."""
 
     session: Session
@@ -231,7 +231,8 @@ class PostgresSource:
             session = begun(connected(self._given) if owned else self._given, owned=owned)
             try:
                 found = named(session, self._table)
-                self._opened = Opened(session, Stream(session) if self._stream else None, *found)
+                stream = Stream(session, found[0], found[2]) if self._stream else None
+                self._opened = Opened(session, stream, *found)
             finally:
                 if self._opened is None:
                     session.close()

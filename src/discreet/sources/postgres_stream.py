@@ -1,13 +1,18 @@
 """Rows of a PostgreSQL table on their way to this process, as Arrow batches: numbers are packed codes already.
 
-The snapshot is that of another session, so that rows and counts are of one state.
+Guarantee  a pass meets each record of a session's snapshot once, so that rows and counts are of one state.
+Proof      the connections that read import the snapshot, read-only. A large table is read by two of them, one the rows
+           whose place (ctid) is before the middle page, one all others: a row of a table that the snapshot shows has
+           one place, which never is null. Places change where a table is written anew (VACUUM FULL, CLUSTER); no such
+           command begins after one of the two has begun to read, as their transactions keep the table locked, and of
+           one that ended before, both see what it wrote. An early end is told from the end of the rows (`Reader`), and
+           the pass ends when all readers have ended.
+Test       tests/engines/test_postgres_source.py
 """
 
 from __future__ import annotations
 
-import contextlib
 import queue
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
@@ -23,20 +28,31 @@ from discreet.records.values import Columns, objects
 from discreet.schema import Schema
 from discreet.sources import postgres_sql
 from discreet.sources.coding import CodedBlock
-from discreet.sources.postgres_session import BEGIN, LOST, SECONDS, Session, driver, quietly
+from discreet.sources.postgres_reader import FAILED, Reader, aside, next_of
+from discreet.sources.postgres_session import LOST, Session, driver, quietly
 
-BYTES = 1 << 22
-"""The size of a batch: small enough that the next is on its way while one is counted."""
 BLOCK = 1 << 16
 """Rows that are encoded at a time: few enough for the processor's cache."""
 ROWS = 50_000
 """Records per block of values: bounds memory."""
 WAITING = 4
 """Batches that may have arrived and wait to be counted: bounds memory."""
-SOON = 0.1
-"""Seconds until a thread that waits looks up: for Ctrl-C, or whether it is still needed."""
-FAILED = object()
-"""Stands for a batch that will not come."""
+LARGE = 1 << 23
+"""Bytes of a table that two connections read: PostgreSQL itself reads such a table by several processes, so that its
+rows come in any order."""
+RANGES = 140_000
+"""The version of the server from which on only those pages are read in which a row's place may be."""
+SIZE = """SELECT pg_catalog.pg_relation_size(c.oid) AS size, pg_catalog.current_setting('block_size')::int8 AS page
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_am a ON a.oid = c.relam
+WHERE c.oid = {oid} AND c.relkind IN ('r', 'm') AND NOT c.relhassubclass AND a.amname = 'heap'"""
+"""Of a table or materialised view whose rows have places in pages. Tables that inherit from it may be elsewhere, where
+two connections have two snapshots."""
+TRIAL = "SELECT 1 FROM {relation} WHERE ctid < '(0,0)' LIMIT 0"
+"""Whether places may be read, which takes the right to read all columns; reads no row."""
+SEVERAL = "SET LOCAL parallel_tuple_cost = 0.01"
+"""Rows are made in parallel, though all of them are sent."""
+ALONE = "SET LOCAL max_parallel_workers_per_gather = 0"
+"""Each of two connections makes its rows itself."""
 PACKED = 62
 """Bits of codes that travel as one integer."""
 SENT = {
@@ -55,9 +71,15 @@ READ: dict[str, Callable[[Any], Any]] = {
 
 
 class Stream:
-    """A second connection, which reads the snapshot of a session and sends rows."""
+    """One or two more connections, which read the snapshot of a session and send rows.
 
-    def __init__(self, session: Session) -> None:
+    Parameters
+    ----------
+    relation : the table's name as SQL.
+    number : its number in the catalog.
+    """
+
+    def __init__(self, session: Session, relation: str, number: int) -> None:
         try:
             import pyarrow  # noqa: F401
             from adbc_driver_postgresql import dbapi
@@ -65,113 +87,63 @@ class Stream:
             raise MissingExtra("postgres") from None
         if not session.is_utf8:
             raise FileError("rows can travel from databases with the encoding UTF8 only; leave --stream out")
-        self._session, self._thread, self._left = session, threading.Thread(), threading.Event()
+        self._session, self._readers = session, list[Reader]()
         info = session.connection.info
         address = driver().conninfo.make_conninfo(info.dsn, password=info.password or None)
-        if _aside(lambda: self._connect(dbapi, address)):
+        middle = _middle(session, number)
+        aside(lambda: self._readers.append(Reader(dbapi, address, session.export())))
+        if middle is not None and self._readers:  # a role that may not have another connection gets along with one
+            trial = TRIAL.format(relation=relation)
+            aside(lambda: self._readers.append(Reader(dbapi, address, session.export(), trial)))
+        self._parts = [""] if len(self._readers) < 2 else [f" WHERE ctid {sign} '({middle},0)'" for sign in ("<", ">=")]
+        setting = SEVERAL if len(self._readers) < 2 else ALONE
+        if self._readers and self.allows(setting):
             return
         self.close()
         raise FileError(
             "a second connection for the rows is refused; check how many the role may have, and its password"
         )
 
-    def _connect(self, dbapi: Any, address: str) -> None:
-        self._connection = dbapi.connect(address, autocommit=True)
-        with self._connection.cursor() as cursor:
-            cursor.execute("SELECT pg_backend_pid()")
-            (self._process,) = cursor.fetchone()
-        self._run(BEGIN.decode())
-        self._run(f"SET TRANSACTION SNAPSHOT '{self._session.export()}'")
-        self._run("SET LOCAL parallel_tuple_cost = 0.01")  # rows are made in parallel, though all of them are sent
-
-    def _run(self, text: str) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.execute(text)
-
     def allows(self, text: str) -> bool:
         """Whether a statement that reads no value can be run."""
-        return _aside(lambda: self._run(text))
+        return all(aside(partial(reader.run, text)) for reader in self._readers)
 
-    def batches(self, text: str) -> Iterator[Any]:
-        """The Arrow batches of a SELECT; FileError, always the same, if anything fails."""
-        return quietly(self._batches(text))
+    def batches(self, listed: str, relation: str) -> Iterator[Any]:
+        """The Arrow batches of what is listed of each row; FileError, always the same, if anything fails."""
+        return quietly(self._batches(f"SELECT {listed} FROM {relation}"))
 
     def _batches(self, text: str) -> Iterator[Any]:
-        """Read in a thread of its own: batches arrive while others are counted, and Ctrl-C is not the driver's."""
+        """Read in threads of their own: batches arrive while others are counted, and Ctrl-C is not the driver's."""
         arrived: queue.Queue[Any] = queue.Queue(WAITING)
-        self._left = threading.Event()
-        self._thread = threading.Thread(target=self._read, args=(text, arrived, self._left), daemon=True)
-        self._thread.start()
         try:
-            while (batch := _next(arrived)) is not None:
-                if batch is FAILED:
-                    raise FileError(LOST)
-                yield batch
+            for reader, part in zip(self._readers, self._parts, strict=True):
+                reader.start(text + part, arrived)
+            for _ in self._parts:
+                while (batch := next_of(arrived)) is not None:
+                    if batch is FAILED:
+                        raise FileError(LOST)
+                    yield batch
         finally:
             self._stop()
 
-    def _read(self, text: str, arrived: queue.Queue[Any], left: threading.Event) -> None:
-        """Put the batches into the queue, then None; or FAILED if anything fails, also if the connection was lost."""
-        try:
-            with self._connection.cursor() as cursor:
-                cursor.adbc_statement.set_options(**{"adbc.postgresql.batch_size_hint_bytes": str(BYTES)})
-                cursor.execute(text)
-                with contextlib.closing(cursor.fetch_record_batch()) as batches:
-                    for batch in batches:
-                        if not _put(arrived, batch, left):
-                            return
-            self._run("SELECT 1")  # fails on a lost connection, lest an early end be taken for the end of the table
-            _put(arrived, None, left)
-        except BaseException:
-            _put(arrived, FAILED, left)
-
     def _stop(self) -> None:
-        """End what is being read, if anything is; a thread that is done ends by itself."""
-        self._left.set()
-        if self._thread.is_alive():
-            self._thread.join(SOON)
-        if self._thread.is_alive():
-            with contextlib.suppress(Exception):
-                self._session.run(f"SELECT pg_cancel_backend({int(self._process)})")
-            self._thread.join(SECONDS)
+        for reader in self._readers:
+            reader.stop(lambda process: self._session.run(f"SELECT pg_cancel_backend({process})"))
 
     def close(self) -> None:
-        """End what is being read, and close the connection. Never fails."""
+        """End what is being read, and close the connections. Never fails."""
         self._stop()
-        with contextlib.suppress(Exception):
-            self._connection.close()
+        for reader in self._readers:
+            reader.close()
 
 
-def _aside(work: Callable[[], None]) -> bool:
-    """Do something in a thread of its own, where the driver leaves signals alone; returns whether it worked out."""
-    failed: list[bool] = []
-
-    def quiet() -> None:
-        try:
-            work()
-        except BaseException:  # a driver's message may quote the address
-            failed.append(True)
-
-    thread = threading.Thread(target=quiet, daemon=True)
-    thread.start()
-    thread.join()
-    return not failed
-
-
-def _next(arrived: queue.Queue[Any]) -> Any:
-    """The next item of the queue. A thread that waits without end would not see Ctrl-C while another one reads."""
-    while True:
-        with contextlib.suppress(queue.Empty):
-            return arrived.get(timeout=SOON)
-
-
-def _put(arrived: queue.Queue[Any], item: Any, left: threading.Event) -> bool:
-    """Put an item into the queue, unless its reader has left."""
-    while not left.is_set():
-        with contextlib.suppress(queue.Full):
-            arrived.put(item, timeout=SOON)
-            return True
-    return False
+def _middle(session: Session, number: int) -> int | None:
+    """The page in the middle of a large table; None if it is small, or not a table whose rows have places."""
+    if session.connection.info.server_version < RANGES:
+        return None
+    for size, page in session.run(SIZE.format(oid=number)):
+        return int(size) // int(page) // 2 if int(size) >= LARGE else None
+    return None
 
 
 def coded_blocks(
@@ -192,7 +164,7 @@ def coded_blocks(
         if block.packed
         for each, bits in postgres_sql.bits_in(block.cells, schema).items()
     }
-    for batch in stream.batches(f"SELECT {', '.join(listed)} FROM {relation}"):
+    for batch in stream.batches(", ".join(listed), relation):
         for start in range(0, batch.num_rows, BLOCK):
             yield _coded(batch.slice(start, BLOCK), blocks, places, schema, kinds)
 
@@ -236,7 +208,7 @@ def value_blocks(stream: Stream, relation: str, names: Sequence[str], kinds: Map
     """The records in blocks of columns, with their values as the encoding reads them; at least one block."""
     yield structure_of({name: kinds[name] for name in names})
     listed = [f"{_sent(name, kinds)} AS c{place}" for place, name in enumerate(names)]
-    for batch in stream.batches(f"SELECT {', '.join(listed)} FROM {relation}"):
+    for batch in stream.batches(", ".join(listed), relation):
         for start in range(0, batch.num_rows, ROWS):
             part = batch.slice(start, ROWS)
             yield {name: _values(part.column(place), kinds[name]) for place, name in enumerate(names)}
