@@ -15,6 +15,7 @@ from pyarrow.parquet import encryption
 from discreet import Categorical, Ledger, NaiveBayes, Numeric, Schema, open_file
 from discreet.errors import DataError, FileError
 from discreet.records.encoding import Cells
+from discreet.records.parquet import parquet_blocks
 from discreet.records.parquet_pages import ColumnPages
 from discreet.records.parquet_runs import write_runs
 from discreet.sources import arrow_blocks, kernels, parquet, workers
@@ -496,6 +497,33 @@ def test_places_outside_a_dictionary_fail(tmp_path, request, compiled, kept):
     (tmp_path / "t.parquet").write_bytes(raw)
     with pytest.raises(FileError, match="check that"):
         counts(ParquetSource(tmp_path / "t.parquet"))
+
+
+def shortened(path):
+    """Pages of 1,000 records of which one byte is damaged: pyarrow gives none of them, and no error."""
+    table = pa.table({"age": pa.array(range(1000), pa.float64()), "ill": pa.array(["yes", "no"] * 500)})
+    pq.write_table(table, path, use_dictionary=False, compression="none", data_page_size=1000)
+    whole = path.read_bytes()
+    for place in range(4, 64):
+        path.write_bytes(bytes([*whole[:place], whole[place] ^ 1, *whole[place + 1 :]]))
+        try:
+            if sum(len(each) for each in pq.ParquetFile(path).iter_batches(columns=["age"])) == 0:
+                return
+        except (OSError, pa.ArrowInvalid):
+            pass
+    raise AssertionError
+
+
+@pytest.mark.parametrize("rows", [10, 100_000])
+def test_a_column_that_ends_early_is_an_error_and_not_an_empty_table(tmp_path, rows):
+    path, schema = tmp_path / "short.parquet", Schema([Numeric("age", 0, 1000)], "ill", ["yes", "no"], records=1000)
+    shortened(path)
+    ledger = Ledger(1)
+    with pytest.raises(FileError, match="cannot be read as Parquet"):
+        NaiveBayes(schema, epsilon=1).fit_from(open_file(path), ledger=ledger)
+    assert ledger.remaining == 0
+    with pytest.raises(FileError, match="cannot be read as Parquet"):
+        list(parquet_blocks(path, rows, ["age"]))
 
 
 def test_loops_are_compiled_for_long_passes_that_count_alone(tmp_path, monkeypatch):

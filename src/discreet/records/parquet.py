@@ -108,10 +108,13 @@ def parquet_blocks(path: Path, rows: int, wanted: Sequence[str] | None) -> Itera
 
 def _blocks(path: Path, reader: BatchReader, names: list[str], rows: int) -> Iterator[Columns]:
     try:
-        for batch in open_parquet(path).iter_batches(batch_size=rows, columns=names):
+        file, read = open_parquet(path), 0
+        for batch in file.iter_batches(batch_size=rows, columns=names):
+            read += batch.num_rows
             if batch.num_rows:
                 yield reader.block(batch)
-        return
+        if read == file.metadata.num_rows:  # a damaged page can end a column early
+            return
     except GeneratorExit:
         raise
     except Exception:

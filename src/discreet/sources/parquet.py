@@ -223,7 +223,8 @@ class _Reading:
                 read += batch.num_rows
                 yield batch
                 del batch
-            return
+            if read == part.records:  # a damaged page can end a column early
+                return
         except GeneratorExit:
             raise
         except Exception:
@@ -239,7 +240,8 @@ def _rest(part: Part, names: list[str], read: int) -> Iterator[Any]:
             passed += batch.num_rows
             if passed > read:
                 yield batch.slice(max(batch.num_rows - (passed - read), 0))
-        return
+        if passed == part.records:
+            return
     except GeneratorExit:
         raise
     except Exception:
