@@ -24,6 +24,7 @@ from discreet import (
 from discreet.errors import DataError, DiscreetError, FileError, ParameterError
 from discreet.models.saving import to_dict
 from discreet.records.encoding import Cells
+from discreet.sources import postgres as postgres_module
 from discreet.sources import postgres_stream
 from discreet.sources.memory import MemorySource
 from discreet.sources.postgres import Opened, PostgresSource
@@ -435,3 +436,53 @@ def test_databases_in_other_encodings():
                 assert source.count([Cells("c")], schema).counts[Cells("c")].tolist() == [[0, 0, 0], expected], encoding
             with pytest.raises(DiscreetError, match="UTF8 only"):
                 PostgresSource(f"postgresql://owner@/postgres?host={folder}", table="t", stream=True).check(schema)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_locked_table_is_told_without_the_words_of_the_server(database, postgres, patients, stream):
+    """A stream looks at the size of the table, which waits for its lock."""
+    ledger = Ledger(1)
+    database.execute("ALTER ROLE owner SET lock_timeout = 300")
+    with psycopg.connect(postgres) as other:
+        other.execute("LOCK TABLE clinic.patients IN ACCESS EXCLUSIVE MODE")
+        try:
+            with pytest.raises(FileError, match="PostgreSQL cannot") as caught:
+                NaiveBayes(SCHEMA, epsilon=1).fit_from(in_table(database, postgres, stream=stream), ledger=ledger)
+        finally:
+            database.execute("ALTER ROLE owner RESET lock_timeout")
+    assert ledger.spent == 0
+    assert "timeout" not in str(caught.value)
+
+
+def test_a_table_that_is_dropped_while_it_is_opened_is_told(database, postgres, patients, monkeypatch):
+    original = postgres_module.named
+
+    def named(session, table):
+        found = original(session, table)
+        database.execute("DROP TABLE clinic.patients")
+        return found
+
+    monkeypatch.setattr(postgres_module, "named", named)
+    with pytest.raises(FileError, match="PostgreSQL cannot tell the size"):
+        NaiveBayes(SCHEMA, epsilon=1).fit_from(in_table(database, postgres, stream=True))
+
+
+def test_an_interruption_while_readers_connect_leaves_no_connection(database, postgres, patients, monkeypatch):
+    """Also if the exception, and with it the source, is kept, as notebooks do."""
+    original = postgres_stream.aside
+
+    def interrupted(work):
+        original(work)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(postgres_stream, "aside", interrupted)
+    with pytest.raises(KeyboardInterrupt) as kept:
+        NaiveBayes(SCHEMA, epsilon=1).fit_from(in_table(database, postgres, stream=True))
+    text = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+    for _ in range(50):
+        (others,) = database.execute(text).fetchone()
+        if not others:
+            break
+        time.sleep(0.1)
+    assert not others
+    assert kept.type is KeyboardInterrupt

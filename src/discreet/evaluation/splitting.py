@@ -29,6 +29,7 @@ from discreet.records.csv_header import header
 from discreet.records.csv_lines import BLOCK
 from discreet.records.csv_opening import BROKEN, COMPRESSED, ending_of, open_bytes, unreadable
 from discreet.records.parquet import open_parquet, parquet_fields
+from discreet.records.parquet_soundness import is_sound
 from discreet.schema.dialect import Dialect
 from discreet.storage.writing import whole_file
 
@@ -158,6 +159,9 @@ def _deal(block: bytes, unfinished: int | None, part: Fraction, outs: list[Binar
     return int(lots[-1])
 
 
+DAMAGED = "{} cannot be copied as Parquet; check that the file is whole and free memory"
+
+
 def _split_parquet(source: Path, part: Fraction, outs: list[BinaryIO], rng: Randomness, told: Told) -> None:
     """Rows keep their order, types and metadata; the parts are compressed as the file is."""
     import pyarrow as pa
@@ -166,8 +170,12 @@ def _split_parquet(source: Path, part: Fraction, outs: list[BinaryIO], rng: Rand
     try:
         file = open_parquet(source)
         about, done = file.metadata, 0
-        codec = about.row_group(0).column(0).compression if about.num_row_groups and about.num_columns else "SNAPPY"
-        codec = "NONE" if codec == "UNCOMPRESSED" else codec
+        codec, first = "SNAPPY", [each.path for each in map(about.schema.column, range(min(1, about.num_columns)))]
+        if about.num_row_groups and first:
+            if not is_sound(about, source.stat().st_size, first, [0]):
+                raise FileError(DAMAGED.format(source))
+            codec = about.row_group(0).column(0).compression
+            codec = "NONE" if codec == "UNCOMPRESSED" else codec
         with ExitStack() as stack:
             make = parquet.ParquetWriter
             writers = [stack.enter_context(make(out, file.schema_arrow, compression=codec)) for out in outs]
@@ -177,9 +185,10 @@ def _split_parquet(source: Path, part: Fraction, outs: list[BinaryIO], rng: Rand
                     writer.write_batch(batch.filter(pa.array(lots == bool(number))))
                 done += batch.num_rows
                 told(done, about.num_rows)
-        return
+        if done == about.num_rows:  # a damaged page can end a column early
+            return
     except (DiscreetError, OSError):
         raise
     except Exception:
         pass  # a reader's message may quote a value
-    raise FileError(f"{source} cannot be copied as Parquet; check that the file is whole and free memory")
+    raise FileError(DAMAGED.format(source))

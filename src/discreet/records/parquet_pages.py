@@ -57,7 +57,7 @@ class ColumnPages:
     Parameters
     ----------
     file : the open file, as pyarrow opens it.
-    metadata : what the end of the file says.
+    metadata : what the end of the file says; it is sound (`parquet_soundness`).
     places : the place of each column among those of the file.
     types : the types of Arrow of the columns.
     left : names of the columns that were left to pyarrow, in this or in other row groups, and so will be.

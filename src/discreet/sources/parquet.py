@@ -18,6 +18,7 @@ from discreet.records.encoding import Cells
 from discreet.records.files import ROWS
 from discreet.records.parquet import ParquetFields, open_parquet, parquet_blocks, parquet_fields, parquet_structure
 from discreet.records.parquet_memory import PageMemory
+from discreet.records.parquet_soundness import is_sound
 from discreet.records.tables import check_names
 from discreet.records.values import Columns
 from discreet.schema import Schema
@@ -256,9 +257,12 @@ def _parts(path: Path, names: list[str], there: list[str]) -> Iterator[Part]:
     """
     metadata = open_parquet(path).metadata
     places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
+    known = [name for name in names if name in places]
+    if not is_sound(metadata, path.stat().st_size, known, range(metadata.num_row_groups)):
+        raise FileError(f"{path} cannot be read as Parquet; check that the file is whole")
     for group in range(metadata.num_row_groups):
         stored = metadata.row_group(group)
-        sizes = {name: stored.column(places[name]).total_uncompressed_size for name in names if name in places}
+        sizes = {name: stored.column(places[name]).total_uncompressed_size for name in known}
         plain = max(sum(sizes.values()), 1)
         rows = min(BATCH, VALUES // len(names), BYTES * stored.num_rows // plain)
         is_small = stored.num_rows <= BATCH and sum(sizes.get(name, 0) for name in there) <= BYTES

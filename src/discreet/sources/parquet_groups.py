@@ -13,6 +13,7 @@ from discreet.records.arrow_values import arrow_module
 from discreet.records.parquet import open_parquet
 from discreet.records.parquet_memory import PageMemory
 from discreet.records.parquet_pages import ColumnPages
+from discreet.records.parquet_soundness import is_sound
 
 BUFFER = 1 << 16
 """Bytes of a column that are read at a time: a row group may be as large as the file."""
@@ -41,9 +42,11 @@ class Part(NamedTuple):
 
     def pages(
         self, types: dict[str, Any], left: set[str], write_runs: Callable[..., int], memory: PageMemory
-    ) -> ColumnPages:
-        """Its columns that can be taken straight from the file."""
+    ) -> ColumnPages | None:
+        """Its columns that can be taken straight from the file; None if its description is damaged."""
         file = arrow_module().OSFile(os.fsencode(self.path))
+        if not is_sound(self.metadata, file.size(), [name for name in types if name in self.places], [self.group]):
+            return None
         return ColumnPages(file, self.metadata, self.group, self.places, types, left, write_runs, memory)
 
     def open(self, dictionaries: list[str]) -> Any:

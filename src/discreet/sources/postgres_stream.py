@@ -13,6 +13,7 @@ Test       tests/engines/test_postgres_source.py
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
@@ -88,13 +89,17 @@ class Stream:
         if not session.is_utf8:
             raise FileError("rows can travel from databases with the encoding UTF8 only; leave --stream out")
         self._session, self._readers = session, list[Reader]()
+        self._lock, self._is_closed = threading.Lock(), False
         info = session.connection.info
         address = driver().conninfo.make_conninfo(info.dsn, password=info.password or None)
         middle = _middle(session, number)
-        aside(lambda: self._readers.append(Reader(dbapi, address, session.export())))
-        if middle is not None and self._readers:  # a role that may not have another connection gets along with one
-            trial = TRIAL.format(relation=relation)
-            aside(lambda: self._readers.append(Reader(dbapi, address, session.export(), trial)))
+        try:
+            aside(lambda: self._connect(dbapi, address))
+            if middle is not None and self._readers:  # a role that may not have another connection gets along with one
+                aside(lambda: self._connect(dbapi, address, TRIAL.format(relation=relation)))
+        except BaseException:  # Ctrl-C, while a thread of its own goes on to connect
+            self.close()
+            raise
         self._parts = [""] if len(self._readers) < 2 else [f" WHERE ctid {sign} '({middle},0)'" for sign in ("<", ">=")]
         setting = SEVERAL if len(self._readers) < 2 else ALONE
         if self._readers and self.allows(setting):
@@ -103,6 +108,14 @@ class Stream:
         raise FileError(
             "a second connection for the rows is refused; check how many the role may have, and its password"
         )
+
+    def _connect(self, dbapi: Any, address: str, *trial: str) -> None:
+        reader = Reader(dbapi, address, self._session.export(), *trial)
+        with self._lock:
+            if not self._is_closed:
+                self._readers.append(reader)
+                return
+        reader.close()
 
     def allows(self, text: str) -> bool:
         """Whether a statement that reads no value can be run."""
@@ -132,18 +145,25 @@ class Stream:
 
     def close(self) -> None:
         """End what is being read, and close the connections. Never fails."""
+        with self._lock:
+            self._is_closed = True
         self._stop()
         for reader in self._readers:
             reader.close()
 
 
 def _middle(session: Session, number: int) -> int | None:
-    """The page in the middle of a large table; None if it is small, or not a table whose rows have places."""
+    """The page in the middle of a large table; None if it is small, or not a table whose rows have places. FileError if
+    its size cannot be told, as where it is locked or was dropped."""
     if session.connection.info.server_version < RANGES:
         return None
-    for size, page in session.run(SIZE.format(oid=number)):
-        return int(size) // int(page) // 2 if int(size) >= LARGE else None
-    return None
+    try:
+        for size, page in session.run(SIZE.format(oid=number)):
+            return int(size) // int(page) // 2 if int(size) >= LARGE else None
+        return None
+    except Exception:
+        pass  # PostgreSQL's own words are not passed on
+    raise FileError("PostgreSQL cannot tell the size of the table; check that nobody has locked or dropped it")
 
 
 def coded_blocks(
