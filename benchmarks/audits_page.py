@@ -39,8 +39,9 @@ WORDS = {
         "notice from outside. `tests/support/mutants.py` makes them; the replay of the tests, which sees what enters "
         "the noise, catches all of them but those of files, of a count for free, of a share "
         "used twice and of trees as if dealt, on which it was not tried. They are audited with `--strict`, as our "
-        "models must refuse no record, up to "
-        "the first finding; seconds are those of the processor.\n\n"
+        "models must refuse no record, up to the first finding; seconds are those of the processor. Rounds of a choice "
+        "at the price of all are a small part of what naive Bayes spends: its loss is 2.4 where 2 is claimed, and no "
+        "event of so many runs shows more than 2; the selector alone, with the same change, is caught.\n\n"
     ),
 }
 
@@ -126,15 +127,17 @@ def _mutants(names: list[str], recipes: dict[str, dict[str, Any]], results: dict
         "| change | model | claim | neighbours | found | by | runs | seconds to detection | date | search |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    caught = 0
+    caught: dict[str, list[bool]] = {}
     for name in names:
         recipe, result = recipes[name], results[name]
-        caught += bool(result.get("refuted"))
         given = recipe["parameters"]
+        caught.setdefault(given["change"], []).append(bool(result.get("refuted")))
         stage, seconds = _detection(result)
         row = (recipe["about"]["lie"], given["model"], _claim(recipe), recipe["adjacency"], _found(result), stage)
         lines.append(f"| {' | '.join(row)} | {result['runs']} | {seconds} | {result['date']} | {_search(result)} |")
-    return "\n".join(lines) + f"\n\nCaught: {caught} of {len(names)} whose results are kept.\n"
+    both = f"{sum(map(sum, caught.values()))} of {len(names)} pairs of a change and a model"
+    changes = f"{sum(map(any, caught.values()))} of {len(caught)} changes"
+    return "\n".join(lines) + f"\n\nCaught: {changes} on one model at least, and {both}, of those with a result.\n"
 
 
 def _detection(result: dict[str, Any]) -> tuple[str, str]:

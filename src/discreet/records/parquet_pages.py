@@ -11,14 +11,15 @@ Guarantee  `ColumnPages.read` gives what pyarrow would give for the same bytes, 
 Proof      a length is compared with what is there before it is used; the pages have to use up the bytes of the column
            chunk, and their values have to be as many as the row group has records. What is compressed states the
            length of what it was, and is checked against it by the decompression. What is inside a page:
-           `parquet_bodies`.
+           `parquet_bodies`. (Of a column whose compression is damaged in one row group alone, and only named there
+           otherwise than it is, these are the values that were written, where pyarrow fails.)
 Test       tests/records/test_parquet_pages.py, tests/records/test_parquet_places.py
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +64,7 @@ class ColumnPages:
     left : names of the columns that were left to pyarrow, in this or in other row groups, and so will be.
     write_runs : `parquet_runs.write_runs`, compiled; without it, columns with a dictionary are left to pyarrow.
     memory : what columns are read into.
+    codecs : how columns are compressed, by name; by default as `metadata` says.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class ColumnPages:
         left: set[str],
         write_runs: Callable[..., int] | None = None,
         memory: PageMemory | None = None,
+        codecs: Mapping[str, str] | None = None,
     ) -> None:
         from pyarrow import Codec
 
@@ -82,7 +85,7 @@ class ColumnPages:
         self._rows: int = self._group.num_rows
         self._chunks: dict[str, Chunk | None] = {}
         self._reached = -1
-        self._left, self._runs = left, write_runs
+        self._left, self._runs, self._codecs = left, write_runs, codecs
         self._levels = metadata.schema
         self._codec, self._pool = Codec("snappy"), decompressing_pool()
         self._memory = PageMemory() if memory is None else memory
@@ -99,7 +102,8 @@ class ColumnPages:
         if place is None or kind is None or "." in name or sys.byteorder != "little":
             return None
         chunk, level = self._group.column(place), self._levels.column(place)
-        start, codec, levels = chunk.dictionary_page_offset, chunk.compression, level.max_definition_level
+        start, levels = chunk.dictionary_page_offset, level.max_definition_level
+        codec = chunk.compression if self._codecs is None else self._codecs.get(name)
         is_coded = start is not None
         if (
             (self._runs is None if is_coded else kind.values is None)

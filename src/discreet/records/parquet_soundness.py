@@ -54,7 +54,7 @@ def is_sound(metadata: Any, size: int, names: Sequence[str], groups: Sequence[in
     if not filled or not names:
         return True
     places = {"pre_buffer": True, "buffer_size": 0}
-    compression = {"pre_buffer": False, "buffer_size": 1 << 16}
+    compression = {"pre_buffer": False, "buffer_size": 1}
     return _wants(metadata, size, names, groups, places) and _wants(metadata, size, names, filled[:1], compression)
 
 

@@ -260,13 +260,16 @@ def _parts(path: Path, names: list[str], there: list[str]) -> Iterator[Part]:
     known = [name for name in names if name in places]
     if not is_sound(metadata, path.stat().st_size, known, range(metadata.num_row_groups)):
         raise FileError(f"{path} cannot be read as Parquet; check that the file is whole")
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    filled = next((group for group in groups if group.num_rows), None)
+    codecs = {} if filled is None else {name: filled.column(places[name]).compression for name in known}
     for group in range(metadata.num_row_groups):
         stored = metadata.row_group(group)
         sizes = {name: stored.column(places[name]).total_uncompressed_size for name in known}
         plain = max(sum(sizes.values()), 1)
         rows = min(BATCH, VALUES // len(names), BYTES * stored.num_rows // plain)
         is_small = stored.num_rows <= BATCH and sum(sizes.get(name, 0) for name in there) <= BYTES
-        yield Part(path, group, max(rows, FEW), metadata, places, is_small)
+        yield Part(path, group, max(rows, FEW), metadata, places, codecs, is_small)
 
 
 def _common_fields(paths: list[Path]) -> ParquetFields:

@@ -21,14 +21,15 @@ UNREAD = "a file cannot be read as Parquet; check that it is whole and free memo
 
 
 class Part(NamedTuple):
-    """A row group of a file, how many of its records are read at a time, and whether they may be read all at once, a
-    block of columns after another."""
+    """A row group of a file, how many of its records are read at a time, how its columns are compressed in the first
+    row group of the file, and whether the records may be read all at once, a block of columns after another."""
 
     path: Path
     group: int
     rows: int
     metadata: Any
     places: dict[str, int]
+    codecs: dict[str, str]
     is_small: bool = False
 
     @property
@@ -45,9 +46,13 @@ class Part(NamedTuple):
     ) -> ColumnPages | None:
         """Its columns that can be taken straight from the file; None if its description is damaged."""
         file = arrow_module().OSFile(os.fsencode(self.path))
-        if not is_sound(self.metadata, file.size(), [name for name in types if name in self.places], [self.group]):
-            return None
-        return ColumnPages(file, self.metadata, self.group, self.places, types, left, write_runs, memory)
+        codecs = self.codecs
+        if "UNCOMPRESSED" in codecs.values():  # that decompressing fails tells all others from these, which are asked
+            if not is_sound(self.metadata, file.size(), list(codecs), [self.group]):
+                return None
+            stored = self.metadata.row_group(self.group)
+            codecs = {name: stored.column(self.places[name]).compression for name in codecs}
+        return ColumnPages(file, self.metadata, self.group, self.places, types, left, write_runs, memory, codecs)
 
     def open(self, dictionaries: list[str]) -> Any:
         """The file."""
