@@ -15,9 +15,9 @@ signal n ε below 120 get 200 draws, and all cells get draws until their standar
 Not all cells are of one age: those of `auto` and of linear models, declared, are the newest, and so are all of
 breast-w, heart-statlog, house-votes-84, iris, seeds and spect, and of credit-approval but for replace-one. All others
 are older, so that, but for optdigits, those of `auto` undeclared and under replace-one know neither ranges that are
-narrowed nor naive Bayes for many classes; those of other models are older than that rule of draws; and those under replace-one, and
-undeclared on adult, skin and accelerometer, are older than the look at whether a table fits its schema, which costs
-little there.
+narrowed nor naive Bayes for many classes; those of other models are older than that rule of draws; and those under
+replace-one, and undeclared on adult, skin and accelerometer, are older than the look at whether a table fits its
+schema, which costs little there.
 The data are public: the scores are exact functions of them and not private. Noise is seeded, so results repeat.
 """
 
