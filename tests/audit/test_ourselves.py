@@ -30,7 +30,7 @@ RUNS, FEWER, TIMES = 1200, 400, 8
 makes."""
 DRAWN = DEALT | {"decision-tree random"}
 """Estimators that draw lots, or trees, before they count: a replay draws others, and now and then takes that for a
-difference of the pair."""
+difference of the pair, or cannot follow it at all."""
 SHOWN = ["naive-bayes", "one-rule", "decision-tree greedy"]
 """Estimators that so many runs refute under both adjacencies if they have no noise. A linear model takes more runs, or
 neighbours that differ by a replaced record; of a stump, which publishes next to nothing, these audits say little."""
@@ -54,7 +54,7 @@ def test_no_estimator_is_refuted(name: str, adjacency: str) -> None:
     assert report.bound <= CLAIM
     assert [each.name for each in report.stages] == STAGES
     assert "fitted twice: 1 of 2" in tried(report, "ledger")
-    assert "calls of samplers watched" in tried(report, "replay")
+    assert name in DRAWN or "calls of samplers watched" in tried(report, "replay")
     assert "canaries each" in tried(report, "one run with canaries")
     assert name in DRAWN or not remarks(report)
 
