@@ -120,6 +120,23 @@ def test_a_target_that_keeps_its_memory_gets_new_processes() -> None:
         assert not [each for each in (*first.features, *second.features) if "MemoryError" in each]
 
 
+def test_a_callable_that_never_has_memory_ends() -> None:
+    """There is no new process to make its runs in: they count as they are, and are not made again without end."""
+    with Session(Target("hopeless", call=misbehaving.hopeless), Claim(1.0), seconds=60) as running:
+        began = time.monotonic()
+        runs = running.run(running.pairs()[5].first, 20)
+        assert len(runs) == 20
+        assert runs.feature("raises MemoryError").all()
+        assert time.monotonic() - began < 20
+
+
+def test_what_a_process_remembers_of_a_table_is_no_finding() -> None:
+    """Pairs are made smaller in other processes than those that count: else a remembered number would come back."""
+    given: dict[str, Any] = {"processes": 1, "minutes": 1, "most_runs": 4000, "seed": 0, "stages": [Structure()]}
+    report = audit("support.misbehaving:remembering", 1.0, **given)
+    assert not report.refuted, report.findings
+
+
 def test_many_slow_runs_are_timed_in_spite_of_little_patience() -> None:
     """Each run is waited for by itself: thirty of .1 s are no answer that takes longer than a second."""
     with session("pausing", patience=1.0) as running:
@@ -147,7 +164,7 @@ def test_a_table_without_an_answer_does_not_take_the_time_of_the_others() -> Non
 
 
 def test_what_hangs_nearly_always_ends_with_one_line() -> None:
-    with pytest.raises(ParameterError, match="of 63 pairs of tables could be looked at") as told:
+    with pytest.raises(ParameterError, match="of 64 pairs of tables could be looked at") as told:
         audit("support.misbehaving:dozing", 1.0, processes=1, minutes=0.7, seed=0)
     assert "hung" in str(told.value)
     assert "\n" not in str(told.value)

@@ -103,3 +103,15 @@ def test_the_record_that_one_table_has_alone_is_marked():
     assert "only here" not in second
     first, second = shown(Pair(start.holding([same, own]), start.holding([same, same]), "two"))
     assert first.count("only here") == second.count("only here") == 1
+
+
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+def test_each_end_of_the_categories_is_in_one_table_of_some_pair_alone(adjacency):
+    """What tells whether a category occurs at all must show, be it the first one or the last."""
+    schema = Schema([Categorical("color", ["red", "green", "blue"])], "label", ["x", "y"])
+    for color in ("red", "blue"):
+        held = [
+            [color in {values[0] for values, _ in table.records} for table in (pair.first, pair.second)]
+            for pair in pairs(schema, adjacency)
+        ]
+        assert any(first != second for first, second in held)

@@ -64,6 +64,22 @@ def threaded(X, y):
     return noisy_count(X, y)
 
 
+KNOWN = {}
+"""What a process remembers of the tables that it saw."""
+
+
+def remembering(X, y):
+    """A number that is the same for a table as long as the process lives, and tells nothing of it."""
+    return KNOWN.setdefault((X.tobytes(), y.tobytes()), float(int.from_bytes(os.urandom(4), "big")))
+
+
+def hopeless(X, y):
+    """Has memory for an empty table alone."""
+    if len(y):
+        raise MemoryError
+    return noisy_count(X, y)
+
+
 HOARD = []
 """What is never given back."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import Counter, deque
@@ -137,8 +138,9 @@ class Seen:
     is_full : whether the process has no memory left for another.
     """
 
-    def __init__(self, job: Job, is_new: bool = True) -> None:
-        self.runs, self.is_full, self._job, self._is_new = 0, False, job, is_new
+    def __init__(self, job: Job, sure: float = math.inf) -> None:
+        """The first `sure` runs count as they are, also if they had no memory: all where no new process can be made."""
+        self.runs, self.is_full, self._job, self._sure = 0, False, job, sure
         self.slowest, self._last = 0.0, time.monotonic()
         self._names: list[str] = []
         self._features: list[str] = []
@@ -148,7 +150,7 @@ class Seen:
         self._features = header.get("features", self._features)
         full = FULL in self._features
         with self._job.lock:
-            if full and not (self._is_new and self.runs == 0):
+            if full and self.runs >= self._sure:
                 self._job.order.append(header["table"])
             else:
                 self._job.collectors[header["table"]].add(self._names, self._features, numbers)

@@ -53,6 +53,8 @@ def _alone_added(schema: Schema) -> Iterator[Pair]:
         yield Pair(
             alone.holding([(corner(schema, 1.0), label)]), alone, f"one record of class {label!r}; an empty table"
         )
+    lowest = alone.holding([(corner(schema, 0.0), schema.classes[0])])
+    yield Pair(lowest, alone, "one record at the lower bounds and of the first categories; an empty table")
 
 
 def _alone_replaced(schema: Schema) -> Iterator[Pair]:

@@ -324,7 +324,8 @@ class Session:
                 return
             is_new = self._workers[place] is None
             worker = self._worker(place)
-            began, seen = time.monotonic(), Seen(job, is_new)  # the import of the target is no part of a run
+            began = time.monotonic()  # the import of the target is no part of a run
+            seen = Seen(job, 1 if is_new else 0) if isinstance(worker, workers.ProcessWorker) else Seen(job)
             try:
                 worker.ask(request, seen, self.wait())
             except workers.Ended as ended:

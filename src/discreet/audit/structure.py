@@ -74,8 +74,7 @@ class Structure:
         pairs, tests, bound = session.pairs(), 0, 0.0
         findings: list[Finding] = []
         remarks: list[str] = []
-        for proposed in self._proposed(session, pairs):
-            _, pair, event, swapped, _ = _smallest(session, proposed)
+        for _, pair, event, swapped, _ in self._proposed(session, pairs):
             tests += 1
             finding = _tested(session, pair, Choice(event, swapped, 0.0), session.risk / TESTED)
             if finding is None:
@@ -112,10 +111,12 @@ class Structure:
                 for each in found:
                     if _is_enough(each, session) and _kind(each) not in early:
                         early[_kind(each)] = each
-                        _renewed(session, [each])
-                        yield each
+                        smallest = _smallest(session, each)
+                        _renewed(session, [smallest])
+                        yield smallest
         again = self._again(session, pairs, stop * (1 - SHARE))
         rest = [each for each in _spread([*seen, *again]) if _kind(each) not in early][: TESTED - len(early)]
+        rest = [_smallest(session, each) for each in rest]
         _renewed(session, rest)
         yield from rest
 
