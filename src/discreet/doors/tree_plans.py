@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -19,7 +18,7 @@ from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import AnyStep, Step
 from discreet.queries.arrays import Integers
 from discreet.queries.tree_paths import Box, Candidates, branches
-from discreet.queries.trees import SCORES, LeafCounts, LeafLabels, Node, Places, Split, Tree, complete_tree
+from discreet.queries.trees import SCORES, LeafCounts, LeafLabels, Node, Split, Tree, complete_tree
 from discreet.records.encoding import Cells
 from discreet.released.statistics import NoisyTable
 from discreet.schema import Schema
@@ -38,8 +37,8 @@ class Plan(Protocol):
         """The queries in order, each with its mechanism and its share; the door checks and charges them."""
         ...
 
-    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
-        """Grow the tree by the mechanisms of exactly these steps."""
+    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> list[Answer]:
+        """Grow the tree by the mechanisms of exactly these steps; all answers are about the same tree."""
         ...
 
 
@@ -103,14 +102,14 @@ class Greedy:
         choices = []
         for level, share in enumerate(self.levels, 1):
             words = f"level {level} of {depth}: best of {len(self.splits)} splits"
-            choices.append(_chosen(Asked(words, unit), share, schema))
-        return choices if self.leaves is None else [*choices, _leaf_counts(2**depth, self.leaves, schema)]
+            choices.append(chosen_step(Asked(words, unit), share, schema))
+        return choices if self.leaves is None else [*choices, leaf_counts(2**depth, self.leaves, schema)]
 
-    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> list[Answer]:
         """Grow, then count."""
         *choices, leaves = steps
         tree, placed = self.grown(records, choices, schema, rng)
-        return _counted(tree, placed, leaves.mechanism, rng)
+        return [counted(tree, placed, leaves.mechanism, rng)]
 
     def grown(
         self, records: TreeRecords, choices: Sequence[AnyStep], schema: Schema, rng: Randomness
@@ -158,10 +157,10 @@ class Published:
         for level, share in enumerate(self.levels):
             unused = len(self.splits) - level
             words = f"level {level + 1} of {len(self.levels)}: tables of {unused} splits at each node"
-            tables.append(_counted_step(Asked(words, unused), share, schema))
-        return [*tables, _leaf_counts(2 ** len(self.levels), self.leaves, schema)]
+            tables.append(counted_step(Asked(words, unused), share, schema))
+        return [*tables, leaf_counts(2 ** len(self.levels), self.leaves, schema)]
 
-    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> list[Answer]:
         """Grow on noisy tables, then count."""
         *noises, leaves = [step.mechanism for step in steps]
         candidates = Candidates(self.splits)
@@ -178,7 +177,7 @@ class Published:
             used = np.repeat(np.column_stack([used, chosen]), 2, axis=0)
             levels.append([self.splits[number] for number in chosen])
             placed = placed.below(levels[-1])
-        return _counted(complete_tree(levels), placed, leaves, rng)
+        return [counted(complete_tree(levels), placed, leaves, rng)]
 
 
 LEAST = 1e-5
@@ -215,114 +214,37 @@ class Fixed:
     def steps(self, schema: Schema) -> list[AnyStep]:
         """One step, for all leaves."""
         if not self.labels:
-            return [_leaf_counts(self.tree.leaves, self.epsilon, schema)]
-        return [_chosen(Asked(f"class of each of {self.tree.leaves} leaves", 1), self.epsilon, schema)]
+            return [leaf_counts(self.tree.leaves, self.epsilon, schema)]
+        return [chosen_step(Asked(f"class of each of {self.tree.leaves} leaves", 1), self.epsilon, schema)]
 
-    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
+    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> list[Answer]:
         """Count or choose."""
         (mechanism,) = [step.mechanism for step in steps]
         placed = records.at_the_leaves(self.tree)
         if not self.labels:
-            return _counted(self.tree, placed, mechanism, rng)
+            return [counted(self.tree, placed, mechanism, rng)]
         chosen = [mechanism.choose(row, rng) for row in placed.by_class(self.tree.leaves)]
-        return _labelled(self.tree, chosen, schema)
+        return [labelled(self.tree, chosen, schema)]
 
 
-@dataclass(frozen=True)
-class BestLabelled:
-    """Choose a tree (of one column, or a single leaf) and the classes of its leaves at once: the most accurate of all.
-
-    Guarantee  `epsilon`-DP under the schema's adjacency.
-    Proof      the candidates (tree, class of each leaf) are public. Each candidate predicts a record right or wrong:
-               adding the record raises each score by 0 or 1 (monotone), replacing it changes each by at most one. A
-               public number is taken off each score (`handicaps`), which moves no lead. The choice is one
-               permute-and-flip.
-    Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it,
-               ::test_columns_with_many_candidates_have_a_handicap
-
-    Without the handicap a column that can be labelled in many ways would win by their number alone where the signal is
-    weak. Permute-and-flip is about as likely to choose a candidate as exp(score / scale) says; so each candidate of a
-    column with m of them has a handicap of scale * ln m, and before any record counts all columns are about alike
-    (accuracy: benchmarks/frontier.py).
-    """
-
-    trees: tuple[Tree, ...]
-    epsilon: Epsilon
-
-    def cells(self) -> list[Cells]:
-        """The cells that the trees ask about, each once."""
-        return list(dict.fromkeys(cells for tree in self.trees for cells in tree.cells))
-
-    def steps(self, schema: Schema) -> list[AnyStep]:
-        """One step: the choice."""
-        number = sum(len(labelings(tree, len(schema.classes))) for tree in self.trees)
-        return [_chosen(Asked(f"best of {number} labelled trees", 1), self.epsilon, schema)]
-
-    def answer(self, records: TreeRecords, steps: Sequence[AnyStep], schema: Schema, rng: Randomness) -> Answer:
-        """Score all candidates, then choose."""
-        by_cell, whole = records.by_cell(self.cells(), schema)
-        named = [(tree, labelings(tree, len(schema.classes))) for tree in self.trees]
-        scores = []
-        for tree, labels in named:
-            counts = np.zeros((tree.leaves, len(schema.classes)), dtype=np.int64)
-            for cells in tree.cells:
-                codes = np.arange(cells.size(schema))
-                np.add.at(counts, tree.leaf_of({cells: codes}, len(codes)), by_cell[cells])
-            counts = counts if tree.cells else whole[None]
-            scores.append(counts[np.arange(tree.leaves), labels].sum(axis=1))
-        (choice,) = [step.mechanism for step in steps]
-        chosen = choice.choose(np.concatenate(scores) - self.handicaps(schema, choice.scale), rng)
-        tree, labels = [(tree, row) for tree, rows in named for row in rows][chosen]
-        return _labelled(tree, labels.tolist(), schema)
-
-    def handicaps(self, schema: Schema, scale: float) -> Integers:
-        """What is taken off the score of each candidate, by the number of candidates of its column."""
-        columns = [tree.cells[0].column if tree.cells else None for tree in self.trees]
-        numbers = [len(labelings(tree, len(schema.classes))) for tree in self.trees]
-        of_column = Counter[str | None]()
-        for column, number in zip(columns, numbers, strict=True):
-            of_column[column] += number
-        handicaps = [round(scale * math.log(max(1, of_column[column]))) for column in columns]
-        return np.repeat(np.array(handicaps, dtype=np.int64), numbers)
-
-
-PLANS = (Greedy, Published, Fixed, BestLabelled)
-"""The plans with a proof: the door accepts no others."""
-
-
-def labelings(tree: Tree, classes: int) -> Places:
-    """Ways to give each leaf of a tree of one column a class, one per row.
-
-    If there are several leaves, not all get the same class: the tree with a single leaf covers that. Along a column of
-    numbers the class changes fewer times than there are classes: with fewer candidates, good ones are found more often.
-    """
-    rows = np.stack(np.unravel_index(np.arange(classes**tree.leaves), (classes,) * tree.leaves), axis=1)
-    if tree.leaves == 1:
-        return rows
-    changes = (rows[:, 1:] != rows[:, :-1]).sum(axis=1)
-    ordered = tree.cells[0].bins is not None
-    kept = (changes > 0) & (changes < classes) if ordered else changes > 0
-    return np.asarray(rows[kept])
-
-
-def _chosen(asked: Asked, share: Epsilon, schema: Schema) -> Step[Asked, PermuteAndFlip]:
+def chosen_step(asked: Asked, share: Epsilon, schema: Schema) -> Step[Asked, PermuteAndFlip]:
     return Step(asked, PermuteAndFlip.calibrated(share, asked.distance(schema)), share)
 
 
-def _counted_step(asked: Asked, share: Epsilon, schema: Schema) -> Step[Asked, DiscreteLaplace]:
+def counted_step(asked: Asked, share: Epsilon, schema: Schema) -> Step[Asked, DiscreteLaplace]:
     return Step(asked, DiscreteLaplace.calibrated(share, asked.distance(schema)), share)
 
 
-def _leaf_counts(leaves: int, share: Epsilon, schema: Schema) -> Step[Asked, DiscreteLaplace]:
-    return _counted_step(Asked(f"records by class in {leaves} leaves", 1), share, schema)
+def leaf_counts(leaves: int, share: Epsilon, schema: Schema) -> Step[Asked, DiscreteLaplace]:
+    return counted_step(Asked(f"records by class in {leaves} leaves", 1), share, schema)
 
 
-def _counted(tree: Tree, placed: Placed, noise: DiscreteLaplace, rng: Randomness) -> Answer:
+def counted(tree: Tree, placed: Placed, noise: DiscreteLaplace, rng: Randomness) -> Answer:
     counts = placed.by_class(tree.leaves).T
     return LeafCounts(tree.nodes), NoisyTable(noise.perturb(counts, rng), noise.variance)
 
 
-def _labelled(tree: Tree, chosen: Sequence[int], schema: Schema) -> Answer:
+def labelled(tree: Tree, chosen: Sequence[int], schema: Schema) -> Answer:
     table = np.zeros((len(schema.classes), tree.leaves), dtype=np.int64)
     table[chosen, np.arange(tree.leaves)] = 1
     return LeafLabels(tree.nodes), NoisyTable(table, math.inf)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 
 from discreet.doors.gathering import gather
+from discreet.doors.labelled_plan import Labelled
 from discreet.doors.passage import Passes, Payer, passage
 from discreet.doors.tree_folds import TreeFolds
-from discreet.doors.tree_plans import PLANS, Greedy, Plan
+from discreet.doors.tree_plans import Fixed, Greedy, Plan, Published
 from discreet.doors.tree_records import TreeRecords
 from discreet.doors.tree_rows import TreeRows
 from discreet.doors.tree_table import held_or_folded
@@ -22,6 +23,9 @@ from discreet.released.statistics import NoisyStatistics
 from discreet.schema import Schema
 from discreet.sources import Source, check_rows, sums_only
 from discreet.sources.tree_counts import Hand
+
+PLANS = (Greedy, Published, Fixed, Labelled)
+"""The plans with a proof: the door accepts no others."""
 
 
 def grow(
@@ -56,9 +60,7 @@ def grow(
     plans = tuple(plans)
     for plan in plans:
         if type(plan) not in PLANS:
-            raise ParameterError(
-                f"{type(plan).__name__} is not a plan of a tree; need one of those in tree_plans.PLANS"
-            )
+            raise ParameterError(f"{type(plan).__name__} is not a plan of a tree; need one of those in trees.PLANS")
         if isinstance(plan, Greedy) and plan.leaves is None:
             raise ParameterError("this plan does not count the leaves; use grow_splits, or give the leaves a share")
     steps = [tuple(plan.steps(schema)) for plan in plans]
@@ -76,7 +78,8 @@ def grow(
         met = _dealt(reading.passes(cells), cells, len(plans), schema, rng)
     else:
         met = repeat(held_or_folded(reading.passes(cells), cells, schema))
-    tables = [plan.answer(records, own, schema, rng) for plan, own, records in zip(plans, steps, met, strict=False)]
+    told = [plan.answer(records, own, schema, rng) for plan, own, records in zip(plans, steps, met, strict=False)]
+    tables = [answer for answers in told for answer in answers]
     return NoisyStatistics(tables, receipt)
 
 

@@ -86,7 +86,7 @@ class Auto(PrivateClassifier):
             known = known_records(source, schema, epsilon, rehearse, ledger, rng, purpose)
             least = known.rest * (1 - MOST_SHARES)  # what is a linear model at this ε is one at a larger ε, too
             foreseen = pick(schema, least, known.records, weighted=weighted).model
-            hides = foreseen == "svm"  # the leaves of a tree show the classes anyway
+            hides = foreseen == "svm"  # counted leaves of a tree show the classes anyway
             known = look(source, schema, known, rehearse, ledger, rng, purpose, classes=hides)
         picked = pick(schema, known.rest, known.records, weighted=weighted)
         self._picking = picked

@@ -19,11 +19,10 @@ from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
 from discreet.models.trees.learning import plan_and_grow, rehearse
-from discreet.models.trees.leaves import added, asked_cells, grown, log_probabilities
+from discreet.models.trees.leaves import added, all_grown, asked_cells, log_probabilities
 from discreet.models.trees.parameters import check_tree_parameters
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness, as_rng
-from discreet.queries.trees import LeafCounts
 from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
@@ -131,12 +130,11 @@ class DecisionTree(PrivateClassifier):
         return planning.plan(schema, epsilon, strength, *chosen, rng, weighted=self.class_weight is not None)
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
-        answers = [(query, table) for query, table in noisy.tables if isinstance(query, LeafCounts)]
-        if len(answers) != 1:
-            raise ParameterError("these statistics do not belong to one tree; need one table of leaves")
-        self.tree_ = answers[0][0].tree
-        query, table = answers[0]
-        self._grown = grown(query, table, self.prune, self.class_weight, schema).in_order(places)
+        trees = all_grown(noisy, self.prune, self.class_weight, schema)
+        if len(trees) != 1:
+            raise ParameterError("these statistics do not belong to one tree; need the answers about its leaves")
+        ((self.tree_, own),) = trees
+        self._grown = own.in_order(places)
 
     def asked_cells(self) -> tuple[Cells, ...]:
         """The cells of a record whose codes decide what is predicted for it."""

@@ -17,7 +17,7 @@ from discreet.models.trees.smoothing import smoothed
 from discreet.queries.trees import LeafCounts, LeafLabels, Node, Places, Tree
 from discreet.records.encoding import Cells
 from discreet.records.tables import open_records
-from discreet.released.statistics import NoisyTable
+from discreet.released.statistics import NoisyStatistics, NoisyTable
 from discreet.schema import Schema
 from discreet.sources.memory import BLOCK
 
@@ -47,6 +47,24 @@ class GrownTree:
         return GrownTree(self.tree, self.probabilities[:, places], self.records, counts, self.variances, weights)
 
 
+def all_grown(
+    noisy: NoisyStatistics, prune: float | str, class_weight: Any, schema: Schema
+) -> list[tuple[Tree, GrownTree]]:
+    """The trees that answers are about, as published and as made: by counts of leaves, by their classes, or both."""
+    found: list[tuple[Tree, GrownTree]] = []
+    before: tuple[LeafCounts, NoisyTable] | None = None
+    for query, table in noisy.tables:
+        if not isinstance(query, LeafCounts):
+            continue
+        if before is not None and type(query) is LeafCounts and query.nodes == before[0].nodes:
+            found[-1] = query.tree, _of_both(query.tree, np.asarray(before[1].values), table)
+            before = None
+            continue
+        found.append((query.tree, grown(query, table, prune, class_weight, schema)))
+        before = (query, table) if isinstance(query, LeafLabels) else None
+    return found
+
+
 def grown(query: LeafCounts, table: NoisyTable, prune: float | str, class_weight: Any, schema: Schema) -> GrownTree:
     """Make the tree from one answer: by the rule of smoothing.py, or by hand at this many standard deviations."""
     if isinstance(query, LeafLabels):
@@ -55,16 +73,21 @@ def grown(query: LeafCounts, table: NoisyTable, prune: float | str, class_weight
                 "leaves with classes by majority cannot be weighted; need statistics with their counts"
             )
         return _of_labels(query.tree, np.asarray(table.values))
-    if not 0 <= table.variance < math.inf:
-        raise ParameterError(
-            "counts of leaves without the variance of their noise; need statistics made by growing a tree"
-        )
-    counts = np.asarray(table.values, dtype=np.float64).T
+    counts = _counts_of(table)
     noise = math.sqrt(table.variance * len(counts))
     weights = weights_of(class_weight, schema, counts.sum(axis=0), noise)
     if prune == "auto":
         return GrownTree(*smoothed(query.tree, counts, table.variance, weights), weights)
     return _of_counts(query.tree, counts, table.variance, float(prune), weights)
+
+
+def _counts_of(table: NoisyTable) -> Matrix:
+    """The noisy counts of the leaves, leaves by classes."""
+    if not 0 <= table.variance < math.inf:
+        raise ParameterError(
+            "counts of leaves without the variance of their noise; need statistics made by growing a tree"
+        )
+    return np.asarray(table.values, dtype=np.float64).T
 
 
 class _Branch(NamedTuple):
@@ -116,20 +139,57 @@ def _pruned(tree: Tree, counts: Matrix, deviation: float) -> _Branch:
 
 def _of_labels(tree: Tree, table: NDArray[Any]) -> GrownTree:
     """Give the class of a leaf half of the mass, plus an equal part of the other half: its counts are not known."""
+    splits, labels = _named(tree, table)
+    met = _met(tree, splits)
+    nodes = [tree.nodes[place] if splits[place] else None for place in met]
+    chances = 0.5 * np.eye(len(table))[[labels[place] for place in met if not splits[place]]] + 0.5 / len(table)
+    return GrownTree(Tree(tuple(nodes)), chances, None)
+
+
+def _of_both(tree: Tree, table: NDArray[Any], counted: NoisyTable) -> GrownTree:
+    """Probabilities from the counts, as far as they agree with the classes, which were chosen at a larger share of ε.
+
+    Where another class leads in the noisy counts, as much is added to the class of the leaf as it takes to lead.
+    """
+    splits, labels = _named(tree, table)
+    shown, chances, *rest = smoothed(tree, _counts_of(counted), counted.variance, None, splits)
+    kept = [labels[place] for place in _met(tree, splits) if not splits[place]]
+    own = np.arange(len(kept)), np.array(kept)
+    lead = chances.max(axis=1) - chances[own]
+    lead[lead > 0] += LEAD
+    chances[own] += lead
+    return GrownTree(shown, chances / chances.sum(axis=1, keepdims=True), *rest)
+
+
+LEAD = 0.01
+"""By how much the class of a leaf leads if it does not in the noisy counts."""
+
+
+def _named(tree: Tree, table: NDArray[Any]) -> tuple[list[bool], list[int]]:
+    """Which nodes to split, those with more than one class below; and the class of every node, of its first leaf."""
     if not (np.isin(table, (0, 1)).all() and (table.sum(axis=0) == 1).all()):
         raise ParameterError("a leaf does not have exactly one class; need statistics made by growing a tree")
-    labels, leaf = np.argmax(table, axis=0), table.shape[1]
-    waiting: list[tuple[tuple[Node, ...], tuple[int, ...]]] = []
-    for node in reversed(tree.nodes):
-        if node is None:
-            leaf -= 1
-            waiting.append(((None,), (int(labels[leaf]),)))
-            continue
-        (left, named), (right, others) = waiting.pop(), waiting.pop()
-        same = len(set(named + others)) == 1
-        waiting.append(((None,), named[:1]) if same else ((node, *left, *right), named + others))
-    nodes, kept = waiting.pop()
-    return GrownTree(Tree(nodes), 0.5 * np.eye(len(table))[list(kept)] + 0.5 / len(table), None)
+    left, right, _ = tree.links()
+    leaves = iter(np.argmax(table, axis=0).tolist())
+    labels = [next(leaves) if node is None else -1 for node in tree.nodes]
+    splits = [False] * len(tree.nodes)
+    for place in reversed(range(len(tree.nodes))):
+        if tree.nodes[place] is not None:
+            labels[place] = labels[left[place]]
+            same = labels[left[place]] == labels[right[place]]
+            splits[place] = not same or splits[left[place]] or splits[right[place]]
+    return splits, labels
+
+
+def _met(tree: Tree, splits: Sequence[bool]) -> list[int]:
+    """The nodes that are left of a tree that is split at these nodes only, in preorder."""
+    left, right, _ = tree.links()
+    found, waiting = list[int](), [0]
+    while waiting:
+        found.append(place := waiting.pop())
+        if splits[place]:
+            waiting += [right[place], left[place]]
+    return found
 
 
 def asked_cells(trees: Sequence[GrownTree]) -> tuple[Cells, ...]:

@@ -4,12 +4,13 @@ The rule looks at the signal, ε n (under replace-one ε n / 2), and at the sign
 constants were chosen on public data sets; benchmarks/trees.py shows the accuracy with them. Privacy does not depend on
 the rule.
 
-    signal per class below 6             a random tree, at most three questions deep; asks for the class of each leaf
-    signal of 120 or more, and           a greedy tree, seven questions deeper for every 256 times the signal, from
-    30 or more per class (more than      log2 K to 12; by the Gini index if the signal per class is 1000 K or more
-    8 classes: 20 log2 K or more)
-    in between                           a stump: one column in up to four parts, chosen together with their classes;
-                                         with more than 8 classes (four parts name too few) a deeper random tree
+    signal per class below 6        a random tree of few questions; asks for the class of each leaf
+    signal below 100                a stump: one column in two parts or a few, chosen together with their classes
+    signal of 100 or more           a labelled tree: one question, and one more for every doubling, then such a stump
+                                    for each leaf; with more than four classes from 50 on
+    signal per class of 800 or more a greedy tree, seven questions deeper for every 256 times the signal, to 12, whose
+                                    leaves are counted; by the Gini index if the signal per class is 1000 K or more
+    more than 8 classes             a deeper random tree below a signal per class of 20 log2 K: few parts name too few
 """
 
 from __future__ import annotations
@@ -17,25 +18,38 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from discreet.doors.tree_plans import BestLabelled, Fixed, Greedy, Plan, Published
+from discreet.doors.labelled_plan import Labelled
+from discreet.doors.tree_plans import Fixed, Greedy, Plan, Published
 from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import split_by_weight
+from discreet.queries.stumps import PARTS, Stumps, along, among
 from discreet.queries.trees import MOST_CATEGORIES, Node, Split, Tree, candidates
 from discreet.schema import Schema
-from discreet.schema.columns import Categorical, Column
+from discreet.schema.columns import Categorical
 
-STRUCTURES = ("auto", "greedy", "stump", "random", "published")
+STRUCTURES = ("auto", "greedy", "labelled", "stump", "random", "published")
 MANY_RECORDS = 10**9
 """More records than this change no plan."""
 LARGE_EPSILON = 1e6
 """A larger epsilon, also an infinite one, changes no plan."""
-ENOUGH = 120.0
-"""Least signal for a greedy tree (accuracy: benchmarks/trees.py)."""
-WEAK, FAIR, STRONG = 6.0, 30.0, 2000.0
-"""Signals per class at which the rule changes: to stumps, to greedy trees, to the Gini index and several trees
-(accuracy: benchmarks/trees.py)."""
+ENOUGH, COUNTED = 100.0, 800.0
+"""Least signal for questions above the stumps, and least signal per class for a tree whose leaves are counted: these
+know probabilities, and from there on they are about as accurate (benchmarks/labelled.py)."""
+NAMED = 4
+"""With more classes than this, half of the signal is enough for a question: a stump names three of them at most
+(accuracy: benchmarks/labelled.py)."""
+GROWING = 1.5
+"""Each level of a labelled tree, the stumps included, gets so many times the share of the one above (accuracy:
+benchmarks/labelled.py)."""
+SURE, LEAST_SURE, MOST_SURE = 4.0, 0.05, 0.2
+"""The leaves of a labelled tree get the share of epsilon at which so many standard deviations of the noise in their sum
+are all records: then it shows whether there are any of the listed classes (models/remarks.py). At least and at most
+these shares: they tell how sure the classes are, too."""
+WEAK, FINE, FAIR, STRONG = 6.0, 20.0, 30.0, 2000.0
+"""Signals per class at which the rule changes: to stumps, to finer ones, to counted leaves of random trees, to the Gini
+index and several trees (accuracy: benchmarks/trees.py, benchmarks/labelled.py)."""
 FEW_CLASSES = 8
 """Most classes for a stump, whose few parts can name only few classes (accuracy: benchmarks/trees.py)."""
 EACH_LEVEL = 20.0
@@ -58,11 +72,12 @@ RARER = 5.0
 LEAVES = 0.3
 """Share of epsilon for the leaves of a greedy tree; the levels get the rest, each √2 times as much as the one above
 (accuracy: benchmarks/trees.py)."""
-MOST_STUMPS = 1000
-"""Stumps get more parts while there are at most this many labelled stumps; they have at least two. Comparing more would
-take longer and make the choice less accurate."""
 MOST_LABELLED = 200_000
-"""Most labelled stumps of two parts that are compared: this takes a second or two."""
+"""Most labelled stumps that are compared, divided among the columns: this takes a second or two."""
+MOST_OF_CATEGORIES = 2000
+"""Most labelled stumps of a column of categories: there are many more if several may differ from the rest."""
+HALVES, QUARTERS, EIGHTHS, NEAR_BOUNDS = 2, 4, 8, (1, 2, 4, PARTS - 4, PARTS - 2, PARTS - 1)
+"""Where stumps cut a number: declared bounds are wide, and many values lie near one of them."""
 MOST_CHOICES = 20_000_000
 """Most candidates that are compared, over all nodes, unless a depth is asked for: this takes some seconds."""
 USUAL_CLASSES = 16
@@ -85,15 +100,17 @@ def needs_records(structure: str, max_depth: int | None, score: str) -> bool:
     """Whether the plan depends on the number of records."""
     if structure == "greedy":
         return max_depth is None or score == "auto"
-    return structure in ("auto", "random")
+    return structure in ("auto", "random", "labelled", "stump")
 
 
 def rule(strength: float, classes: int) -> str:
     """The structure that "auto" chooses for a signal."""
-    own, few = of_a_class(strength, classes), classes <= FEW_CLASSES
-    if strength >= ENOUGH and own >= (FAIR if few else EACH_LEVEL * math.log2(classes)):
-        return "greedy"
-    return "stump" if own >= WEAK and few else "random"
+    own = of_a_class(strength, classes)
+    if classes > FEW_CLASSES and own < EACH_LEVEL * math.log2(classes):
+        return "random"
+    if strength >= (ENOUGH if classes <= NAMED else ENOUGH / 2):
+        return "greedy" if own >= COUNTED else "labelled"
+    return "stump" if own >= WEAK else "random"
 
 
 def plan(
@@ -117,26 +134,33 @@ def plan(
     bins = usual_bins(schema, names) if thresholds == "auto" else int(thresholds) + 1
     if structure == "auto":
         structure = rule(strength, classes)
-        if structure == "stump" and (weighted or classes**2 * len(names) > MOST_LABELLED):  # or too many stumps
+        by_majority = not weighted and classes**2 * len(names) <= MOST_LABELLED  # or too many stumps
+        if structure == "stump" and not by_majority:
             structure = "random"
+        if structure == "labelled" and not (by_majority and max_depth is None):
+            structure = "greedy"
     if structure == "published":
         return published(schema, epsilon, max_depth)
     if structure == "stump":
-        return BestLabelled(stumps(schema, names), epsilon)
+        return Labelled(None, stumps(schema, names, strength), epsilon)
     if structure == "random":
         depth = random_depth(strength, classes) if max_depth is None else max_depth
         labels = of_a_class(strength, classes) < FAIR and not weighted
         return Fixed(drawn(schema, names, depth, bins or COARSE_BINS, rng), epsilon, labels)
     splits = candidates(schema, bins, names)
     known = strength / RARER if weighted else strength
-    depth = greedy_depth(known, len(splits), classes) if max_depth is None else max_depth
+    usual = labelled_depth if structure == "labelled" else greedy_depth
+    depth = usual(known, len(splits), classes) if max_depth is None else max_depth
     if 2**depth * len(splits) > MOST_ASKED:
         raise ParameterError(
             f"max_depth={depth} on {len(names)} columns compares {2**depth * len(splits):,} splits; need at most "
             f"{MOST_ASKED:,}: take a smaller max_depth or fewer thresholds or columns"
         )
     if score == "auto":
-        score = "max" if weighted else best_score(strength, classes)
+        score = "max" if weighted or structure == "labelled" else best_score(strength, classes)
+    if structure == "labelled":
+        families = stumps(schema, names, strength)
+        return labelled(splits, families, epsilon, depth, score, surely(strength, depth, classes))
     return greedy(splits, epsilon, depth, score)
 
 
@@ -154,6 +178,32 @@ def greedy(splits: tuple[Split, ...], epsilon: Epsilon, depth: int, score: str) 
     levels = [(1 - LEAVES) * weight / sum(weights) for weight in weights]
     *shares, leaves = split_by_weight(epsilon, [*levels, LEAVES])
     return Greedy(splits, score, tuple(shares), leaves)
+
+
+def labelled(
+    splits: tuple[Split, ...],
+    families: tuple[Stumps, ...],
+    epsilon: Epsilon,
+    depth: int,
+    score: str,
+    sure: float,
+) -> Labelled:
+    """Divide epsilon among the levels of questions, the stumps below them, in a geometric sequence, and the counts."""
+    if not splits or not depth:
+        return Labelled(None, families, epsilon)
+    weights = [GROWING**level for level in range(depth + 1)]
+    parts = [(1 - sure) * weight / sum(weights) for weight in weights]
+    *shares, last, leaves = split_by_weight(epsilon, [*parts, sure])
+    return Labelled(Greedy(splits, score, tuple(shares), None), families, last, leaves)
+
+
+def surely(strength: float, depth: int, classes: int) -> float:
+    """The share of epsilon for the leaves of a labelled tree, two for each stump, so that their sum can be told from 0.
+
+    Its noise is that of so many leaves times classes, each of variance 2 / (share epsilon)^2.
+    """
+    noise = math.sqrt(2.0 * classes * 2.0 ** (depth + 1))
+    return min(MOST_SURE, max(LEAST_SURE, SURE * noise / max(strength, 1.0)))
 
 
 def published(schema: Schema, epsilon: Epsilon, max_depth: int | None) -> Published:
@@ -178,6 +228,12 @@ def greedy_depth(strength: float, questions: int, classes: int) -> int:
     return max(1, min(MOST_DEPTH, affordable, questions, max(supported, _levels(classes))))
 
 
+def labelled_depth(strength: float, questions: int, classes: int) -> int:
+    """One question, and one more for every doubling of the signal; with many classes enough leaves for all of them."""
+    supported = 1 + math.floor(math.log2(max(1.0, strength / ENOUGH)))
+    return max(0, min(MOST_DEPTH, questions, max(supported, _levels(classes) - 1 if classes > FEW_CLASSES else 0)))
+
+
 def best_score(strength: float, classes: int) -> str:
     """The criterion that "auto" chooses: Gini sees progress before the majority changes, but needs twice the noise, and
     with more classes a stronger signal of each."""
@@ -185,11 +241,11 @@ def best_score(strength: float, classes: int) -> str:
 
 
 def random_depth(strength: float, classes: int) -> int:
-    """With a weak signal its logarithm, at most three; otherwise enough leaves for all classes, and twice as many where
-    they are counted."""
+    """With a weak signal its logarithm, at most three, and at least two with more than two classes; otherwise enough
+    leaves for all classes, and twice as many where they are counted."""
     own = of_a_class(strength, classes)
     if own < WEAK:
-        return max(1, min(3, round(math.log2(max(own, 1.0)))))
+        return max(1 if classes <= 2 else 2, min(3, round(math.log2(max(own, 1.0)))))
     return max(3, min(RANDOM_DEPTH, _levels(classes) + 2)) + (own >= FAIR)
 
 
@@ -198,34 +254,25 @@ def _levels(classes: int) -> int:
     return math.ceil(math.log2(classes))
 
 
-def stumps(schema: Schema, columns: Sequence[str]) -> tuple[Tree, ...]:
-    """A single leaf, and trees of one column: numbers in equal parts; a few categories one by one, or of many
-    categories each against the rest."""
+def stumps(schema: Schema, columns: Sequence[str], strength: float) -> tuple[Stumps, ...]:
+    """Families of stumps: numbers in quarters and, at a stronger signal, in eighths and near the bounds; categories one
+    by one, and several of a few."""
     classes = len(schema.classes)
     if classes**2 * len(columns) > MOST_LABELLED:
-        raise ParameterError(f"{classes} classes are too many for structure='stump'; use 'greedy' or 'random'")
-    parts = max((each for each in (2, 3, 4) if len(columns) * classes**each <= MOST_STUMPS), default=2)
-    return Tree((None,)), *(tree for name in columns for tree in _stumps_of(schema[name], parts))
-
-
-def _stumps_of(column: Column, parts: int) -> list[Tree]:
-    if not isinstance(column, Categorical):
-        return [Tree(tuple(_halves(column.name, parts, 0, parts)))]
-    if column.size <= parts:
-        splits: list[Node] = [
-            node for code in range(column.size - 1) for node in (Split(column.name, None, code), None)
-        ]
-        return [Tree((*splits, None))] if splits else []
-    codes = range(column.size if column.size > 2 else 1)
-    return [Tree((Split(column.name, None, code), None, None)) for code in codes if column.size <= MOST_CATEGORIES]
-
-
-def _halves(name: str, bins: int, low: int, high: int) -> list[Node]:
-    """The nodes of a balanced tree with one leaf per bin from low to high - 1."""
-    if high - low == 1:
-        return [None]
-    middle = (low + high) // 2
-    return [Split(name, bins, middle - 1), *_halves(name, bins, low, middle), *_halves(name, bins, middle, high)]
+        raise ParameterError(
+            f"{classes} classes are too many for stumps of {len(columns)} columns; use structure='greedy' or 'random'"
+        )
+    most = MOST_LABELLED // max(1, len(columns))
+    is_fine = of_a_class(strength, classes) >= FINE
+    parts = (QUARTERS, EIGHTHS, NEAR_BOUNDS) if is_fine else (HALVES, QUARTERS) if classes > 3 else (QUARTERS,)
+    families: list[Stumps] = []
+    for name in columns:
+        column = schema[name]
+        if not isinstance(column, Categorical):
+            families += along(name, classes, parts, most)
+        elif column.size <= MOST_CATEGORIES:
+            families += among(name, column.size, classes, min(most, MOST_OF_CATEGORIES))
+    return tuple(families)
 
 
 def drawn(schema: Schema, columns: Sequence[str], depth: int, bins: int, rng: Randomness) -> Tree:

@@ -20,12 +20,11 @@ from discreet.models.trees import picture as tree_picture
 from discreet.models.trees import plan as planning
 from discreet.models.trees import text as tree_text
 from discreet.models.trees.learning import plan_and_grow
-from discreet.models.trees.leaves import GrownTree, added, asked_cells, grown, log_probabilities
+from discreet.models.trees.leaves import GrownTree, added, all_grown, asked_cells, log_probabilities
 from discreet.models.trees.parameters import check_tree_parameters
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import split_evenly
-from discreet.queries.trees import LeafCounts
 from discreet.records.encoding import Cells
 from discreet.released.statistics import Answers, NoisyStatistics
 from discreet.schema import Schema
@@ -163,12 +162,11 @@ class RandomForest(PrivateClassifier):
         return [schema.names[place] for place in kept]
 
     def _build(self, noisy: NoisyStatistics, schema: Schema, places: list[int]) -> None:
-        answers = [(query, table) for query, table in noisy.tables if isinstance(query, LeafCounts)]
-        if not answers:
+        trees = all_grown(noisy, self.prune, self.class_weight, schema)
+        if not trees:
             raise ParameterError("these statistics do not belong to a forest; need a table of leaves for each tree")
-        self.trees_ = [query.tree for query, _ in answers]
-        given = self.prune, self.class_weight, schema
-        self._grown = [grown(query, table, *given).in_order(places) for query, table in answers]
+        self.trees_ = [tree for tree, _ in trees]
+        self._grown = [own.in_order(places) for _, own in trees]
 
     def asked_cells(self) -> tuple[Cells, ...]:
         """The cells of a record whose codes decide what is predicted for it."""

@@ -7,6 +7,8 @@ of the number of leaves. Everything is measured in these deviations, so that the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,20 +19,22 @@ Matrix = NDArray[np.float64]
 
 
 def smoothed(
-    tree: Tree, counts: Matrix, variance: float, weights: Matrix | None = None
+    tree: Tree, counts: Matrix, variance: float, weights: Matrix | None = None, splits: Sequence[bool] | None = None
 ) -> tuple[Tree, Matrix, Matrix, Matrix, Matrix]:
     """The pruned tree, the class probabilities of its leaves, about how many records lie in each, and their counts by
     class with the variance of the noise of each.
 
     A node's probabilities are its counts, negative ones as zero, plus pseudo-records: one deviation of its noise spread
     as the node above is, and one spread evenly. So a leaf of few records says about what the node above says. With
-    weights of the classes, counts are weighted, and the noise counts as that of the heaviest class.
+    weights of the classes, counts are weighted, and the noise counts as that of the heaviest class. With `splits`,
+    these nodes are split, and no others.
     """
     left, right, _ = tree.links()
     whole, leaves = _sums(tree, counts, left, right)
     deviation = np.sqrt(variance * leaves)
     each = np.ones(counts.shape[1]) if weights is None else weights
-    splits = _worth_it(((whole - deviation[:, None]) * each).max(axis=1), left, right)
+    if splits is None:
+        splits = _worth_it(((whole - deviation[:, None]) * each).max(axis=1), left, right)
     pseudo = np.maximum(deviation, LEAST_PSEUDO_RECORDS)[:, None] * float(each.max())
     filled, even = np.maximum(whole, 0.0) * each, 1 / counts.shape[1]
     chances, nodes, kept = np.full_like(whole, even), list[Node](), list[int]()
