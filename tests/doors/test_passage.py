@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Ledger, LocalPerturbation, NaiveBayes
-from discreet.doors import counts, hyperplanes, passage, rows, shares, splits, tree_plans, trees
+from discreet.doors import counts, hyperplanes, labelled_plan, passage, rows, shares, splits, tree_plans, trees
 from discreet.doors.choice import select
 from discreet.doors.margins import count_margins
 from discreet.doors.questions import ask
@@ -415,7 +415,14 @@ DOORS: dict[str, Any] = {
         lambda given_: tree_plan.greedy(candidates(given_, 4, ["near"]), Fraction(1), 1, "max"), dealt=True
     ),
     "grow published": _grown(lambda given_: tree_plan.published(given_, Fraction(1), 2)),
-    "grow labelled": _grown(lambda given_: tree_plans.BestLabelled(tree_plan.stumps(given_, ["open"]), Fraction(1))),
+    "grow labelled": _grown(
+        lambda given_: labelled_plan.Labelled(None, tree_plan.stumps(given_, ["open"], 1000.0), Fraction(1))
+    ),
+    "grow asked": _grown(
+        lambda given_: tree_plan.labelled(
+            candidates(given_, 4, ["near"]), tree_plan.stumps(given_, ["open"], 10.0), Fraction(1), 2, "max", 0.2
+        )
+    ),
     "grow labels": _grown(lambda _: tree_plans.Fixed(TREE, Fraction(1), labels=True)),
     "grow counts": _grown(lambda _: tree_plans.Fixed(TREE, Fraction(1), labels=False)),
     "select cut": _chosen([MajorityScore("near", 4, None, ((1,), (2, 3))), MajorityScore("far", 4)], 1),

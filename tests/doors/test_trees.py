@@ -3,6 +3,7 @@
 import math
 import pickle
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Categorical, Ledger, Schema
-from discreet.doors import tree_rows
-from discreet.doors.tree_plans import Asked, BestLabelled, Fixed, Greedy, Published, labelings
+from discreet.doors import labelled_plan, tree_rows
+from discreet.doors.labelled_plan import Labelled
+from discreet.doors.tree_plans import Asked, Fixed, Greedy, Published
 from discreet.doors.tree_rows import TreeRows
 from discreet.doors.trees import grow
 from discreet.errors import BudgetError, DataError, ParameterError
@@ -22,6 +24,7 @@ from discreet.privacy.mechanisms.selection import PermuteAndFlip
 from discreet.privacy.randomness import SeededRandomness, as_rng
 from discreet.privacy.steps import Step
 from discreet.queries.mixing import PRIME
+from discreet.queries.stumps import Ways
 from discreet.queries.tree_paths import Candidates, branches
 from discreet.queries.trees import SCORES, LeafCounts, LeafLabels, Split, Tree, candidates
 from discreet.records.encoding import Cells
@@ -43,11 +46,14 @@ def plan_of(kind, epsilon=Fraction(1), depth=2):
     if kind == "published":
         return tree_plan.published(given_, epsilon, depth)
     if kind == "labelled":
-        return BestLabelled(tree_plan.stumps(given_, ["near", "open"]), epsilon)
+        return Labelled(None, tree_plan.stumps(given_, ["near", "open"], 1000.0), epsilon)
+    if kind == "asked":
+        families = tree_plan.stumps(given_, ["near"], 10.0)
+        return tree_plan.labelled(candidates(given_, 3, ["near", "open"]), families, epsilon, depth, "max", 0.2)
     return Fixed(STUMP, epsilon, labels=kind == "labels")
 
 
-PLANS = ("max", "gini", "published", "labelled", "labels", "counts")
+PLANS = ("max", "gini", "published", "labelled", "asked", "labels", "counts")
 
 
 def grown(rows, kind, adjacency="add-remove", epsilon=Fraction(1), **options):
@@ -133,6 +139,34 @@ def _choice_at_half_the_noise(monkeypatch):
     return "labelled", "add-remove"
 
 
+def _stumps_at_a_quarter_of_the_noise_below_questions(monkeypatch):
+    original = Labelled.steps
+
+    def careless(self, schema_):
+        *above, last, counts = original(self, schema_)
+        return [*above, replace(last, mechanism=PermuteAndFlip(last.mechanism.scale / 4)), counts]
+
+    monkeypatch.setattr(Labelled, "steps", careless)
+    return "asked", "add-remove"
+
+
+def _leaves_at_a_third_of_the_noise_below_questions(monkeypatch):
+    original = Labelled.steps
+
+    def careless(self, schema_):
+        *choices, counts = original(self, schema_)
+        return [*choices, replace(counts, mechanism=DiscreteLaplace(counts.mechanism.scale / 3))]
+
+    monkeypatch.setattr(Labelled, "steps", careless)
+    return "asked", "add-remove"
+
+
+def _records_that_count_twice_for_a_stump(monkeypatch):
+    original = Ways.right
+    monkeypatch.setattr(Ways, "right", lambda self, counts: 2 * original(self, counts))
+    return "labelled", "add-remove"
+
+
 MUTANTS = [
     _whole_epsilon_each_level,
     _replacing_billed_as_removing,
@@ -141,6 +175,9 @@ MUTANTS = [
     _tables_of_a_level_as_one,
     _gini_as_if_it_moved_by_a_half,
     _choice_at_half_the_noise,
+    _stumps_at_a_quarter_of_the_noise_below_questions,
+    _leaves_at_a_third_of_the_noise_below_questions,
+    _records_that_count_twice_for_a_stump,
 ]
 
 
@@ -379,9 +416,10 @@ def test_what_cannot_be_done_costs_nothing(kind):
 @pytest.mark.parametrize("rows", [[], [BASE], [{**BASE, "label": None}], [{}] * 3])
 def test_no_record_makes_it_fail_and_the_shape_is_always_the_same(kind, rows):
     noisy = grown(rows, kind)
-    ((query, table),) = noisy.tables
+    (query, table), *more = noisy.tables
     noisy.check(schema())
     assert table.values.shape == (3, query.tree.leaves)
+    assert [(type(each), each.nodes) for each, _ in more] == [(LeafCounts, query.nodes)] * (kind == "asked")
     if kind in ("max", "gini", "published"):
         assert query.tree.leaves == 4
 
@@ -411,15 +449,15 @@ def test_greedy_shares_are_geometric_and_sum_to_epsilon():
 @pytest.mark.parametrize("kind", PLANS)
 def test_without_noise_the_best_is_found(kind):
     noisy = grown(MANY, kind, epsilon=math.inf)
-    ((query, table),) = noisy.tables
+    query, table = noisy.tables[0]
     assert query.nodes[0].column == "open"
-    assert isinstance(query, LeafLabels) == (kind in ("labelled", "labels"))
+    assert isinstance(query, LeafLabels) == (kind in ("labelled", "asked", "labels"))
     if not isinstance(query, LeafLabels):
         assert table.values.sum(axis=1).tolist() == [44, 40, 0]
         assert table.values.max(axis=0).sum() == 83
 
 
-@pytest.mark.parametrize("kind", ["max", "gini", "published", "counts"])
+@pytest.mark.parametrize("kind", ["max", "gini", "published", "asked", "counts"])
 def test_leaves_hold_the_records_that_end_there(kind):
     """Records that are sent down level by level end in the leaf that the finished tree gives."""
     rng = np.random.default_rng(2)
@@ -434,7 +472,7 @@ def test_leaves_hold_the_records_that_end_there(kind):
             strict=True,
         )
     ]
-    ((query, table),) = grown(rows, kind, epsilon=math.inf).tables
+    query, table = grown(rows, kind, epsilon=math.inf).tables[-1]
     codes = {
         cells: cells.codes(np.array([row[cells.column] for row in rows], dtype=object), schema())
         for cells in query.tree.cells
@@ -444,16 +482,22 @@ def test_leaves_hold_the_records_that_end_there(kind):
     assert np.array_equal(table.values, expected)
 
 
-def test_labelings_are_all_that_make_sense():
-    ordered = tree_plan.stumps(schema(), ["near"])[1]
-    assert ordered.leaves == 4
-    assert labelings(Tree((None,)), 3).tolist() == [[0], [1], [2]]
-    two = labelings(ordered, 2).tolist()
-    assert two == [[0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1], [1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]
-    assert [0, 1, 0, 2] not in labelings(ordered, 3).tolist()
-    assert [0, 1, 1, 0] in labelings(ordered, 3).tolist()
-    unordered = tree_plan.stumps(schema(), ["open"])[1]
-    assert len(labelings(unordered, 2)) == 2**3 - 2
+def test_the_best_stump_of_each_leaf_is_found():
+    """Without noise each leaf gets the stump that is right most often there, and its classes."""
+    rng = np.random.default_rng(5)
+    rows = [
+        {"near": near, "far": 100.5, "open": open_, "closed": "a", "label": label}
+        for near, open_ in zip(rng.uniform(-1, 1, 400), rng.choice(["a", "b"], 400), strict=True)
+        for label in [("x" if near < 0 else "y") if open_ == "a" else ("y" if near < 0.5 else "z")]
+    ]
+    query, table = grown(rows, "asked", epsilon=math.inf, depth=1).tables[0]
+    codes = {
+        cells: cells.codes(np.array([row[cells.column] for row in rows], dtype=object), schema())
+        for cells in query.tree.cells
+    }
+    leaves = query.tree.leaf_of(codes, len(rows))
+    found = np.array(["x", "y", "z"])[table.values.argmax(axis=0)[leaves]]
+    assert (found == [row["label"] for row in rows]).all()
 
 
 @pytest.mark.parametrize("kind", PLANS)
@@ -507,21 +551,35 @@ def test_each_step_is_answered_by_its_own_mechanism(kind):
     assert len(set(used)) == 4
 
 
-def test_columns_with_many_candidates_have_a_handicap():
+def test_families_of_many_stumps_have_a_handicap():
     """Before any record counts, a column of two values is chosen about as often as one of many; and no lead moves."""
     public = Schema(
         [Categorical("two", ["a", "b"], unlisted=False), Categorical("many", [f"c{i}" for i in range(12)])],
         "y",
         [0, 1],
     )
-    plan = BestLabelled(tree_plan.stumps(public, public.names), Fraction(1))
-    numbers = [len(labelings(tree, 2)) for tree in plan.trees]
+    plan = Labelled(None, tree_plan.stumps(public, public.names, 1000.0), Fraction(1))
+    numbers = [2, *(family.number(2) for family in plan.families)]
     handicaps = plan.handicaps(public, 1000.0)
     assert len(handicaps) == sum(numbers)
     weights = np.exp(-handicaps / 1000.0)
-    of_column: dict[str, float] = {}
-    for tree, part in zip(plan.trees, np.split(weights, np.cumsum(numbers)[:-1]), strict=True):
-        name = tree.cells[0].column if tree.cells else ""
-        of_column[name] = of_column.get(name, 0.0) + float(part.sum())
+    names = ["", *(family.column for family in plan.families)]
+    of_column = dict.fromkeys(names, 0.0)
+    for name, part in zip(names, np.split(weights, np.cumsum(numbers)[:-1]), strict=True):
+        of_column[name] += float(part.sum())
     assert of_column == pytest.approx(dict.fromkeys(["", "two", "many"], 1.0), abs=1e-3)
     assert not plan.handicaps(public, 0.0).any()  # without noise the best is the best
+
+
+def test_wide_tables_are_looked_at_a_part_at_a_time(monkeypatch):
+    """Counts of many columns at many places are not held at once, and the answer is the same."""
+    plan = plan_of("asked", math.inf)
+    whole = grow(MemorySource(MANY), schema(), [plan], Ledger(math.inf), as_rng(0)).to_dict()
+    monkeypatch.setattr(labelled_plan, "AT_ONCE", 1)
+    assert grow(MemorySource(MANY), schema(), [plan], Ledger(math.inf), as_rng(0)).to_dict() == whole
+
+
+def test_questions_above_stumps_count_no_leaves_of_their_own():
+    above = tree_plan.greedy(candidates(schema(), 3, ["near"]), Fraction(1), 1, "max")
+    with pytest.raises(ValueError, match="leaves=None"):
+        Labelled(above, (), Fraction(1))

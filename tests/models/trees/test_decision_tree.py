@@ -19,7 +19,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discreet import Categorical, Ledger, Numeric, Schema, load
-from discreet.doors.tree_plans import BestLabelled, Fixed, Greedy
+from discreet.doors.labelled_plan import Labelled
+from discreet.doors.tree_plans import Fixed, Greedy
 from discreet.errors import BudgetError, DataError, FileError, ParameterError
 from discreet.models import MODELS
 from discreet.models.loading import from_dict
@@ -244,17 +245,21 @@ def test_pruning_merges_what_noise_alone_tells():
 @pytest.mark.parametrize(
     ("epsilon", "records", "classes", "expected", "depth"),
     [
-        (0.01, 150, 3, Fixed, 1),
+        (0.01, 150, 3, Fixed, 2),
         (0.01, 435, 2, Fixed, 2),
-        (0.01, 699, 2, BestLabelled, None),
-        (0.1, 150, 3, BestLabelled, None),
-        (1, 150, 3, Greedy, 2),
+        (0.01, 699, 2, Labelled, 0),
+        (0.1, 150, 3, Labelled, 0),
+        (0.5, 199, 2, Labelled, 0),
+        (0.5, 201, 2, Labelled, 1),
+        (1, 150, 3, Labelled, 1),
         (0.01, 5620, 10, Fixed, 6),
         (0.03, 5620, 10, Fixed, 7),
-        (0.1, 5620, 10, Greedy, 4),
-        (0.01, 11664, 5, BestLabelled, None),
-        (0.1, 2310, 7, Greedy, 3),
-        (0.03, 2310, 7, BestLabelled, None),
+        (0.1, 5620, 10, Labelled, 3),
+        (0.5, 5620, 10, Labelled, 5),
+        (0.01, 11664, 5, Labelled, 1),
+        (0.1, 2310, 7, Labelled, 2),
+        (0.03, 2310, 7, Labelled, 1),
+        (0.01, 48842, 2, Labelled, 3),
         (0.1, 48842, 2, Greedy, 6),
         (1, 48842, 2, Greedy, 9),
         (1, 10**9, 2, Greedy, 12),
@@ -271,6 +276,10 @@ def test_the_rule_is_public_and_stable(epsilon, records, classes, expected, dept
     if isinstance(plan, Greedy):
         assert len(plan.levels) == depth
         assert plan.score == ("gini" if records > 10_000 else "max")
+    if isinstance(plan, Labelled):
+        assert len(plan.levels) == depth
+        assert (plan.leaves is None) == (depth == 0)
+        assert plan.above is None or plan.above.score == "max"
     assert sum(step.epsilon for step in plan.steps(public)) == share
 
 

@@ -11,7 +11,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discreet import Categorical, Ledger, Numeric, Schema, load
-from discreet.doors.tree_plans import BestLabelled, Fixed, Greedy
+from discreet.doors.labelled_plan import Labelled
+from discreet.doors.tree_plans import Fixed, Greedy
 from discreet.errors import BudgetError, DataError, ParameterError
 from discreet.models import MODELS
 from discreet.models.trees.random_forest import RandomForest
@@ -71,7 +72,7 @@ def test_unasked_there_are_as_many_trees_as_can_be_fed():
     assert len(plans_of(records=10_000)[1]) == 5
     assert len(plans_of(records=2000)[1]) == 1
     (lone,) = plans_of(records=30)[1]
-    assert isinstance(lone, BestLabelled)
+    assert isinstance(lone, Labelled)
     assert isinstance(plans_of(n_trees=10, records=200)[1][0], Fixed)
 
 

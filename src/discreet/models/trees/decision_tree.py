@@ -43,11 +43,13 @@ class DecisionTree(PrivateClassifier):
     ----------
     schema : Schema, or "from-data" to read bounds, categories and classes off the data, which voids the guarantee.
     epsilon : privacy loss of the whole fit; infinity for a tree without noise.
-    structure : "auto" (default) chooses one of the next three from ε, the number of records and the classes (rule in
-        models/trees/plan.py). "greedy" chooses the best split of every node. "stump" chooses one column together with
-        the class of each of its parts. "random" draws the tree and asks the data only about its leaves. "published" is
+    structure : "auto" (default) chooses one of the next four from ε, the number of records and the classes (rule in
+        models/trees/plan.py). "greedy" chooses the best split of every node, and counts the leaves. "labelled" chooses
+        a few splits, and then for each of their leaves a stump: one column together with the class of each of its
+        parts. "stump" is a stump alone. "random" draws the tree and asks the data only about its leaves. "published" is
         the tree of Lopuhaä-Zwakenberg et al. 2021 with its accounting corrected.
-    max_depth : largest number of questions on a path, at most 12; None lets the rule decide.
+    max_depth : largest number of questions on a path, at most 12 ("labelled": above the stumps); None lets the rule
+        decide. If it is given, "auto" does not choose "labelled".
     thresholds : "auto" (default) compares about 260 thresholds of a numeric column: steps of 1/256 of its range, and
         finer ones near both bounds; on a column with a grid of fewer steps, all that its grid can tell apart; on tables
         of very many columns, fifteen. An integer: this many equally spaced ones.
@@ -58,7 +60,7 @@ class DecisionTree(PrivateClassifier):
     class_weight : None; "balanced", to find rare classes as well as frequent ones; or a weight by class, such as
         {"yes": 10} (others weigh 1). Noisy counts of leaves are multiplied by the weights, before pruning:
         post-processing. Greedy trees weigh classes when they compare splits; to balance them, 3 % of ε buys their
-        sizes. No structure is used that names a class by majority (stumps, weak random trees).
+        sizes. No structure is used that names a class by majority (stumps, labelled and weak random trees).
     random_state : None for secure noise; an integer for repeatable experiments and tests, which voids the guarantee.
 
     Attributes

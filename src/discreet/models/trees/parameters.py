@@ -16,10 +16,10 @@ from discreet.queries.trees import MOST_BINS, SCORES
 def check_tree_parameters(model: Any, structures: Sequence[str]) -> None:
     """Raise ParameterError if a parameter that trees and forests share is out of range."""
     check_one_of("structure", model.structure, structures)
-    if model.class_weight is not None and model.structure == "stump":
+    if model.class_weight is not None and model.structure in ("stump", "labelled"):
         raise ParameterError(
-            "structure='stump' names the class of each part by majority, which class_weight cannot change; use 'auto', "
-            "'greedy' or 'random'"
+            f"structure={model.structure!r} names the class of each part by majority, which class_weight cannot "
+            "change; use 'auto', 'greedy' or 'random'"
         )
     check_one_of("criterion", model.criterion, ("auto", *SCORES))
     if model.max_depth is not None:

@@ -100,7 +100,7 @@ def needs_records(structure: str, max_depth: int | None, score: str) -> bool:
     """Whether the plan depends on the number of records."""
     if structure == "greedy":
         return max_depth is None or score == "auto"
-    return structure in ("auto", "random", "labelled", "stump")
+    return structure in ("auto", "random", "labelled")
 
 
 def rule(strength: float, classes: int) -> str:
