@@ -97,3 +97,35 @@ def test_counts_of_cells_come_from_counts_on_the_left():
     for family in (*along("x", 2, (QUARTERS,), 100), *among("c", 3, 2, 100)):
         assert all(split.fits(schema) for split in family.splits)
         assert family.read in (Cells("x", PARTS), Cells("c"))
+
+
+BOXES = [
+    {},
+    {Cells("x", 2048): range(300, 1024)},
+    {Cells("x", 2048): range(1025, 2048), Cells("c"): frozenset({0, 2, 3})},
+    {Cells("x", 128): range(17), Cells("c"): frozenset({1, 2})},
+    {Cells("c"): frozenset({3})},
+]
+
+
+@pytest.mark.parametrize("box", BOXES, ids=str)
+@pytest.mark.parametrize(("first", "last"), [(0, 3), (3, 6), (6, 8), (8, 10)])
+def test_open_stumps_are_those_that_divide_the_box(box, first, last):
+    """On the cells of the box they differ from each other and from a single class, and no other division is lost."""
+    families = FAMILIES[first:last]
+    inside = np.arange(families[0].cells)
+    for cells, left in box.items():
+        if cells.column == families[0].column and isinstance(left, range):
+            inside = inside[(inside + 1) * cells.bins > left.start * PARTS]
+            inside = inside[inside * cells.bins < left.stop * PARTS]
+        elif cells.column == families[0].column:
+            inside = np.array(sorted(left))
+    kept, every = [], set()
+    for family in families:
+        classes = classes_of(family)
+        labels = labels_by_cell(family, classes)[:, inside]
+        every |= {tuple(row) for row in labels.tolist() if len(set(row)) > 1}
+        kept += [tuple(row) for row in labels[family.open_to(box, classes)].tolist()]
+    assert set(kept) == every
+    if families[0].cuts:  # of categories, a stump with another base may say the same in the box
+        assert len(kept) == len(set(kept))

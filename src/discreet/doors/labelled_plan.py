@@ -17,8 +17,8 @@ from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import AnyStep
 from discreet.queries.arrays import Integers
 from discreet.queries.stumps import Stumps, counts_of
-from discreet.queries.tree_paths import Candidates
-from discreet.queries.trees import Node, Tree
+from discreet.queries.tree_paths import Box, Candidates, boxes_of_leaves
+from discreet.queries.trees import Node, Places, Tree
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 
@@ -38,8 +38,9 @@ class Labelled:
                (monotone), replacing it by one in the same leaf changes each by at most one, and by one in another leaf
                is one monotone change in each of two leaves, at half of ε each. A public number is taken off each score
                (`handicaps`), which moves no lead. The choice is one permute-and-flip for each leaf, on records that no
-               other leaf has: together they cost `epsilon`. The leaves of the tree are published then, and counting
-               them costs `leaves` (LeafCounts, DiscreteLaplace). The losses add up (adaptive sequential composition).
+               other leaf has: together they cost `epsilon`. Which stumps are compared at a leaf follows from its path,
+               which is published, and from the schema. The leaves of the tree are published then, and counting them
+               costs `leaves` (LeafCounts, DiscreteLaplace). The losses add up (adaptive sequential composition).
     Test       tests/doors/test_trees.py::test_every_plan_stays_within_epsilon and ..._attains_it,
                ::test_families_of_many_stumps_have_a_handicap, ::test_the_best_stump_of_each_leaf_is_found
 
@@ -88,14 +89,21 @@ class Labelled:
         tree, placed = Tree((None,)), records.at_the_top()
         if self.above is not None:
             tree, placed = self.above.grown(records, choices, schema, rng)
-        handicaps = self.handicaps(schema, last.mechanism.scale)
-        chosen = [last.mechanism.choose(row - handicaps, rng) for row in self._scores(placed, tree.leaves, schema)]
+        handicaps, chosen = self.handicaps(schema, last.mechanism.scale), list[int]()
+        for box, row in zip(boxes_of_leaves(tree, schema), self._scores(placed, tree.leaves, schema), strict=True):
+            open_ = self._open_to(box, len(schema.classes))
+            chosen.append(int(open_[last.mechanism.choose(row[open_] - handicaps[open_], rng)]))
         nodes, labels = self._joined(tree, chosen, len(schema.classes))
         whole = Tree(tuple(nodes))
         answers = [labelled(whole, labels, schema)]
         if counts is not None:
             answers.append(counted(whole, records.at_the_leaves(whole), counts.mechanism, rng))
         return answers
+
+    def _open_to(self, box: Box, classes: int) -> Places:
+        """The positions of single classes and of the stumps that the path to a leaf leaves undecided. Public."""
+        every = [np.ones(classes, dtype=bool), *(family.open_to(box, classes) for family in self.families)]
+        return np.flatnonzero(np.concatenate(every))
 
     def handicaps(self, schema: Schema, scale: float) -> Integers:
         """What is taken off the score of each single class, and then of each stump."""

@@ -228,23 +228,28 @@ class Fixed:
 
 
 def chosen_step(asked: Asked, share: Epsilon, schema: Schema) -> Step[Asked, PermuteAndFlip]:
+    """A choice at a share of epsilon."""
     return Step(asked, PermuteAndFlip.calibrated(share, asked.distance(schema)), share)
 
 
 def counted_step(asked: Asked, share: Epsilon, schema: Schema) -> Step[Asked, DiscreteLaplace]:
+    """Noisy counts at a share of epsilon."""
     return Step(asked, DiscreteLaplace.calibrated(share, asked.distance(schema)), share)
 
 
 def leaf_counts(leaves: int, share: Epsilon, schema: Schema) -> Step[Asked, DiscreteLaplace]:
+    """Counts of at most so many leaves, at a share of epsilon."""
     return counted_step(Asked(f"records by class in {leaves} leaves", 1), share, schema)
 
 
 def counted(tree: Tree, placed: Placed, noise: DiscreteLaplace, rng: Randomness) -> Answer:
+    """The noisy counts of the leaves of a tree, by the records at these leaves."""
     counts = placed.by_class(tree.leaves).T
     return LeafCounts(tree.nodes), NoisyTable(noise.perturb(counts, rng), noise.variance)
 
 
 def labelled(tree: Tree, chosen: Sequence[int], schema: Schema) -> Answer:
+    """The classes that were chosen for the leaves of a tree, as a table."""
     table = np.zeros((len(schema.classes), tree.leaves), dtype=np.int64)
     table[chosen, np.arange(tree.leaves)] = 1
     return LeafLabels(tree.nodes), NoisyTable(table, math.inf)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.queries.arrays import Integers
+from discreet.queries.tree_paths import Box
 from discreet.queries.trees import Node, Split
 from discreet.records.encoding import Cells
 
@@ -96,6 +97,29 @@ class Stumps:
     def number(self, classes: int) -> int:
         """How many stumps there are."""
         return len(self.ways(classes).base)
+
+    def open_to(self, box: Box, classes: int) -> NDArray[np.bool_]:
+        """Which stumps divide the records of a box at every one of their cuts, or have each exception among them.
+
+        All others classify the box as another stump does.
+        """
+        ways = self.ways(classes)
+        is_open = np.ones(len(ways.base), dtype=bool)
+        for cells, left in box.items():
+            if cells.column != self.column:
+                continue
+            for start, stop in zip(ways.start.T, ways.stop.T, strict=True):
+                is_run = start < stop
+                if isinstance(left, range):
+                    bins = cells.bins or 1
+                    for cut in (start, stop):
+                        inside = (cut * bins > left.start * PARTS) & (cut * bins < left.stop * PARTS)
+                        is_open &= inside | ~is_run | (cut == 0) | (cut == PARTS)
+                else:
+                    is_open &= np.isin(start, sorted(left)) | ~is_run
+            if not isinstance(left, range):  # one category must be left for the other class
+                is_open &= (ways.start < ways.stop).sum(axis=1) < len(left)
+        return is_open
 
     def nodes(self, number: int, classes: int) -> tuple[list[Node], list[int]]:
         """The nodes of a stump as a tree in preorder, and the classes of its leaves."""

@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.queries.trees import Node, Places, Split
+from discreet.queries.trees import Node, Places, Split, Tree
 from discreet.records.encoding import Cells
 from discreet.schema import Schema
 
@@ -26,6 +26,20 @@ def branches(box: Box | None, node: Node, schema: Schema) -> tuple[Box | None, B
         return {**box, node.cells: range(before.start, middle)}, {**box, node.cells: range(middle, before.stop)}
     codes = frozenset(before)
     return {**box, node.cells: codes & {node.code}}, {**box, node.cells: codes - {node.code}}
+
+
+def boxes_of_leaves(tree: Tree, schema: Schema) -> list[Box]:
+    """What the path to each leaf leaves, from left to right."""
+    found: list[Box] = []
+    waiting: list[Box] = [{}]
+    for node in tree.nodes:
+        box = waiting.pop()
+        if node is None:
+            found.append(box)
+        else:
+            left, right = branches(box, node, schema)
+            waiting += [each for each in (right, left) if each is not None]
+    return found
 
 
 class Candidates:

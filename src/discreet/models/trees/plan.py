@@ -43,7 +43,7 @@ NAMED = 4
 GROWING = 1.5
 """Each level of a labelled tree, the stumps included, gets so many times the share of the one above (accuracy:
 benchmarks/labelled.py)."""
-SURE, LEAST_SURE, MOST_SURE = 4.0, 0.05, 0.2
+SURE, LEAST_SURE, MOST_SURE = 5.5, 0.05, 0.2
 """The leaves of a labelled tree get the share of epsilon at which so many standard deviations of the noise in their sum
 are all records: then it shows whether there are any of the listed classes (models/remarks.py). At least and at most
 these shares: they tell how sure the classes are, too."""
@@ -198,11 +198,12 @@ def labelled(
 
 
 def surely(strength: float, depth: int, classes: int) -> float:
-    """The share of epsilon for the leaves of a labelled tree, two for each stump, so that their sum can be told from 0.
+    """The share of epsilon for the leaves of a labelled tree, so that their sum can be told from 0.
 
-    Its noise is that of so many leaves times classes, each of variance 2 / (share epsilon)^2.
+    Its noise is that of so many leaves times classes, each of variance 2 / (share epsilon)^2; a stump has a leaf for
+    each class, up to three.
     """
-    noise = math.sqrt(2.0 * classes * 2.0 ** (depth + 1))
+    noise = math.sqrt(2.0 * classes * min(classes, 3) * 2.0**depth)
     return min(MOST_SURE, max(LEAST_SURE, SURE * noise / max(strength, 1.0)))
 
 
