@@ -41,6 +41,8 @@ CONSTANTS = tuple(float(each) for each in np.geomspace(0.25, 300, 24))
 CONSTANTS_OF_SPREAD = tuple(float(each) for each in np.geomspace(0.01, 300, 48))
 POWERS = tuple(product((0.0, 1.0, 1.5, 2.0), (0.0, 0.5, 1.0, 1.5)))
 """Of the number of classes, and of the number of columns and one."""
+TODAY = (2.0, 0.5)
+"""Those of today's rule, by expected error (models/auto/pick.py)."""
 PAID = 0.05
 """Largest share of ε that may be paid to know more before a model is picked, as for `look`."""
 SEEN = 50.0
@@ -151,9 +153,9 @@ def rules(cells: Cells) -> Iterator[tuple[str, Values]]:
     for family, name in enumerate(FAMILIES):
         yield f"always {name}", cells.of(np.full(len(cells.names), family))
     yield "today's rule", cells.of(cells.today)
-    yield "today's rule without naive Bayes", cells.of(threshold(cells, ENOUGH, (2.0, 1.0)))
+    yield "today's rule without naive Bayes", cells.of(threshold(cells, ENOUGH, TODAY))
     for factor in (0.5, 2.0):
-        picks = threshold(cells, ENOUGH * factor, (2.0, 1.0))
+        picks = threshold(cells, ENOUGH * factor, TODAY)
         yield f"today's rule with {factor:g} times the constant", cells.of(picks)
     for part in PARTS:
         picks, name = tuned(cells, part)
@@ -232,7 +234,7 @@ def seen(cells: Cells, distances: Values) -> Iterator[tuple[str, Values]]:
         total = np.zeros(len(cells.names))
         for _ in range(TRIES):
             noisy = np.maximum(distances + noise * rng.laplace(size=len(distances)), 1e-4)
-            linear = cells.per_weight() * noisy / usual >= ENOUGH
+            linear = cells.per_weight(*TODAY) * noisy / usual >= ENOUGH
             counted = (noisy >= usual) & (cells.per_weight(1.0) >= 3) & (cells.classes > 3)
             picks = np.where(linear, LINEAR, np.where(counted, BAYES, TREE))
             total += cells.of(np.where(affordable, picks, cells.today))

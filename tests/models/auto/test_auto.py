@@ -19,7 +19,7 @@ from discreet.queries.tables import Total
 COLUMNS = [Numeric("a", 0, 1), Numeric("b", 0, 1), Numeric("c", 0, 1), Categorical("d", ["x", "y"], unlisted=False)]
 WEAK = Schema(COLUMNS, "label", ["no", "yes"], records=60)
 STRONG = WEAK.replace(records=2000)
-EDGE = ENOUGH * 2**2 * 5
+EDGE = ENOUGH * 2**2 * math.sqrt(5)
 
 
 def table(rows, seed=0):
@@ -60,6 +60,10 @@ def test_the_pick_is_worth_it():
 def test_the_pick_follows_from_public_things(adjacency):
     schema = WEAK.replace(adjacency=adjacency)
     edge = math.ceil(EDGE * schema.adjacency.distance)
+
+    def many_more(times):
+        return math.ceil(times * EDGE * schema.adjacency.distance)
+
     assert pick(schema, Fraction(1), edge).model == "svm"
     assert pick(schema, Fraction(1), edge - 1).model == "decision-tree"
     assert pick(schema, Fraction(1, 2), 2 * edge).model == "svm"
@@ -68,11 +72,13 @@ def test_the_pick_follows_from_public_things(adjacency):
     few = Schema(COLUMNS[:FEW_COLUMNS], "label", ["no", "yes"], adjacency)
     assert pick(few, Fraction(1), 10**6).model == "decision-tree"
     several = schema.replace(classes=list(range(8)))
-    assert pick(several, Fraction(1), 16 * edge).model == "svm"
-    assert pick(several, Fraction(1), 16 * edge - 1).model == "decision-tree", "as many times more as classes, squared"
+    assert pick(several, Fraction(1), many_more(16)).model == "svm"
+    assert pick(several, Fraction(1), many_more(16) - 1).model == "decision-tree", (
+        "as many times more as classes, squared"
+    )
     many = schema.replace(classes=list(range(10)))
-    assert pick(many, Fraction(1), 25 * edge).model == "svm"
-    assert pick(many, Fraction(1), 25 * edge - 1).model == "naive-bayes"
+    assert pick(many, Fraction(1), many_more(25)).model == "svm"
+    assert pick(many, Fraction(1), many_more(25) - 1).model == "naive-bayes"
     counted = 5 * 10 * 5 * schema.adjacency.distance
     assert pick(many, Fraction(1, 2), 2 * counted).model == "naive-bayes"
     assert pick(many, Fraction(1, 2), 2 * counted - 1).model == "decision-tree"
@@ -102,11 +108,11 @@ def test_many_classes_are_told_apart_by_counts(adjacency, tmp_path):
 
 def test_the_statement_says_what_and_why():
     assert pick(WEAK, Fraction(1), 60).statement() == (
-        "Picked a decision tree: about 60 records times ε is 60, and below 70 a tree loses least to noise."
+        "Picked a decision tree: about 60 records times ε is 60, and below 134.2 a tree loses least to noise."
     )
-    halved = pick(WEAK.replace(adjacency="replace-one"), Fraction(1), 200).statement()
+    halved = pick(WEAK.replace(adjacency="replace-one"), Fraction(1), 400).statement()
     assert halved == (
-        "Picked a linear model: about 200 records times ε over 2 is 100, and from 70 on sums over columns tell more."
+        "Picked a linear model: about 400 records times ε over 2 is 200, and from 134.2 on sums over columns tell more."
     )
     assert Pick("svm", "so it is", {"knots": 4}).statement() == "Picked a linear model (knots=4): so it is."
 

@@ -1,15 +1,16 @@
 """Which model is picked, from public facts alone: the columns, the classes, ε, the number of records, the adjacency.
 
-Three families are good at different things. A tree asks the data for one choice at a time, and prunes what noise may
-have caused: it loses least where the signal n ε is weak, down to a single class for all records. A linear model finds
+Three families are good at different things. A tree asks the data for one choice at a time, and for its last questions
+together with their classes: it loses least where the signal n ε is weak, down to a single class. A linear model finds
 all weights at once: their noise grows with the number of columns and of classes, but it puts together what many columns
 say, and from a strong signal on it has the leaves of a tree among its weights (models/linear/plan.py). Naive Bayes is
 between the two: it puts together many columns, and its noise does not grow with the number of classes.
 
-A linear model has about K weights for each of d columns and the constant, and one of K classes has a K-th of the
-records to learn them from: the signal per weight is n ε / (K^2 (d + 1)). From `ENOUGH` of it on, a linear model is
-picked. This constant was tuned, on the data sets of benchmarks/keel.py; powers of K and of d + 1 other
-than these were no better there. With more than `SOME_CLASSES`, a tree needs many leaves to name each of them; there
+A linear model has K classes of weights, and each class has a K-th of the records to learn them from. What a score tells
+grows with its number of groups, the d columns and the constant, and its noise with their power 3/2 (linear/plan.py): so
+the signal for a score is n ε / (K^2 √(d + 1)). From `ENOUGH` of it on, a linear model is picked. This constant was
+tuned on the data sets of benchmarks/keel.py; other powers of K and of d + 1 were no better there by more than 0.0007,
+which is luck. With more than `SOME_CLASSES`, a tree needs many leaves to name each of them; there
 naive Bayes is picked below `ENOUGH`, from `COUNTED` records times ε for each class in each column on. In up to
 `FEW_COLUMNS` columns a tree has enough questions for all of them on every path. Where a linear model would take minutes
 (`MANY_WEIGHTS`, `MANY_RECORDS`), a tree is picked too.
@@ -45,8 +46,8 @@ from discreet.schema import Schema
 
 FAMILIES: dict[str, Any] = {each.kind: each for each in (DecisionTree, NaiveBayes, LinearSVM)}
 """The families that can be picked, by the name that files use."""
-ENOUGH = 3.5
-"""The signal per weight from which on a linear model is picked."""
+ENOUGH = 15.0
+"""The signal for a score from which on a linear model is picked."""
 SOME_CLASSES, COUNTED = 8, 5.0
 """With more than so many classes, signal per class and column from which on naive Bayes is picked below `ENOUGH`: no
 gain on the tables of benchmarks/keel.py, some on those of benchmarks/worlds.py and on optdigits (results/pick.md)."""
@@ -99,7 +100,7 @@ def pick(schema: Schema, epsilon: Epsilon, records: int, *, weighted: bool = Fal
     strength, classes = signal(schema, epsilon, records), len(schema.classes)
     if len(schema.columns) <= FEW_COLUMNS:
         return Pick("decision-tree", f"a tree can divide {_columns(len(schema.columns))} as finely as the noise allows")
-    enough, counted = ENOUGH * classes**2 * (len(schema.columns) + 1), _counted(schema)
+    enough, counted = ENOUGH * classes**2 * math.sqrt(len(schema.columns) + 1), _counted(schema)
     amounts = f"about {records:,} records times ε" + (" over 2" if schema.adjacency.distance == 2 else "")
     if counted <= strength < enough and epsilon != math.inf:
         told = f"from {counted:,.4g} to {enough:,.4g} counts tell {classes} classes apart best"
