@@ -81,6 +81,7 @@ def test_families_stay_within_the_most_stumps():
     for classes, most in itertools.product((2, 5, 20), (10, 100, 5000)):
         families = [*along("x", classes, (2, QUARTERS, 8, EDGES), most), *among("c", 12, classes, most)]
         assert all(0 < family.number(classes) <= most for family in families)
+        assert sum(family.number(classes) for family in families if family.cuts) <= most
     assert not list(among("c", 1, 2, 1000))
     assert not list(along("x", 1, (QUARTERS,), 1000))
     assert not list(among("c", 900, 8, 1000))

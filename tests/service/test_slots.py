@@ -229,6 +229,15 @@ def test_trees_that_are_accepted_do_not_keep_the_worker_for_long(trees, depth, t
         estimator_for(read_request(content), WIDE)
 
 
+def test_a_slot_provides_for_the_stumps_that_a_deep_labelled_tree_compares():
+    """With one threshold its questions take no time, and 20 million stumps took 1.4 s."""
+    given = [Numeric(f"n{i}", 0, 100) for i in range(20)]
+    schema = Schema(given, "ill", [f"c{i}" for i in range(40)], records=2000)
+    requests = [train("decision-tree", structure="labelled", max_depth=depth, thresholds=1) for depth in (1, 12)]
+    shallow, deep = (growing(each, schema, 1) for each in requests)
+    assert deep - shallow >= 4 * 1.2
+
+
 def test_no_number_of_a_request_breaks_its_slot():
     for odd in (-(10**400), 10**400, True, "auto", None, 0.5):
         assert growing(train("random-forest", n_trees=odd, max_depth=odd, thresholds=odd), WIDE, 10) >= 0

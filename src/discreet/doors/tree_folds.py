@@ -16,7 +16,6 @@ from discreet.doors.passage import Passes
 from discreet.queries.arrays import Integers
 from discreet.queries.tree_paths import Candidates
 from discreet.queries.trees import Node, Places, SplitScore, Tree, complete_tree
-from discreet.records.encoding import Cells
 from discreet.schema import Schema
 from discreet.sources.tree_counts import CountsAt, Grouped, Hand
 
@@ -43,12 +42,6 @@ class TreeFolds:
     def at_the_leaves(self, tree: Tree) -> PlacedFolds:
         """As TreeRecords."""
         return PlacedFolds(self, tree, tuple(range(tree.leaves)), None)
-
-    def by_cell(self, cells: Sequence[Cells], schema: Schema) -> tuple[dict[Cells, Integers], Integers]:
-        """As TreeRecords; in one pass."""
-        columns = tuple(Grouped(each, each.size(schema), None) for each in cells)
-        whole, *tables = self.counted(CountsAt(complete_tree([]), (0,), 0, 1, self.classes, columns, self.hand))
-        return {each: table[0].T for each, table in zip(cells, tables, strict=True)}, whole[0]
 
     def counted(self, task: CountsAt) -> list[Integers]:
         """The tables of a task, from one pass."""

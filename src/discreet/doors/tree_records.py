@@ -8,7 +8,6 @@ from typing import Protocol
 from discreet.queries.arrays import Integers
 from discreet.queries.tree_paths import Candidates
 from discreet.queries.trees import Node, Places, SplitScore, Tree
-from discreet.records.encoding import Cells
 from discreet.schema import Schema
 
 
@@ -45,8 +44,4 @@ class TreeRecords(Protocol):
 
     def at_the_leaves(self, tree: Tree) -> Placed:
         """The records at the leaves of a tree, numbered from left to right."""
-        ...
-
-    def by_cell(self, cells: Sequence[Cells], schema: Schema) -> tuple[dict[Cells, Integers], Integers]:
-        """Counts by cell and class, for each of the columns; and of all records, by class."""
         ...

@@ -48,11 +48,6 @@ class TreeRows:
         """As TreeRecords."""
         return PlacedRows(self, tree.leaf_of(self.codes, len(self.labels)))
 
-    def by_cell(self, cells: Sequence[Cells], schema: Schema) -> tuple[dict[Cells, Integers], Integers]:
-        """As TreeRecords."""
-        counts = {each: self.by_class(self.codes[each].astype(np.intp), each.size(schema)) for each in cells}
-        return counts, np.bincount(self.labels, minlength=self.classes)
-
     def among(self, kept: NDArray[np.bool_]) -> TreeRows:
         """Some of the records."""
         return TreeRows({cells: codes[kept] for cells, codes in self.codes.items()}, self.labels[kept], self.classes)

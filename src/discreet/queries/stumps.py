@@ -208,22 +208,27 @@ def _filled(rows: Sequence[tuple[int, list[tuple[int, int, int]]]]) -> Ways:
 
 
 def along(column: str, classes: int, parts: Sequence[int | Sequence[int]], most: int) -> Iterator[Stumps]:
-    """Families along a number: cut into so many equal parts, or at such places; each with at most `most` stumps.
+    """Families along a number: cut into so many equal parts, or at such places; at most `most` stumps in all.
 
-    The class changes fewer times than there are classes, and at most twice. A family that would have more stumps than
-    `most` has one change only, or is left out.
+    The class changes fewer times than there are classes, and at most twice. A family for which there is no room has one
+    change only, or is left out.
     """
     known: tuple[int, ...] = ()
     for each in parts:
         step = PARTS // each if isinstance(each, int) else 0
         cuts = tuple(range(step, PARTS, step)) if step else tuple(each)  # type: ignore[arg-type]
-        earlier = known if step else ()
-        limits = [
-            limit for limit in (min(classes - 1, 2) if step else 1, 1) if _many(len(cuts), limit, classes) <= most
-        ]
-        if classes > 1 and limits:
-            yield Stumps(column, PARTS, 1, limits[0], cuts, earlier)
+        limits = range(min(classes - 1, len(cuts), 2 if step else 1), 0, -1)
+        changes = next((limit for limit in limits if _many(len(cuts), limit, classes) <= most), 0)
+        if changes:
+            yield Stumps(column, PARTS, 1, changes, cuts, known if step else ())
+            most -= _many(len(cuts), changes, classes)
             known = cuts if step else known
+
+
+def most_along(parts: Sequence[int | Sequence[int]], classes: int) -> int:
+    """The most stumps along one number, in all families together."""
+    cuts = [(each - 1, 2) if isinstance(each, int) else (len(each), 1) for each in parts]
+    return sum(_many(number, changes, classes) for number, changes in cuts)
 
 
 def _many(cuts: int, changes: int, classes: int) -> int:

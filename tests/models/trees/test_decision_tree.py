@@ -24,6 +24,7 @@ from discreet.doors.tree_plans import Fixed, Greedy
 from discreet.errors import BudgetError, DataError, FileError, ParameterError
 from discreet.models import MODELS
 from discreet.models.loading import from_dict
+from discreet.models.remarks import remarks
 from discreet.models.saving import to_dict
 from discreet.models.trees import plan as tree_plan
 from discreet.models.trees import text as tree_text
@@ -306,7 +307,7 @@ def test_what_would_take_hours_is_refused_before_it_costs():
 
 
 def test_too_many_classes_for_a_stump_cost_nothing():
-    many = Schema([Numeric("x", 0, 1)], "y", list(range(500)), records=100)
+    many = Schema([Numeric("x", 0, 1)], "y", list(range(600)), records=100)
     ledger = Ledger(1)
     with pytest.raises(ParameterError, match="classes"):
         DecisionTree(many, structure="stump").fit([[0.5]], [1], ledger=ledger)
@@ -534,3 +535,62 @@ def test_many_classes_make_a_default_tree_shallower():
     assert tree_plan.greedy_depth(1e9, 2000, 2) == tree_plan.greedy_depth(1e9, 2000, 16) == 12
     assert tree_plan.greedy_depth(1e9, 2000, 500) == 8
     assert tree_plan.greedy_depth(1e9, 10**6, 500) >= 1
+
+
+# Labelled trees: the classes of leaves are chosen, and the counts only tell how sure they are.
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("rows", [0, 3, 20])
+def test_what_is_predicted_is_the_class_that_was_chosen_for_the_leaf(classes, rows):
+    """Also where the counts of a leaf are equal, or all are below zero."""
+    names = list("abc")[:classes]
+    public = Schema([Numeric("x", 0, 1)], "y", names, records=1000)
+    points = [{"x": (place + 0.5) / 256} for place in range(256)]
+    for seed in range(25):
+        model = DecisionTree(public, epsilon=1, structure="labelled", random_state=seed)
+        model.fit([{"x": 0.1}] * rows or [{"x": 0.1}], ["a"] * rows or ["?"])
+        labels, counts = (table for _, table in model.noisy_.tables)
+        codes = {cells: cells.codes(np.array([each["x"] for each in points]), public) for cells in model.tree_.cells}
+        leaves = model.tree_.leaf_of(codes, len(points))
+        assert model.predict(points).tolist() == [names[place] for place in labels.values.argmax(axis=0)[leaves]]
+        assert counts.values.shape == labels.values.shape
+        sides = re.findall(r"y = (\w)", model.explain())
+        assert len(sides) == 1 or len(set(sides)) > 1
+
+
+def test_a_labelled_tree_tells_probabilities_from_its_counts():
+    rng = np.random.default_rng(3)
+    public = Schema([Numeric("x", 0, 1), Categorical("c", ["u", "v", "w"])], "y", ["no", "yes"], records=3000)
+    X = {"x": rng.random(3000), "c": rng.choice(["u", "v", "w"], 3000)}
+    y = np.where(rng.random(3000) < np.where(X["x"] < 0.5, 0.1, 0.7), "yes", "no")
+    model = DecisionTree(public, epsilon="1/5", structure="labelled", random_state=0).fit(X, y)
+    low, high = model.predict_proba({"x": [0.1, 0.9], "c": ["u", "u"]})[:, 1]
+    assert abs(low - 0.1) < 0.15
+    assert abs(high - 0.7) < 0.15
+    assert model.guarantee_.epsilon == Fraction(1, 5)
+
+
+def test_what_labelled_trees_compare_is_bounded():
+    """However deep a tree is asked for: it gets fewer questions, and the service can tell how long it may take."""
+    for columns, classes, depth in ((20, 40, 12), (1000, 2, 12), (1, 150, 12), (3, 2, 12), (5, 8, 3)):
+        public = Schema([Numeric(f"x{i}", 0, 1) for i in range(columns)], "y", list(range(classes)), records=10**5)
+        plan = tree_plan.plan(public, Fraction(1), 1e5, "labelled", depth, 1, "auto", as_rng(0))
+        compared = sum(family.number(classes) for family in plan.families)
+        assert compared <= tree_plan.MOST_LABELLED
+        assert compared * 2 ** len(plan.levels) <= tree_plan.most_compared(public, depth) <= tree_plan.MOST_CHOICES
+        assert len(plan.levels) <= depth
+        assert plan.leaves is not None or not plan.levels
+
+
+@pytest.mark.parametrize("records", [100, 200, 400, 700])
+@pytest.mark.parametrize("kind", ["numbers", "categories"])
+def test_a_labelled_tree_shows_that_no_record_has_a_listed_class(records, kind):
+    given = [Numeric(f"c{i}", 0, 1) if kind == "numbers" else Categorical(f"c{i}", range(9)) for i in range(5)]
+    public = Schema(given, "y", ["no", "yes"], records=records)
+    X = {f"c{i}": np.random.default_rng(i).integers(2, size=records) for i in range(5)}
+    told = [
+        bool(remarks(DecisionTree(public, epsilon=1, random_state=seed).fit(X, ["?"] * records).noisy_, public))
+        for seed in range(20)
+    ]
+    assert sum(told) >= 13

@@ -56,7 +56,8 @@ class DecisionTree(PrivateClassifier):
     criterion : how greedy trees compare splits: "max" (records in the largest class), "gini" or "auto".
     prune : "auto" (default) merges branches that noise alone may explain, and draws the probabilities of small leaves
         towards those of the node above. A number: two branches are merged unless they classify more records right than
-        their union, by more than this many standard deviations of the noise.
+        their union, by more than this many standard deviations of the noise. Leaves whose classes were chosen
+        (stumps, labelled and weak random trees) are merged only where they have the same class.
     class_weight : None; "balanced", to find rare classes as well as frequent ones; or a weight by class, such as
         {"yes": 10} (others weigh 1). Noisy counts of leaves are multiplied by the weights, before pruning:
         post-processing. Greedy trees weigh classes when they compare splits; to balance them, 3 % of ε buys their

@@ -155,14 +155,15 @@ def _of_both(tree: Tree, table: NDArray[Any], counted: NoisyTable) -> GrownTree:
     shown, chances, *rest = smoothed(tree, _counts_of(counted), counted.variance, None, splits)
     kept = [labels[place] for place in _met(tree, splits) if not splits[place]]
     own = np.arange(len(kept)), np.array(kept)
-    lead = chances.max(axis=1) - chances[own]
-    lead[lead > 0] += LEAD
-    chances[own] += lead
+    others = chances.copy()
+    others[own] = -np.inf
+    behind = others.max(axis=1, initial=0.0) - chances[own]
+    chances[own] += np.where(behind > -LEAST_LEAD, behind + LEAD, 0.0)
     return GrownTree(shown, chances / chances.sum(axis=1, keepdims=True), *rest)
 
 
-LEAD = 0.01
-"""By how much the class of a leaf leads if it does not in the noisy counts."""
+LEAD, LEAST_LEAD = 0.01, 1e-9
+"""By how much the class of a leaf leads if it does not lead in the noisy counts by the second number."""
 
 
 def _named(tree: Tree, table: NDArray[Any]) -> tuple[list[bool], list[int]]:

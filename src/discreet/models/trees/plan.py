@@ -24,7 +24,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.epsilon import Epsilon
 from discreet.privacy.randomness import Randomness
 from discreet.privacy.steps import split_by_weight
-from discreet.queries.stumps import PARTS, Stumps, along, among
+from discreet.queries.stumps import PARTS, Stumps, along, among, most_along
 from discreet.queries.trees import MOST_CATEGORIES, Node, Split, Tree, candidates
 from discreet.schema import Schema
 from discreet.schema.columns import Categorical
@@ -72,14 +72,15 @@ RARER = 5.0
 LEAVES = 0.3
 """Share of epsilon for the leaves of a greedy tree; the levels get the rest, each √2 times as much as the one above
 (accuracy: benchmarks/trees.py)."""
-MOST_LABELLED = 200_000
+MOST_LABELLED = 300_000
 """Most labelled stumps that are compared, divided among the columns: this takes a second or two."""
 MOST_OF_CATEGORIES = 2000
 """Most labelled stumps of a column of categories: there are many more if several may differ from the rest."""
 HALVES, QUARTERS, EIGHTHS, NEAR_BOUNDS = 2, 4, 8, (1, 2, 4, PARTS - 4, PARTS - 2, PARTS - 1)
 """Where stumps cut a number: declared bounds are wide, and many values lie near one of them."""
 MOST_CHOICES = 20_000_000
-"""Most candidates that are compared, over all nodes, unless a depth is asked for: this takes some seconds."""
+"""Most candidates that are compared, over all nodes, unless a depth is asked for; and most stumps, over all leaves,
+whatever depth is asked for: this takes some seconds."""
 USUAL_CLASSES = 16
 """With c times as many classes as this, a candidate takes c times as long, and counts as c candidates."""
 MOST_ASKED = 1_000_000_000
@@ -97,7 +98,8 @@ def of_a_class(strength: float, classes: int) -> float:
 
 
 def needs_records(structure: str, max_depth: int | None, score: str) -> bool:
-    """Whether the plan depends on the number of records."""
+    """Whether the plan depends on the number of records. That of a stump hardly does: it is not worth buying, and
+    stumps are as fine as for many records if the schema does not declare it."""
     if structure == "greedy":
         return max_depth is None or score == "auto"
     return structure in ("auto", "random", "labelled")
@@ -160,7 +162,9 @@ def plan(
         score = "max" if weighted or structure == "labelled" else best_score(strength, classes)
     if structure == "labelled":
         families = stumps(schema, names, strength)
-        return labelled(splits, families, epsilon, depth, score, surely(strength, depth, classes))
+        compared = sum(family.number(classes) for family in families)
+        depth = min(depth, math.floor(math.log2(MOST_CHOICES / max(compared, 1))))
+        return labelled(splits, families, epsilon, depth, score, surely(strength, depth, classes, families))
     return greedy(splits, epsilon, depth, score)
 
 
@@ -197,13 +201,14 @@ def labelled(
     return Labelled(Greedy(splits, score, tuple(shares), None), families, last, leaves)
 
 
-def surely(strength: float, depth: int, classes: int) -> float:
+def surely(strength: float, depth: int, classes: int, families: Sequence[Stumps]) -> float:
     """The share of epsilon for the leaves of a labelled tree, so that their sum can be told from 0.
 
-    Its noise is that of so many leaves times classes, each of variance 2 / (share epsilon)^2; a stump has a leaf for
-    each class, up to three.
+    Its noise is that of so many leaves times classes, each of variance 2 / (share epsilon)^2; a stump counts as having
+    the most leaves of its family, on average over families.
     """
-    noise = math.sqrt(2.0 * classes * min(classes, 3) * 2.0**depth)
+    parts = sum(family.leaves for family in families) / max(1, len(families))
+    noise = math.sqrt(2.0 * classes * parts * 2.0**depth)
     return min(MOST_SURE, max(LEAST_SURE, SURE * noise / max(strength, 1.0)))
 
 
@@ -270,10 +275,22 @@ def stumps(schema: Schema, columns: Sequence[str], strength: float) -> tuple[Stu
     for name in columns:
         column = schema[name]
         if not isinstance(column, Categorical):
-            families += along(name, classes, parts, most)
+            families += list(along(name, classes, parts, most)) or along(name, classes, (HALVES,), most)
         elif column.size <= MOST_CATEGORIES:
             families += among(name, column.size, classes, min(most, MOST_OF_CATEGORIES))
     return tuple(families)
+
+
+def most_compared(schema: Schema, depth: float) -> float:
+    """At most so many stumps are compared below this many levels of questions, whatever the signal."""
+    classes = len(schema.classes)
+    if classes**2 * len(schema.columns) > MOST_LABELLED:
+        return 0.0
+    finest = len(schema.columns) * most_along((QUARTERS, EIGHTHS, NEAR_BOUNDS), classes)
+    finest += sum(
+        MOST_OF_CATEGORIES + each.size * classes**2 for each in schema.columns if isinstance(each, Categorical)
+    )
+    return float(min(MOST_CHOICES, min(finest, MOST_LABELLED) * math.pow(2.0, min(depth, MOST_DEPTH))))
 
 
 def drawn(schema: Schema, columns: Sequence[str], depth: int, bins: int, rng: Randomness) -> Tree:
