@@ -6,8 +6,8 @@ the rule.
 
     signal per class below 6        a random tree of few questions; asks for the class of each leaf
     signal below 100                a stump: one column in two parts or a few, chosen together with their classes
-    signal of 100 or more           a labelled tree: one question, and one more for every doubling, then such a stump
-                                    for each leaf; with more than four classes from 50 on
+    signal of 100 or more           a labelled tree: one question, and one more for every doubling (two classes: from
+                                    400 on), then such a stump for each leaf; with more than four classes from 50 on
     signal per class of 800 or more a greedy tree, seven questions deeper for every 256 times the signal, to 12, whose
                                     leaves are counted; by the Gini index if the signal per class is 1000 K or more
     more than 8 classes             a deeper random tree below a signal per class of 20 log2 K: few parts name too few
@@ -235,8 +235,10 @@ def greedy_depth(strength: float, questions: int, classes: int) -> int:
 
 
 def labelled_depth(strength: float, questions: int, classes: int) -> int:
-    """One question, and one more for every doubling of the signal; with many classes enough leaves for all of them."""
-    supported = 1 + math.floor(math.log2(max(1.0, strength / ENOUGH)))
+    """One question, and one more for every doubling of the signal, for two classes from twice the signal on; with many
+    classes enough leaves for all of them."""
+    doublings = math.log2(max(strength, 1.0) / (ENOUGH if classes > 2 else 2 * ENOUGH))
+    supported = 1 + math.floor(max(0.0, doublings))
     return max(0, min(MOST_DEPTH, questions, max(supported, _levels(classes) - 1 if classes > FEW_CLASSES else 0)))
 
 
