@@ -195,7 +195,9 @@ def test_splits_are_those_of_memory(database, postgres):
     assert got == grow_splits(in_memory(columns, schema), schema, plan, Ledger(9), as_rng(4))
 
 
-@pytest.mark.parametrize("name", ["decision-tree greedy", "decision-tree stump", "decision-tree random"])
+@pytest.mark.parametrize(
+    "name", ["decision-tree greedy", "decision-tree labelled", "decision-tree stump", "decision-tree random"]
+)
 def test_record_and_replay_on_neighbours(database, postgres, name):
     base, schema = untidy(40, 5), mixed_schema()
     for seed in range(3):

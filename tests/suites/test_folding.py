@@ -156,7 +156,10 @@ def longer(rows):
 
 
 FOLDED = {
-    **{name: PRIVATE[name] for name in ("decision-tree greedy", "decision-tree random", "decision-tree stump")},
+    **{
+        name: PRIVATE[name]
+        for name in ("decision-tree greedy", "decision-tree labelled", "decision-tree random", "decision-tree stump")
+    },
     "svm of one reading": partial(LinearSVM, ranges=None),
 }
 

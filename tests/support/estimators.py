@@ -20,6 +20,7 @@ PRIVATE: dict[str, Callable[..., Any]] = {
     "decision-tree greedy": partial(DecisionTree, structure="greedy", max_depth=2, criterion="gini"),
     "decision-tree balanced": partial(DecisionTree, structure="greedy", max_depth=2, class_weight="balanced"),
     "decision-tree stump": partial(DecisionTree, structure="stump"),
+    "decision-tree labelled": partial(DecisionTree, structure="labelled", max_depth=1),
     "decision-tree random": partial(DecisionTree, structure="random"),
     "decision-tree published": partial(DecisionTree, structure="published", max_depth=2),
     "random-forest": RandomForest,
@@ -40,6 +41,6 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     reason = None
     if isinstance(estimator, LinearSVM):
         reason = "it weighs two classes, and refuses weights of three before anything is charged"
-    elif getattr(estimator, "structure", None) == "stump":
-        reason = "a stump publishes the majority of its parts and no counts, so it refuses weights"
+    elif getattr(estimator, "structure", None) in ("stump", "labelled"):
+        reason = "a stump is chosen together with the majority of its parts, so it refuses weights"
     return {} if reason is None else {"check_class_weight_classifiers": reason}
