@@ -190,6 +190,39 @@ def test_mutants_are_caught(mutant, monkeypatch):
     assert loss > 1.01
 
 
+@pytest.mark.parametrize("kind", ["labelled", "asked"])
+@pytest.mark.parametrize("mutant", ["handicaps", "candidates"])
+def test_what_is_compared_may_not_depend_on_the_records(mutant, kind, monkeypatch):
+    """Mutants: the best stump is favoured by more than its score, or stumps that nobody needs are left out."""
+    original = Labelled._scores
+    rows: list[np.ndarray] = []
+
+    def scores(self, *given):
+        found = original(self, *given)
+        rows[:] = list(found)
+        return found + 40 * (found == found.max()) if mutant == "handicaps" else found
+
+    def some(*_):
+        row = rows.pop(0)
+        return np.flatnonzero(row == row.max())
+
+    pairs = [(SIDES * 2, [*SIDES * 2, ODD]), (SIDES, [*SIDES, SIDES[0]]), ([], SIDES[:1])]
+    assert not any(is_told_apart(lambda given_: grown(given_, kind), *pair) for pair in pairs)
+    monkeypatch.setattr(Labelled, "_scores", scores)
+    if mutant == "candidates":
+        monkeypatch.setattr(Labelled, "_open_to", some)
+    assert any(is_told_apart(lambda given_: grown(given_, kind), *pair) for pair in pairs)
+
+
+def is_told_apart(fit, table, other):
+    """Whether the replay finds a loss above epsilon, different answers, or cannot play the draws again."""
+    try:
+        loss, one, another = replay(fit, table, other)
+    except (AssertionError, ValueError, IndexError):
+        return True
+    return loss > 1 + 1e-9 or one.to_dict() != another.to_dict()
+
+
 def test_shares_that_exceed_epsilon_are_refused_by_the_ledger(monkeypatch):
     monkeypatch.setattr(tree_plan, "split_by_weight", lambda epsilon, weights: [epsilon] * len(weights))
     ledger = Ledger(1)
