@@ -10,6 +10,7 @@ from discreet import Auto, Ledger, LinearSVM, Numeric, Schema
 from discreet.errors import FileError, ParameterError
 from discreet.models.saving import to_dict
 from discreet.privacy.mechanisms import curvature
+from discreet.privacy.mechanisms.corner import Corner
 from discreet.privacy.mechanisms.curvature import Curvature
 from discreet.privacy.mechanisms.minimiser import ExactGradient, OverAll
 from discreet.privacy.mechanisms.multiclass_minimiser import ExactMulticlassGradient
@@ -32,6 +33,8 @@ pytest.importorskip("psycopg")
 
 CLASSES = {"two": ["a", 1], "three": ["a", 1, "it's"], "five": ["a", 1, "it's", 0, 2.5]}
 TREE = complete_tree([[Split("double", 5, 2)], [Split("text", None, 1), None]])
+CORNER = Corner.of(0.5, [Fraction(3, 4), Fraction(9, 10)])
+"""Three pieces, each bent half as much as the one before."""
 PLANS = {
     "lines": Hyperplanes(1, 20),
     "knots": Hyperplanes(4, 20),
@@ -62,7 +65,7 @@ def tasks(plan, schema, bits, seed, some=None):
     w = rng.normal(0, 1, problems * (sum(each.size for each in features) + 1))
     b = [Fraction(0)] * len(w)
     if classes == 2:
-        exact = ExactGradient(OverAll(records, 0.5, 1.0), b, bits)
+        exact = ExactGradient(OverAll(records, CORNER, 1.0), b, bits)
     else:
         exact = ExactMulticlassGradient(OverClasses(records, classes, 1.0, 1.0), b, bits)
     point = exact.point(w)

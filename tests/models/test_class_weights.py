@@ -117,7 +117,9 @@ def test_mutants_are_caught(name, mutant, monkeypatch):
         return made.fit(rows, ledger=Ledger(9, adjacency="replace-one"))
 
     def lost() -> Fraction:
-        return max(replay(fit, [record] * n, [record] * (n - 1) + [flipped])[0] for n in (1, 2, 40))
+        others = flipped, {**record, "label": "y"}
+        pairs = [([record] * n, [record] * (n - 1) + [other]) for n in (1, 2, 40) for other in others]
+        return max(replay(fit, *pair)[0] for pair in pairs)
 
     assert lost() <= 1 + 1e-9
     mutant(monkeypatch)

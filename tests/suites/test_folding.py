@@ -272,6 +272,7 @@ def test_a_poor_sample_is_no_obstacle(sums, monkeypatch):
 
 def test_the_certificate_is_of_its_own_pass():
     """The error bound grows with the records of the pass that the gradient is from, not of an earlier one."""
+    from discreet.privacy.mechanisms.corner import Corner
     from discreet.privacy.mechanisms.minimiser import ExactGradient, OverAll
     from discreet.privacy.mechanisms.problem import Problem
     from discreet.queries.hyperplanes import feature_of
@@ -289,10 +290,10 @@ def test_the_certificate_is_of_its_own_pass():
             self.rows *= 10
             return records(self.rows).fold(sums)
 
-    exact = ExactGradient(OverAll(Growing(), 0.5, 1.0), [Fraction(0)] * 4, 30)
+    exact = ExactGradient(OverAll(Growing(), Corner.of(0.5), 1.0), [Fraction(0)] * 4, 30)
     for rows in (100, 1000):
         gradient, error = exact([0] * 4)
-        again, bound = ExactGradient(OverAll(records(rows), 0.5, 1.0), [Fraction(0)] * 4, 30)([0] * 4)
+        again, bound = ExactGradient(OverAll(records(rows), Corner.of(0.5), 1.0), [Fraction(0)] * 4, 30)([0] * 4)
         assert error == bound
         assert np.array_equal(gradient, again)
         assert exact.steepest == 1 + 2 * rows

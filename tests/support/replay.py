@@ -19,6 +19,7 @@ import numpy as np
 
 from discreet.models.saving import to_dict
 from discreet.privacy import smooth_sensitivity
+from discreet.privacy.mechanisms.corner import STEPS, Corner
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.multiclass_objective import MulticlassPerturbation
 from discreet.privacy.mechanisms.objective import ObjectivePerturbation
@@ -142,19 +143,27 @@ def vectors(problem: Any) -> np.ndarray:
     return np.hstack([*parts, np.ones((len(problem.sides), 1))])
 
 
+def hinge(corner: Corner, margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """|l'| and l'' at margins, by interpolation between the ends of pieces: not the way of the code."""
+    widths = np.array([rise * 2**piece for piece, rise in enumerate(corner.rises)])
+    ends = (corner.start - np.append(0, np.cumsum(widths)))[::-1] / 2.0**STEPS
+    slopes = np.append(0, np.cumsum(corner.rises))[::-1] / sum(corner.rises)
+    piece = np.searchsorted(ends, margins)
+    inside = (piece > 0) & (piece < len(ends))
+    steepness = np.diff(slopes) / np.where(np.diff(ends) > 0, np.diff(ends), -np.inf)
+    return np.interp(margins, ends, slopes), np.where(inside, -steepness[np.clip(piece, 1, len(ends) - 1) - 1], 0.0)
+
+
 def log_density(problem: Any, mechanism: ObjectivePerturbation, lattice: np.ndarray) -> float:
     """Log-density of the minimiser at a lattice point, up to a constant free of the records: noise and Jacobian."""
-    w, h = lattice / 2.0**mechanism.bits, mechanism.huber
-    X = vectors(problem)
-    margins = problem.sides * (X @ w)
-    slopes = np.clip((1 + h - margins) / (2 * h), 0, 1)
+    w, X = lattice / 2.0**mechanism.bits, vectors(problem)
+    slopes, bends = hinge(mechanism.corner, problem.sides * (X @ w))
     b = X.T @ (slopes * problem.sides) - mechanism.mu * w
     norms = np.array([np.abs(part).sum() for part in np.split(b, np.cumsum(mechanism.groups)[:-1])])
     sizes = np.array(mechanism.groups)
     rates = [2.0**mechanism.grid / scale for scale in mechanism.scales]
     noise = sum(rate * norms[sizes == size].max() for size, rate in zip(sorted(set(sizes)), rates, strict=True))
-    active = X[np.abs(1 - margins) < h]
-    jacobian = mechanism.mu * np.eye(len(w)) + active.T @ active / (2 * h)
+    jacobian = mechanism.mu * np.eye(len(w)) + X.T @ (X * bends[:, None])
     return float(np.linalg.slogdet(jacobian)[1] - noise)
 
 

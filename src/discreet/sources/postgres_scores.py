@@ -181,8 +181,13 @@ def slopes_of(cells: Celled, task: Slopes | ClassSlopes) -> tuple[str, list[str]
     """The SELECT of cells and slopes, and the texts of the limbs of all slopes: those of the first limb come first."""
     numbers, layout = Numbers(task.tables), task.layout
     if isinstance(task, Slopes):
-        clipped = f"least(greatest({numbers.of(task.end)} - m, 0), {numbers.of(task.width)})"
-        text, largest = f"SELECT {cells.cells}y * {clipped} AS v0 FROM ({margins(cells, task)}) AS scored", task.width
+        corner = task.corner
+        pieces = zip(corner.ends, corner.widths, corner.factors, strict=True)
+        rising = " + ".join(
+            f"least(greatest({numbers.of(end)} - m, 0), {numbers.of(width)}) * {factor}"
+            for end, width, factor in pieces
+        )
+        text, largest = f"SELECT {cells.cells}y * ({rising}) AS v0 FROM ({margins(cells, task)}) AS scored", corner.full
     else:
         theta = numbers.floor("above", "n")
         found = f"SELECT *, {theta} AS theta FROM ({supports(cells, task)}) AS supported OFFSET 0"
@@ -200,8 +205,14 @@ def bent(cells: Celled, task: Bend | ClassBend) -> str:
     p > 0 that is asked for (its number is `pair`), with what it counts there (`c`)."""
     if isinstance(task, Bend):
         numbers = Numbers(task.tables)
-        is_near = f"abs({numbers.of(task.one)} - m) <= {numbers.of(task.huber)}"
-        return f"SELECT {cells.cells}0 AS pair, 1 AS c FROM ({margins(cells, task)}) AS scored WHERE {is_near} OFFSET 0"
+        corner = task.corner
+        pieces = zip(corner.ends, corner.widths, corner.factors, strict=True)
+        cases = " ".join(
+            f"WHEN m <= {numbers.of(end)} AND m > {numbers.of(end - width)} THEN {factor}"
+            for end, width, factor in pieces
+        )
+        found = f"SELECT {cells.cells}CASE {cases} ELSE 0 END AS c FROM ({margins(cells, task)}) AS scored OFFSET 0"
+        return f"SELECT {cells.cells}0 AS pair, c FROM ({found}) AS found WHERE c > 0 OFFSET 0"
     classes = len(task.constant)
     active = ", ".join(f"CASE WHEN u{place} >= low THEN {place} END" for place in range(classes))
     held = f"array_remove(ARRAY[{active}], NULL)"

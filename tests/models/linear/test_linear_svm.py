@@ -377,7 +377,7 @@ def test_statistics_of_another_model_are_refused():
 
 def test_defaults_follow_from_public_things():
     query = door.Hyperplanes(1, 23)
-    assert fitting_strength(query, WEATHER, Fraction(1), 1) == 5
+    assert fitting_strength(query, WEATHER, Fraction(1), 1) == 3
     assert fitting_strength(query, schema(), Fraction(1), 10**6) == 5, "not divided by the classes"
     few, many = (fitting_strength(query, schema(), Fraction(1), records) for records in (2, 4))
     assert few == pytest.approx(2 * many)

@@ -7,6 +7,7 @@ import pytest
 
 from discreet import Categorical, Numeric
 from discreet.privacy.mechanisms import exact_sums
+from discreet.privacy.mechanisms.corner import Corner
 from discreet.privacy.mechanisms.exact_sums import (
     HALF,
     divided,
@@ -22,6 +23,8 @@ from discreet.privacy.mechanisms.sampling_by_code import Slots, sampled
 from discreet.privacy.mechanisms.slopes import Slopes
 from discreet.queries.hyperplanes import feature_of
 
+CORNER = Corner.of(0.5, [Fraction(3, 4), Fraction(9, 10)])
+"""Three pieces, each bent half as much as the one before."""
 FEATURES = {
     "line": feature_of(Numeric("a", 0, 1, grid=65_000), 1),
     "knots": feature_of(Numeric("a", 0, 1, grid=4099), 12),
@@ -90,11 +93,11 @@ def test_blocks_add_up_to_the_whole(bits, monkeypatch):
     size = sum(each.size for each in records.features) + 1
     point = [value >> 160 << (bits - 30) for value in drawn(np.random.default_rng(2), 190, size)][:size]
     b = [Fraction(0)] * size
-    whole = ExactGradient(OverAll(records, 0.5, 1.0), b, bits)(point)
+    whole = ExactGradient(OverAll(records, CORNER, 1.0), b, bits)(point)
     monkeypatch.setattr("discreet.privacy.mechanisms.slopes.BLOCK", 7)
     monkeypatch.setattr("discreet.privacy.mechanisms.problem.BLOCK", 13)
     mixed = records.picked(np.random.default_rng(0).permutation(1000))
-    again = ExactGradient(OverAll(mixed, 0.5, 1.0), b, bits)(point)
+    again = ExactGradient(OverAll(mixed, CORNER, 1.0), b, bits)(point)
     assert np.array_equal(whole[0], again[0])
     assert whole[1] == again[1]
 
@@ -102,7 +105,7 @@ def test_blocks_add_up_to_the_whole(bits, monkeypatch):
 def test_an_answer_is_divided_into_its_parts():
     parts = divided(np.arange(12), 2, [1, 2, 3])
     assert [part.tolist() for part in parts] == [[[0], [1]], [[2, 3], [4, 5]], [[6, 7, 8], [9, 10, 11]]]
-    slopes = Slopes((np.zeros(5, dtype=np.int64),), 0, 2**40, 2**41)
+    slopes = Slopes((np.zeros(5, dtype=np.int64),), 0, Corner.of(0.5).at(40))
     assert (
         slopes.size
         == 1 + slopes.layout.limbs * 6

@@ -10,23 +10,24 @@ from scipy import stats
 
 from discreet import Categorical, LinearSVM, Numeric, Schema
 from discreet.errors import ParameterError
-from discreet.privacy.directed_rounding import log_above
 from discreet.privacy.mechanisms import minimiser
+from discreet.privacy.mechanisms.corner import STEPS, Corner
 from discreet.privacy.mechanisms.laplace import DiscreteLaplace
 from discreet.privacy.mechanisms.minimiser import SURE, ExactGradient, fast_bits, minimise
 from discreet.privacy.mechanisms.multiclass_objective import MulticlassPerturbation
 from discreet.privacy.mechanisms.objective import (
+    PIECES,
     WORD,
     ObjectivePerturbation,
     _cross_polytope,
-    determinant,
+    determinant_losses,
     gamma,
     rate_parts,
 )
 from discreet.privacy.mechanisms.problem import Objective, Problem
 from discreet.privacy.randomness import as_rng
 from discreet.queries.hyperplanes import Hyperplanes
-from support.replay import log_density, vectors
+from support.replay import hinge, log_density, vectors
 
 MIXED = Schema(
     [
@@ -40,6 +41,8 @@ MIXED = Schema(
     classes=[0, 1],
 )
 BITS = 23
+CHAIN = Corner.of(0.5, [Fraction(3, 4), Fraction(7, 8), Fraction(19, 20)])
+"""A corner as objectives have it: four pieces, each bent half as much as the one before."""
 
 
 def problem_of(rows, sides, knots=3, schema=MIXED):
@@ -71,17 +74,20 @@ def without(problem, row):
 def test_calibration_never_exceeds_epsilon_and_is_tight(epsilon, distance, huber):
     mechanism = calibrated(epsilon, distance, huber=huber, strength=0.001)
     assert epsilon * (1 - Fraction(1, 10**12)) <= mechanism.loss(distance) <= epsilon
-    assert log_above(1 + determinant(mechanism.groups, huber, mechanism.mu)) <= epsilon / 2
+    assert determinant_losses(mechanism.corner, mechanism.groups, mechanism.mu)[0] <= epsilon / 2
     assert mechanism.rounding <= Fraction(mechanism.mu) * mechanism.radius / 2
     assert mechanism.loss(0) == 0
 
 
 def test_the_loss_is_the_stated_formula():
-    """Independent of the code: the noise counts once per record added or removed, the determinant once."""
+    """Independent of the code: the slope of a record at a margin pays for noise, its bend for the determinant."""
     for distance in (1, 2):
         mechanism = calibrated(Fraction(1), distance)
-        determinant_part = math.log1p(len(mechanism.groups) / (2 * 0.5) / mechanism.mu)
-        assert distance / mechanism.scale + determinant_part == pytest.approx(1)
+        slopes, bends = hinge(mechanism.corner, np.linspace(-12, 2, 100_001))
+        lost = slopes / mechanism.scale + np.log1p(bends * len(mechanism.groups) / mechanism.mu)
+        assert bends.max() == 1 / (2 * 0.5)
+        assert lost.max() + (distance - 1) / mechanism.scale == pytest.approx(1, abs=1e-4)
+        assert (distance - 1 + 1) / mechanism.scale > 0.94, "bending little where it is steep leaves most to the noise"
     assert sum(rate_parts((1, 1, 4, 7))) == 1
     assert ObjectivePerturbation.calibrated(math.inf, 1, (1,), 0.5, 1.0, BITS).loss(1) == math.inf
     with pytest.raises(ParameterError, match="too small"):
@@ -94,12 +100,13 @@ def test_one_dimension_by_the_exact_density(epsilon, distance):
     """Only the constant: one weight, whose density is known in closed form. The bound holds and is nearly attained."""
     epsilon = Fraction(epsilon)
     mechanism = ObjectivePerturbation.calibrated(epsilon, distance, (1,), 0.5, max(3 / float(epsilon), 2.5), BITS)
-    mu, rate, h = mechanism.mu, 2.0**mechanism.grid / mechanism.scales[0], 0.5
+    mu, rate = mechanism.mu, 2.0**mechanism.grid / mechanism.scales[0]
     w = np.arange(-40, 40, 2e-4) + 1e-4
 
     def log_law(sides):
-        slope = sum(side * np.clip((1 + h - side * w) / (2 * h), 0, 1) for side in sides)
-        second = sum((np.abs(1 - side * w) < h) / (2 * h) for side in sides)
+        parts = [hinge(mechanism.corner, side * w) for side in sides]
+        slope = sum(side * part for side, (part, _) in zip(sides, parts, strict=True))
+        second = sum(part for _, part in parts)
         density = np.log(mu + second) - rate * np.abs(slope - mu * w)
         mass = np.exp(density).sum() * 2e-4
         assert mass == pytest.approx(2 / rate, rel=1e-3)  # the change of variables gives a density for all records
@@ -118,7 +125,7 @@ def test_one_dimension_by_the_exact_density(epsilon, distance):
 @pytest.mark.parametrize("distance", [1, 2])
 @pytest.mark.parametrize("knots", [1, 3])
 def test_loss_bounds_the_density_ratio(distance, knots):
-    """Many dimensions: at each w the noise and the Jacobian of neighbours, at random and at the record's own corner."""
+    """Many dimensions: at each w the noise and the Jacobian of neighbours, at random and in the record's own corner."""
     rng = np.random.default_rng(5)
     worst = 0.0
     for trial in range(250):
@@ -135,8 +142,9 @@ def test_loss_bounds_the_density_ratio(distance, knots):
             other = Problem(problem.features, tuple(codes), flipped if trial % 3 else problem.sides)
         x = vectors(problem)[0]
         w = rng.normal(size=len(x)) * rng.choice([0.05, 0.3, 2])
-        if trial % 4:  # just inside the rounded corner of the record, where slope and curvature are largest
-            w += problem.sides[0] * x * (0.5 + 1e-6 - problem.sides[0] * (w @ x)) / (x @ x)
+        if trial % 4:  # just inside the lower end of a piece, where slope and bend are largest together
+            end = rng.choice(lower_ends(mechanism.corner)) + 1e-6
+            w += problem.sides[0] * x * (end - problem.sides[0] * (w @ x)) / (x @ x)
         lattice = w * 2.0**BITS
         ratio = abs(log_density(problem, mechanism, lattice) - log_density(other, mechanism, lattice))
         assert ratio <= float(mechanism.loss(distance)) + 1e-9
@@ -144,17 +152,35 @@ def test_loss_bounds_the_density_ratio(distance, knots):
     assert worst > 0.5
 
 
-def test_the_bound_is_attained():
-    """A record alone, all groups full, at the corner of its own hinge: each inequality of the proof is an equality."""
-    mechanism = calibrated(Fraction(1), 1, 1)
+def lower_ends(corner):
+    """The margins at which the pieces of a corner end."""
+    return [float(end - width) / 2**STEPS for end, width in zip(corner.ends, corner.widths, strict=True)]
+
+
+def ratios_of_a_full_record(mechanism):
+    """The log-ratio of densities with and without one record whose groups are all full, at the end of each piece.
+
+    With a large mu, w lies on the side of the origin where the noise falls and the determinant grows with the record.
+    """
     problem = problem_of([[8, 16, 1, 2, 3]], [1], 1)
     x = vectors(problem)[0]
     assert x @ x == len(mechanism.groups)
-    lattice = x / (x @ x) * (0.5 + 1e-9) * 2.0**BITS
-    assert mechanism.mu * 0.5 / (x @ x) > 1
-    ratio = log_density(problem, mechanism, lattice) - log_density(without(problem, 0), mechanism, lattice)
-    assert ratio == pytest.approx(1, abs=1e-6)
-    assert ratio <= 1 + 1e-12
+    ratios = []
+    for end in lower_ends(mechanism.corner):
+        lattice = x / (x @ x) * (end + 1e-9) * 2.0**BITS
+        assert mechanism.mu * end / (x @ x) > 1
+        pair = problem, without(problem, 0)
+        ratios.append(-np.diff([log_density(each, mechanism, lattice) for each in pair])[0])
+    return ratios
+
+
+def test_the_bound_is_attained_in_every_piece():
+    """Each inequality of the proof is an equality, and in every piece slope and bend cost all of epsilon together."""
+    mechanism = calibrated(Fraction(1), 1, 1, strength=8.0)
+    ratios = ratios_of_a_full_record(mechanism)
+    assert len(ratios) == PIECES
+    assert ratios == pytest.approx([1] * PIECES, abs=1e-5)
+    assert max(ratios) <= 1 + 1e-12
 
 
 @pytest.mark.parametrize(
@@ -162,15 +188,14 @@ def test_the_bound_is_attained():
     [
         lambda good: dataclasses.replace(good, scales=tuple(scale / 1.1 for scale in good.scales)),  # beta too large
         lambda good: dataclasses.replace(good, mu=good.mu / 2),  # less curvature than the calibration assumed
+        lambda good: dataclasses.replace(good, corner=Corner.of(0.5)),  # as much bend where the slope is full
+        lambda good: dataclasses.replace(good, corner=Corner.of(0.5, [Fraction(97, 100)])),  # a piece that ends late
     ],
 )
 def test_mutants_exceed_epsilon(mutant):
     bad = mutant(calibrated(Fraction(1), 1, 1, strength=10.0))
     assert bad.loss(1) > 1
-    problem = problem_of([[8, 16, 1, 2, 3]], [1], 1)
-    x = vectors(problem)[0]
-    lattice = x / (x @ x) * (0.5 + 1e-9) * 2.0**BITS
-    assert log_density(problem, bad, lattice) - log_density(without(problem, 0), bad, lattice) > 1.01
+    assert max(ratios_of_a_full_record(bad)) > 1.01
 
 
 def test_a_replaced_record_needs_twice_the_noise():
@@ -178,7 +203,7 @@ def test_a_replaced_record_needs_twice_the_noise():
     good, bad = calibrated(Fraction(1), 2, 1, strength=20.0), calibrated(Fraction(1), 1, 1, strength=20.0)
     first, second = problem_of([[8, 16, 1, 2, 3]], [1], 1), problem_of([[8, 16, 1, 2, 3]], [-1], 1)
     x = vectors(first)[0]
-    lattice = x / (x @ x) * (0.5 + 1e-9) * 2.0**BITS
+    lattice = x / (x @ x) * (lower_ends(good.corner)[-1] + 1e-9) * 2.0**BITS
     ratios = [log_density(first, each, lattice) - log_density(second, each, lattice) for each in (good, bad)]
     assert ratios[0] <= 1
     assert ratios[1] > 1.8
@@ -242,10 +267,20 @@ def test_points_of_a_cross_polytope_are_within_it():
             assert sum(map(abs, _cross_polytope(size, as_rng(None)))) <= 2 ** (2 * WORD)
 
 
-def exact_gradient(problem, huber, mu, b, w):
+def exact_slope(corner, margin):
+    """|l'|, in fractions, from the definition: pieces by their rises, from above."""
+    end, slope = Fraction(corner.start, 2**STEPS), Fraction(0)
+    for piece, rise in enumerate(corner.rises):
+        width = Fraction(rise * 2**piece, 2**STEPS)
+        if width:
+            slope += Fraction(rise, sum(corner.rises)) * min(max((end - margin) / width, Fraction(0)), Fraction(1))
+        end -= width
+    return slope
+
+
+def exact_gradient(problem, corner, mu, b, w):
     """In fractions, record by record, from the definition."""
     total = [Fraction(mu) * value + noise for value, noise in zip(w, b, strict=True)]
-    h = Fraction(huber)
     for row in range(problem.rows):
         x = []
         for feature, codes in zip(problem.features, problem.codes, strict=True):
@@ -257,7 +292,7 @@ def exact_gradient(problem, huber, mu, b, w):
         x.append(Fraction(1))
         side = int(problem.sides[row])
         margin = side * sum(a * c for a, c in zip(x, w, strict=True))
-        slope = min(max((1 + h - margin) / (2 * h), Fraction(0)), Fraction(1))
+        slope = exact_slope(corner, margin)
         total = [each - slope * side * value for each, value in zip(total, x, strict=True)]
     return total
 
@@ -267,27 +302,27 @@ def norm(vector):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("huber", [0.05, 0.3, 0.5])
+@pytest.mark.parametrize("corner", [Corner.of(0.05), Corner.of(0.3), CHAIN, Corner.of(2, [Fraction(0.9)] * 2)])
 @pytest.mark.parametrize("size", [0.3, 1.0, 40.0])
-def test_the_certificate_holds(seed, huber, size):
+def test_the_certificate_holds(seed, corner, size):
     """Against fractions, record by record: with the fewest bits there is an error, and it is within its bound."""
     rng = np.random.default_rng(seed)
     problem = drawn_problem(rng, int(rng.integers(0, 25)), int(rng.integers(1, 5)))
     coordinates = problem.offsets[-1] + 1
     b = [Fraction(int(value), 1000) for value in rng.integers(-9999, 9999, coordinates)]
-    objective = Objective(problem, huber, 2.5, np.array([float(value) for value in b]))
+    objective = Objective(problem, corner, 2.5, np.array([float(value) for value in b]))
     w = rng.normal(size=coordinates) * size
-    for bits in (fast_bits(w, huber), 34, SURE):
+    for bits in (fast_bits(w, corner), 34, SURE):
         exact = ExactGradient(objective, b, bits)
         point = exact.point(w)
         gradient, error = exact(point)
-        truth = exact_gradient(problem, huber, 2.5, b, [Fraction(value, 2**bits) for value in point])
+        truth = exact_gradient(problem, corner, 2.5, b, [Fraction(value, 2**bits) for value in point])
         gap = norm([Fraction(value) - each for value, each in zip(gradient.tolist(), truth, strict=True)])
         assert gap <= error + 1e-15 * norm(truth)
-        assert error <= problem.rows * 100 * 2.0 ** (1 - bits) / huber
+        assert error <= problem.rows * 100 * 2.0 ** (1 - bits) * corner.bend
     order = rng.permutation(problem.rows)
     mixed = Problem(problem.features, tuple(code[order] for code in problem.codes), problem.sides[order])
-    again, _ = ExactGradient(Objective(mixed, huber, 2.5, objective.b), b, SURE)(point)
+    again, _ = ExactGradient(Objective(mixed, corner, 2.5, objective.b), b, SURE)(point)
     assert np.array_equal(again, gradient), "the order of records must not matter"
 
 
@@ -297,12 +332,12 @@ def test_huge_weights_do_not_wrap_around():
     w = np.full(problem.offsets[-1] + 1, 2.0**20)
     b = [Fraction(0)] * len(w)
     for bits in (50, SURE):
-        gradient, error = ExactGradient(Objective(problem, 0.5, 1.0, 0 * w), b, bits)(
+        gradient, error = ExactGradient(Objective(problem, CHAIN, 1.0, 0 * w), b, bits)(
             [int(value) << bits for value in w.tolist()]
         )
-        truth = exact_gradient(problem, 0.5, 1.0, b, [Fraction(value) for value in w])
+        truth = exact_gradient(problem, CHAIN, 1.0, b, [Fraction(value) for value in w])
         assert np.allclose(gradient, [float(value) for value in truth], rtol=1e-12)
-    assert fast_bits(w * 2.0**20, 0.5) == SURE
+    assert fast_bits(w * 2.0**20, CHAIN) == SURE
     assert error < 1e-50
 
 
@@ -310,9 +345,9 @@ def test_huge_weights_do_not_wrap_around():
     ("records", "case"),
     [(0, "drawn"), (1, "drawn"), (30, "drawn"), (400, "one side"), (400, "one record"), (2000, "separable")],
 )
-@pytest.mark.parametrize("huber", [0.001, 0.5, 10.0])
+@pytest.mark.parametrize("corner", [Corner.of(0.001), CHAIN, Corner.of(10, [Fraction(4, 5)] * 3)])
 @pytest.mark.parametrize("mu", [0.01, 10.0, 1e5])
-def test_the_minimiser_is_found_whatever_the_records(records, case, huber, mu):
+def test_the_minimiser_is_found_whatever_the_records(records, case, corner, mu):
     rng = np.random.default_rng(3)
     problem = drawn_problem(rng, records)
     sides = {"one side": np.ones(records), "separable": np.where(problem.codes[0] > 4, 1, -1)}.get(case, problem.sides)
@@ -320,10 +355,10 @@ def test_the_minimiser_is_found_whatever_the_records(records, case, huber, mu):
     problem = Problem(problem.features, codes, np.asarray(sides, dtype=np.int8))
     b = [Fraction(int(value), 100) for value in rng.integers(-999, 999, problem.offsets[-1] + 1)]
     tolerance = mu * 2.0**-24
-    w = minimise(problem, huber, mu, b, tolerance)
+    w = minimise(problem, corner, mu, b, tolerance)
     if records <= 30:
-        assert norm(exact_gradient(problem, huber, mu, b, w)) <= tolerance
-    exact = ExactGradient(Objective(problem, huber, mu, np.zeros(len(b))), b, SURE)
+        assert norm(exact_gradient(problem, corner, mu, b, w)) <= tolerance
+    exact = ExactGradient(Objective(problem, corner, mu, np.zeros(len(b))), b, SURE)
     gradient, error = exact([round(value * 2**SURE) for value in w])
     assert np.linalg.norm(gradient) + error <= tolerance
 
@@ -334,9 +369,9 @@ def test_a_start_far_away_and_bad_steps_still_arrive(monkeypatch):
     problem = drawn_problem(rng, 6, 1)
     b = [Fraction(int(value), 100) for value in rng.integers(-99, 99, problem.offsets[-1] + 1)]
     monkeypatch.setattr(Objective, "newton", lambda self, margins, gradient: gradient)
-    objective = Objective(problem, 0.5, 20.0, np.array([float(value) for value in b]))
+    objective = Objective(problem, CHAIN, 20.0, np.array([float(value) for value in b]))
     w = minimiser.certified(objective, b, np.full(len(b), 50.0), 1e-5)
-    assert norm(exact_gradient(problem, 0.5, 20.0, b, w)) <= 1e-5
+    assert norm(exact_gradient(problem, CHAIN, 20.0, b, w)) <= 1e-5
 
 
 def test_a_hessian_that_cannot_be_solved_is_no_error(monkeypatch):
@@ -349,17 +384,17 @@ def test_a_hessian_that_cannot_be_solved_is_no_error(monkeypatch):
 
     for broken in (singular, lambda hessian, target: target * math.nan):
         monkeypatch.setattr(np.linalg, "solve", broken)
-        w = minimise(problem, 0.5, 50.0, b, 1e-5)
-        assert norm(exact_gradient(problem, 0.5, 50.0, b, w)) <= 1e-5
+        w = minimise(problem, CHAIN, 50.0, b, 1e-5)
+        assert norm(exact_gradient(problem, CHAIN, 50.0, b, w)) <= 1e-5
 
 
 def test_many_coordinates_by_conjugate_gradients(monkeypatch):
     rng = np.random.default_rng(2)
     problem = drawn_problem(rng, 300)
     b = [Fraction(int(value), 100) for value in rng.integers(-999, 999, problem.offsets[-1] + 1)]
-    factored = minimise(problem, 0.5, 3.0, b, 1e-7)
+    factored = minimise(problem, CHAIN, 3.0, b, 1e-7)
     monkeypatch.setattr("discreet.privacy.mechanisms.problem.DIRECT", 0)
-    iterated = minimise(problem, 0.5, 3.0, b, 1e-7)
+    iterated = minimise(problem, CHAIN, 3.0, b, 1e-7)
     assert norm([a - c for a, c in zip(factored, iterated, strict=True)]) <= 2e-7 / 3
 
 
@@ -376,7 +411,7 @@ def test_a_step_is_finite_whatever_the_numbers(monkeypatch, direct, size, mu):
         gradients = gradient * size, np.where(gradient > 0, size, gradient)
     for scaled in gradients:
         for margins in (np.ones(50), np.full(50, size), rng.normal(size=50)):
-            objective = Objective(problem, 0.5, mu, np.zeros(len(gradient)))
+            objective = Objective(problem, CHAIN, mu, np.zeros(len(gradient)))
             step = objective.newton(margins, scaled)
             assert step.shape == gradient.shape
             assert np.isfinite(step).all()
@@ -388,10 +423,10 @@ def test_any_start_arrives(monkeypatch, direct, start):
     monkeypatch.setattr("discreet.privacy.mechanisms.problem.DIRECT", direct)
     problem = drawn_problem(np.random.default_rng(2), 20, 1)
     b = [Fraction(1, 7)] * (problem.offsets[-1] + 1)
-    objective = Objective(problem, 0.5, 5.0, np.array([float(value) for value in b]))
+    objective = Objective(problem, CHAIN, 5.0, np.array([float(value) for value in b]))
     with np.errstate(all="ignore"):
         w = minimiser.certified(objective, b, np.full(len(b), start), 1e-5)
-    assert norm(exact_gradient(problem, 0.5, 5.0, b, w)) <= 1e-5
+    assert norm(exact_gradient(problem, CHAIN, 5.0, b, w)) <= 1e-5
 
 
 @pytest.mark.parametrize("broken", ["nan", "raise"])
@@ -470,9 +505,9 @@ def test_a_sparse_group_gives_the_same_sums(least, monkeypatch):
     features = Hyperplanes(3, BITS).features(Schema([Numeric("a", 0, 1), wide, Numeric("b", 0, 1)], "y", ["n", "y"]))
     codes = tuple(rng.integers(len(each.places), size=700).astype(np.uint16) for each in features)
     problem = Problem(features, codes, np.ones(700, dtype=np.int8))
-    objective, active = Objective(problem, 0.5, 1.0, np.zeros(12)), rng.random(700) < 0.5
-    X = vectors(problem)[active]
-    assert np.allclose(objective._gram(active), X.T @ X)
+    objective, bends = Objective(problem, CHAIN, 1.0, np.zeros(12)), rng.choice([0, 0, 0.25, 1], 700)
+    X = vectors(problem)
+    assert np.allclose(objective._gram(bends), X.T @ (X * bends[:, None]))
 
 
 class Steep:

@@ -74,12 +74,13 @@ class LinearSVM(PrivateClassifier):
     ----------
     schema : Schema, or "from-data" to read bounds, categories and classes off the data, which voids the guarantee.
     epsilon : privacy loss of the whole fit; infinity for a model without noise.
-    huber : the hinge loss is rounded within this distance of its corner; for more than two classes, the largest margin
-        violation is smoothed by this much per class. The published value, 0.05, needs more noise. "auto" (default) is
-        0.5, or 2 for two classes with leaves.
+    huber : the hinge loss of two classes begins to bend this far from its corner, as if it were rounded within this
+        distance; it bends less and less where it is steeper, which costs less noise. For more than two classes, the
+        largest margin violation is smoothed by this much per class. The published value, 0.05, needs more noise.
+        "auto" (default) is 0.5, or 2 for two classes with leaves.
     regularisation : the penalty is (regularisation / 2) ‖w‖², for records scaled to a norm of at most 1 and a hinge
-        loss that is summed over the records, not averaged. "auto" (default) is 5 / ε, and for more than
-        two classes at least what the expected noise calls for. Raised if ε requires more.
+        loss that is summed over the records, not averaged. "auto" (default) is 3 / ε, or for more than two
+        classes 5 / ε and at least what the expected noise calls for. Raised if ε requires more.
     knots : number of evenly spaced spline knots per numeric column; 1 means linear. From 8 on there are two more near
         each bound, for columns whose values crowd there. "auto" (default) follows from ε, the number of records, the
         classes and the columns.

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.privacy.mechanisms.corner import FixedCorner
 from discreet.privacy.mechanisms.exact_sums import in_blocks
 from discreet.privacy.mechanisms.problem import Records
 from discreet.privacy.mechanisms.slopes import active_of, scores_of, with_margin
@@ -28,11 +29,11 @@ Weighed = tuple[NDArray[np.intp], Integers]
 """Some records of a block, in their order, and what each of them counts."""
 
 BLOCK = 1 << 15
-"""The most records that are multiplied together: products of two coordinates below 2**14, or below 2**10 times
-`PARTS`, are exact in floating point, and so are their sums over a block."""
+"""The most records that are multiplied together: products of two coordinates below 2**13 times the bend of a corner, or
+below 2**10 times `PARTS`, are exact in floating point, and so are their sums over a block."""
 ENTRIES = 1 << 22
 """The most numbers in a dense block of records: 32 MB."""
-COORDINATE, CLASS_COORDINATE = 14, 10
+COORDINATE, CLASS_COORDINATE = 13, 10
 """Bits of a coordinate, for one hyperplane and for those of several classes: sums over 2**31 records fit 64 bits."""
 MOST = 1 << 22
 """The most sums of a pass, 32 MB: with more coordinates, classes are looked at by themselves, then coordinates."""
@@ -130,15 +131,13 @@ def units(features: Sequence[Feature], bits: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Bend:
-    """The sum of x x^T over the records on the rounded part of the hinge, at a fixed-point vector: |1 - y w.x| <= h."""
+    """The sum of l'' x x^T over the records, at a fixed-point vector, l'' as a multiple of the last piece's."""
 
     vectors: Vectors
     tables: tuple[NDArray[Any], ...]
     """What each cell adds to w.x."""
     constant: int
-    one: int
-    huber: int
-    """1 and h, in fixed point."""
+    corner: FixedCorner
 
     @property
     def size(self) -> int:
@@ -151,9 +150,10 @@ class Bend:
         for block, signs, counts in self.vectors.counted(codes, sides):
             margins = scores_of(self.tables, self.constant, block, len(signs))
             margins *= signs.astype(margins.dtype)
-            rows = np.flatnonzero(abs(self.one - margins) <= self.huber)
+            bends = self.corner.bending(margins)
+            rows = np.flatnonzero(bends)
             some = [code[rows] for code in block]
-            self.vectors.add_products(total, some, len(rows), [(np.arange(len(rows)), counts[rows])])
+            self.vectors.add_products(total, some, len(rows), [(np.arange(len(rows)), (bends * counts)[rows])])
         return total
 
 
@@ -207,7 +207,7 @@ class Curvature:
     features: tuple[Feature, ...]
     classes: int
     steepness: float
-    """The second derivative of the loss."""
+    """The second derivative of the loss that counts as one."""
     mu: float
 
     @property

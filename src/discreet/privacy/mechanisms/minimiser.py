@@ -1,16 +1,16 @@
 """The minimiser of a perturbed objective, with a proof in exact arithmetic of how near the result is.
 
-F(w) = sum over records of l(y w.x) + (mu / 2) |w|^2 + b.w, where l is the hinge max(0, 1 - z), rounded to a parabola
-between 1 - h and 1 + h (Huber). Its second derivative is at most c = 1 / (2h).
+F(w) = sum over records of l(y w.x) + (mu / 2) |w|^2 + b.w, where l is the hinge max(0, 1 - z) with a rounded corner
+(corner.py). Its second derivative is at most c, that of the corner's first piece.
 
 Guarantee  the result w is within tolerance / mu of the minimiser of F, in exact arithmetic, for all records in any
            order; the search always ends.
 Proof      F is mu-strongly convex, so |w - w*| <= |grad F(w)| / mu. `ExactGradient` bounds |grad F(w)| for a
-           fixed-point w. Margins are sums of integers, rounded once per column. The slope of l,
-           s = clip((1 + h - z) / 2h, 0, 1), is off by at most (columns + 2) / (2 * width) with width = 2h * 2**bits
-           (half a unit for each column, for 1 + h and for the width). Sums over records are sums of integers, without
-           rounding and in any order; the rest is fractions. A vector x has length at most root(groups), so the error
-           of the gradient is at most rows * root(groups) * (columns + 2) / (2 * width), which is added to its norm.
+           fixed-point w. Margins are sums of integers, rounded once per column. At an integer margin the slope of l
+           is exact, since the corner is described by integers; so it is off by at most c * columns / 2 units of
+           2**-bits. Sums over records are sums of integers, without rounding and in any order; the rest is fractions.
+           A vector x has length at most root(groups), so the error of the gradient is at most
+           rows * root(groups) * c * columns / 2 units, which is added to its norm.
            The number of records in this bound is that of the pass that the sums are from.
            `certified` returns only a point that passes; where the search looked before does not matter. It ends: a
            guide takes finitely many passes to propose a step (secants.py, summed.py); if that does not help, a step of
@@ -32,6 +32,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.privacy.mechanisms.corner import Corner
 from discreet.privacy.mechanisms.curvature import Bend, Curvature, Solver, Vectors
 from discreet.privacy.mechanisms.exact_sums import FAST, gathered_limbs, joined, rounded_table
 from discreet.privacy.mechanisms.problem import SLACK, Objective, Problem, Records, Vector
@@ -48,12 +49,12 @@ SURE = 200
 integers, whose sums must not overflow, there are up to FAST."""
 
 
-def minimise(records: Records, huber: float, mu: float, b: Sequence[Fraction], tolerance: float) -> list[Fraction]:
+def minimise(records: Records, corner: Corner, mu: float, b: Sequence[Fraction], tolerance: float) -> list[Fraction]:
     """A point within tolerance / mu of the minimiser of F (proof above)."""
     floats = np.array([float(each) for each in b])
 
     def over(problem: Problem) -> Objective:
-        return Objective(problem.compressed(), huber, mu, floats)
+        return Objective(problem.compressed(), corner, mu, floats)
 
     def search(objective: Objective, w: Vector, near: float) -> Vector:
         """The minimiser of the objective in floating point."""
@@ -61,37 +62,37 @@ def minimise(records: Records, huber: float, mu: float, b: Sequence[Fraction], t
         step = problem.rows // SAMPLE
         few = step <= 4
         if not few:
-            w = _sharpened(problem.thinned(step), ROUND, huber, mu, floats, w)
-        w = _sharpened(problem, ROUND if few else ROUND / 8, huber, mu, floats, w)
+            w = _sharpened(problem.thinned(step), ROUND, corner, mu, floats, w)
+        w = _sharpened(problem, ROUND if few else ROUND / 8, corner, mu, floats, w)
         return descended(objective, w, near, 1000)
 
-    def by_sums(w: Vector, widths: Sequence[float]) -> SummedGuide:
+    def by_sums(w: Vector, corners: Sequence[Corner]) -> SummedGuide:
         """A guide from w by sums alone, with each of these corners."""
-        return SummedGuide([SummedObjective(OverAll(records, each, mu), b) for each in widths], w, tolerance / NEAR)
+        return SummedGuide([SummedObjective(OverAll(records, each, mu), b) for each in corners], w, tolerance / NEAR)
 
     with np.errstate(all="ignore"):  # no warning may depend on the records
         guide: Guiding
         if records.sums_only:
-            guide = by_sums(np.zeros(len(b)), rounds(huber))
+            guide = by_sums(np.zeros(len(b)), rounds(corner))
         else:
-            guide = Guide(records, over, search, np.zeros(len(b)), tolerance / 8, lambda w: by_sums(w, [huber]))
-        return certified(OverAll(records, huber, mu), b, guide.start, tolerance, guide)
+            guide = Guide(records, over, search, np.zeros(len(b)), tolerance / 8, lambda w: by_sums(w, [corner]))
+        return certified(OverAll(records, corner, mu), b, guide.start, tolerance, guide)
 
 
-def _sharpened(problem: Problem, first: float, huber: float, mu: float, b: Vector, w: Vector) -> Vector:
+def _sharpened(problem: Problem, first: float, corner: Corner, mu: float, b: Vector, w: Vector) -> Vector:
     """A start near the minimiser: minimise with a round corner, then with sharper ones, which mislead Newton's step."""
-    for width in rounds(huber, first)[:-1]:
-        w = descended(Objective(problem, width, mu, b), w, 0.01 * mu, 20)
+    for rounder in rounds(corner, first)[:-1]:
+        w = descended(Objective(problem, rounder, mu, b), w, 0.01 * mu, 20)
     return w
 
 
-def rounds(huber: float, first: float = ROUND) -> list[float]:
-    """Widths of the corner: a round one, then sharper ones, then that of the objective itself."""
-    widths = []
-    while first > huber:
-        widths.append(first)
+def rounds(corner: Corner, first: float = ROUND) -> list[Corner]:
+    """A round corner, then sharper ones, then that of the objective itself."""
+    found = []
+    while 2 * first * corner.bend > 1:
+        found.append(Corner.of(first))
         first /= 2
-    return [*widths, huber]
+    return [*found, corner]
 
 
 def descended(objective: Any, w: Vector, tolerance: float, steps: int) -> Vector:
@@ -125,7 +126,7 @@ class OverAll(NamedTuple):
     """The objective of all records, wherever they are: for the exact gradient."""
 
     problem: Records
-    huber: float
+    corner: Corner
     mu: float
 
 
@@ -135,7 +136,7 @@ def certified(
     """Take steps from w until the exact gradient is within the tolerance."""
     return searched(
         lambda bits: ExactGradient(objective, b, bits),
-        fast_bits(w, objective.huber),
+        fast_bits(w, objective.corner),
         Guide.of(objective) if guide is None else guide,
         w,
         tolerance,
@@ -202,9 +203,9 @@ def floats_of(point: Sequence[int], bits: int) -> Vector:
     return np.array([nearest(Fraction(value, 1 << bits)) for value in point])
 
 
-def fast_bits(w: Vector, huber: float) -> int:
+def fast_bits(w: Vector, corner: Corner) -> int:
     """Bits after the binary point such that no sum leaves the 64-bit integers, even if each coordinate moves by 1."""
-    largest = float(np.abs(w).sum()) + 2 * len(w) + 2 + 2 * huber
+    largest = float(np.abs(w).sum()) + 2 * len(w) + corner.reach
     bits = min(FAST, 60 - math.ceil(math.log2(largest))) if largest < 2**30 else 0
     return bits if bits >= 30 else SURE
 
@@ -215,8 +216,8 @@ class ExactGradient:
     def __init__(self, objective: Objective | OverAll, b: Sequence[Fraction], bits: int) -> None:
         self._records: Records = objective.problem
         self._b, self.bits = b, bits
-        self._mu, self._huber = Fraction(objective.mu), Fraction(objective.huber)
-        self._end, self._width = round((1 + self._huber) * 2**bits), round(2 * self._huber * 2**bits)
+        self._mu, self._bend = Fraction(objective.mu), objective.corner.bend
+        self._corner, self._reach = objective.corner.at(bits), math.ceil(objective.corner.reach) << bits
         self.steepest, self.rows = math.inf, 0
 
     def point(self, w: Vector) -> list[int]:
@@ -226,7 +227,7 @@ class ExactGradient:
     def __call__(self, point: Sequence[int]) -> tuple[Vector, float]:
         """The gradient, each entry rounded once, and a bound on the norm of the error in its sum over records."""
         features = self._records.features
-        slopes = Slopes(self.tables(point), point[-1], self._end, self._width)
+        slopes = Slopes(self.tables(point), point[-1], self._corner)
         answer = self._records.fold(slopes)
         everyone, *groups = slopes.layout.divided(answer)
         gathered: list[int] = []
@@ -235,7 +236,7 @@ class ExactGradient:
             gathered += gathered_limbs(feature, group[:, 0]).tolist()
             units += [feature.unit] * feature.size
         gradient = [
-            nearest(Fraction(-total, unit * self._width) + self._mu * Fraction(value, 1 << self.bits) + noise)
+            nearest(Fraction(-total, unit * self._corner.full) + self._mu * Fraction(value, 1 << self.bits) + noise)
             for total, unit, value, noise in zip(
                 [*gathered, *joined(everyone[:, :, 0])], [*units, 1], point, self._b, strict=True
             )
@@ -248,7 +249,7 @@ class ExactGradient:
         The sum of |w| bounds every margin.
         """
         features = self._records.features
-        fits = self.bits <= FAST and sum(map(abs, point)) + self._end + self._width < 2**62
+        fits = self.bits <= FAST and sum(map(abs, point)) + self._reach < 2**62
         kind: Any = np.int64 if fits else object
         offsets = np.cumsum([0, *(each.size for each in features)]).tolist()
         own = [point[start:stop] for start, stop in pairwise(offsets)]
@@ -256,13 +257,13 @@ class ExactGradient:
 
     def bend(self, point: Sequence[int], vectors: Vectors) -> Bend:
         """The sums that tell how F bends at the point."""
-        return Bend(vectors, self.tables(point), point[-1], 1 << self.bits, round(self._huber * 2**self.bits))
+        return Bend(vectors, self.tables(point), point[-1], self._corner)
 
     def _error(self, rows: int) -> float:
         """The bound for the records of this pass."""
         groups, self.rows = len(self._records.features) + 1, rows
-        self.steepest = float(self._mu) + groups * rows / (2 * float(self._huber))
-        slope_error = Fraction(groups + 1, 2 * (self._width - 1))
+        self.steepest = float(self._mu) + groups * rows * float(self._bend)
+        slope_error = self._bend * Fraction(groups, 2 << self.bits)
         return float(rows * slope_error) * math.sqrt(groups) * (1 + SLACK)
 
 
@@ -271,7 +272,7 @@ class SummedObjective:
 
     def __init__(self, objective: OverAll, b: Sequence[Fraction]) -> None:
         self._over, self._b, self._rows = objective, b, 0
-        self._curvature = Curvature(objective.problem.features, 1, 1 / (2 * objective.huber), objective.mu)
+        self._curvature = Curvature(objective.problem.features, 1, float(objective.corner.bends[-1]), objective.mu)
 
     def gradient(self, w: Vector) -> Vector:
         """The gradient of F, from one pass."""
@@ -292,7 +293,7 @@ class SummedObjective:
         return self._curvature.solver(self._over.problem, asked)
 
     def _exact(self, w: Vector) -> ExactGradient:
-        return ExactGradient(self._over, self._b, min(fast_bits(w, self._over.huber), FAST))
+        return ExactGradient(self._over, self._b, min(fast_bits(w, self._over.corner), FAST))
 
 
 def nearest(value: Fraction) -> float:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.privacy.directed_rounding import log_above
 from discreet.privacy.epsilon import Epsilon
+from discreet.privacy.mechanisms.corner import Corner
 from discreet.privacy.mechanisms.minimiser import minimise
 from discreet.privacy.mechanisms.perturbed_objective import (
     LEAST_EPSILON,
@@ -25,14 +26,17 @@ from discreet.privacy.mechanisms.problem import SLACK, Records
 from discreet.privacy.mechanisms.sum_zero import WORD
 from discreet.privacy.randomness import Randomness
 
+PIECES = 4
+"""Pieces of a corner, each bent half as much as the one before: the last leaves nearly all of epsilon to the noise."""
+
 
 @dataclass(frozen=True)
 class ObjectivePerturbation(PerturbedObjective):
     """Minimise sum l(y w.x) + (mu / 2) |w|^2 + b.w for a random b; answer w on the lattice of 2**-`bits`.
 
-    l is the hinge, rounded within `huber` of its corner (minimiser.py); x has groups of coordinates with L1 norm at
-    most 1 each (queries/hyperplanes.py). Groups of the same size form a block. b has the density proportional to
-    exp(-sum over blocks of N(b_block) / t_block), N the largest L1 norm of the block's groups.
+    l is the hinge with a rounded `corner` (corner.py); x has groups of coordinates with L1 norm at most 1 each
+    (queries/hyperplanes.py). Groups of the same size form a block. b has the density proportional to exp(-sum over
+    blocks of N(b_block) / t_block), N the largest L1 norm of the block's groups.
 
     Guarantee  if `distance` records are added or removed (1 under add-remove, 2 under replace-one), there is a w* whose
                law changes by a factor of at most exp(`loss(distance)`), and given w* each coordinate of the answer is
@@ -41,14 +45,18 @@ class ObjectivePerturbation(PerturbedObjective):
                noise nothing is guaranteed.
     Proof      1. *Density.* Let b have the density above and w* be the minimiser. grad F(w*) = 0 says b = b(w*) with
                b(w) = -mu w - sum of grad l. The map w -> b(w) is one-to-one, onto and Lipschitz both ways (F is
-               strongly convex with Lipschitz gradient), and differentiable except on finitely many hyperplanes
-               y w.x = 1 +- h. So w* has the density p(b(w)) det(mu I + H(w)) almost everywhere, H the sum of l'' x x^T.
-               2. *Noise.* One record moves b(w) by l' y x, |l'| <= 1, with N at most 1 in each block; by the triangle
-               inequality log p changes by at most the sum of 1 / t_block, for each record added or removed.
+               strongly convex with Lipschitz gradient), and differentiable except on finitely many hyperplanes, where
+               y w.x is an end of a piece of the corner. So w* has the density p(b(w)) det(mu I + H(w)) almost
+               everywhere, H the sum of l'' x x^T.
+               2. *Noise.* One record moves b(w) by l' y x, with N at most |l'| <= 1 in each block; by the triangle
+               inequality log p changes by at most |l'| r for each record added or removed, r the sum of 1 / t_block.
                3. *Determinant.* With A = mu I + (Hessian of the records in common), x in one of the tables and x' in
                the other: det(A + l'' x x^T) / det(A + l'' x' x'^T) <= det(A + l'' x x^T) / det(A) = 1 + l'' x^T A^-1 x
-               <= 1 + c |x|^2 / mu <= 1 + c * groups / mu with c = 1 / (2 huber): once, for both adjacencies. `loss` is
-               the sum of 2 and 3.
+               <= 1 + l'' |x|^2 / mu <= 1 + l'' * groups / mu.
+               Together, at the same w*: where the margin of x is in piece j of the corner, |l'| <= s_j and l'' = c_j,
+               and elsewhere l'' = 0 and |l'| <= 1, which is no more than the last piece has. So a record that is added
+               or removed costs at most the largest s_j r + log(1 + c_j groups / mu), and x in place of x' at most r
+               more: this is `loss`. The noise and the determinant of one record are never both largest.
                4. *Arithmetic.* N's unit ball in a block of D coordinates is a product of cross-polytopes; a radius of
                law Gamma(D + 1, t) times a uniform point of the ball has the block's density (integrate over the
                radius). A Gamma is a sum of exponentials, which are rounded down to the grid 2**-`grid`: that makes
@@ -61,22 +69,21 @@ class ObjectivePerturbation(PerturbedObjective):
                density of w* costs the factor exp(`loss`), and q(S | w) <= exp(its loss at D) q(S | w') for all w, w'
                near the same w*.
     Rests on   tests/privacy/mechanisms/test_objective.py. 1-3: ::test_one_dimension_by_the_exact_density,
-               ::test_loss_bounds_the_density_ratio, ::test_the_bound_is_attained. 4: ::test_the_certificate_holds,
+               ::test_loss_bounds_the_density_ratio, ::test_the_bound_is_attained_in_every_piece. 4:
+               ::test_the_certificate_holds,
                ::test_the_drawn_noise_has_its_law. 5: ::test_the_lattice_hides_which_approximation_was_found.
     Errors     none that depend on the data. No floating point enters the law of the noise.
     """
 
     groups: tuple[int, ...]
-    huber: float
+    corner: Corner
     mu: float
     bits: int
     grid: int
     scales: tuple[float, ...]
-    name = "objective perturbation"
+    name = "objective perturbation for two classes"
 
     def __post_init__(self) -> None:
-        if not self.huber > 0:
-            raise ParameterError(f"huber={self.huber}; need a positive number")
         self.check_noise()
 
     @classmethod
@@ -85,24 +92,35 @@ class ObjectivePerturbation(PerturbedObjective):
     ) -> ObjectivePerturbation:
         """The least noise whose loss is at most epsilon, in exact arithmetic; mu is at least `strength` per group.
 
-        mu is at least c / (exp(epsilon / 2) - 1) per group, so that the determinant costs at most half of epsilon.
+        mu is at least c / (exp(epsilon / 2) - 1) per group, so that the determinant costs at most half of epsilon; c is
+        the second derivative where the corner begins, 1 / (2 `huber`). From there on it has pieces that end where
+        their slope and their bend together cost epsilon, at the noise that the last piece leaves room for.
         """
         if epsilon < LEAST_EPSILON:
             raise ParameterError(f"epsilon={float(epsilon):.3g} for one hyperplane is too small; use a larger one")
-        curvature = 1 / (2 * huber)
+        plain = Corner.of(huber)
         if epsilon == math.inf:
-            return cls(tuple(groups), huber, strength * len(groups), bits, 0, ())
-        least = curvature / math.expm1(min(float(epsilon) / 2, 700.0))
+            return cls(tuple(groups), plain, strength * len(groups), bits, 0, ())
+        least = float(plain.bend) / math.expm1(min(float(epsilon) / 2, 700.0))
         mu = max(strength, least * (1 + SLACK)) * len(groups)
         grid = math.floor(math.log2(4 * _rounding_steps(groups) / mu)) + bits + 2
-        rate = (Fraction(epsilon) - log_above(1 + determinant(groups, huber, mu))) / distance
+        corner = fitting_corner(Fraction(epsilon), distance, groups, huber, mu)
+        rate = min(
+            (Fraction(epsilon) - lost) / (distance - 1 + slope)
+            for slope, lost in zip(corner.slopes, determinant_losses(corner, groups, mu), strict=True)
+        )
         scales = tuple(fitting_scale(rate * part, grid, epsilon) for part in rate_parts(groups))
-        return cls(tuple(groups), huber, mu, bits, grid, scales)
+        return cls(tuple(groups), corner, mu, bits, grid, scales)
 
-    @property
-    def determinant_loss(self) -> Fraction:
-        """The largest logarithm of the ratio of determinants by one record, rounded up (3)."""
-        return log_above(1 + determinant(self.groups, self.huber, self.mu))
+    def loss(self, distance: int) -> Epsilon:
+        """The privacy loss if `distance` records are added or removed, rounded up: noise and determinant (3)."""
+        if distance == 0:
+            return Fraction(0)
+        if not self.scales:
+            return math.inf
+        lost = determinant_losses(self.corner, self.groups, self.mu)
+        pieces = zip(self.corner.slopes, lost, strict=True)
+        return max((distance - 1 + slope) * self.noise_loss + lost for slope, lost in pieces)
 
     @property
     def size(self) -> int:
@@ -147,7 +165,7 @@ class ObjectivePerturbation(PerturbedObjective):
 
     def perturb(self, problem: Records, rng: Randomness) -> NDArray[np.int64]:
         """Draw b, minimise, and answer the lattice point nearest to the minimiser."""
-        w = minimise(problem, self.huber, self.mu, self.draw(rng), self.tolerance)
+        w = minimise(problem, self.corner, self.mu, self.draw(rng), self.tolerance)
         return self.on_lattice(w)
 
 
@@ -159,9 +177,20 @@ def rate_parts(groups: Sequence[int]) -> list[Fraction]:
     return parts_of_rate(groups, lambda size: 2 * size**2 / ((size + 1) * (size + 2)))
 
 
-def determinant(groups: Sequence[int], huber: float, mu: float) -> Fraction:
-    """The largest relative increase of the determinant by one record: c * groups / mu."""
-    return Fraction(len(groups)) / (2 * Fraction(huber) * Fraction(mu))
+def fitting_corner(epsilon: Fraction, distance: int, groups: Sequence[int], huber: float, mu: float) -> Corner:
+    """The corner in whose pieces slope and bend together cost at most epsilon, at the rate of noise that is left by the
+    bend of the last one.
+
+    It begins as a hinge that is rounded within `huber`; if that is no dearer at once, it is one.
+    """
+    lost = determinant_losses(Corner.of(huber, [Fraction(1)] * (PIECES - 1)), groups, mu)
+    rate = (epsilon - lost[-1]) / distance
+    return Corner.of(huber, [min((epsilon - each) / rate - (distance - 1), Fraction(1)) for each in lost[:-1]])
+
+
+def determinant_losses(corner: Corner, groups: Sequence[int], mu: float) -> list[Fraction]:
+    """The largest logarithm of the ratio of determinants by one record whose margin is in each piece, rounded up."""
+    return [log_above(1 + bend * len(groups) / Fraction(mu)) for bend in corner.bends]
 
 
 def _rounding_steps(groups: Sequence[int]) -> float:

@@ -69,8 +69,12 @@ class PerturbedObjective:
             return Fraction(0)
         if not self.scales:
             return math.inf
-        noise = sum((Fraction(2) ** self.grid / Fraction(scale) for scale in self.scales), Fraction(0))
-        return distance * noise + self.determinant_loss
+        return distance * self.noise_loss + self.determinant_loss
+
+    @property
+    def noise_loss(self) -> Fraction:
+        """What the noise costs of a record whose slope is full."""
+        return sum((Fraction(2) ** self.grid / Fraction(scale) for scale in self.scales), Fraction(0))
 
     @property
     def scale(self) -> float:

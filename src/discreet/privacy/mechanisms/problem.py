@@ -10,6 +10,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.privacy.mechanisms.corner import Corner
 from discreet.queries.arrays import Integers
 from discreet.queries.hyperplanes import Feature
 
@@ -178,8 +179,8 @@ class Problem:
 class Objective:
     """F in floating point, good enough for searching; the records of a sample count as many."""
 
-    def __init__(self, problem: Problem, huber: float, mu: float, b: Vector) -> None:
-        self.problem, self.huber, self.mu, self.b = problem, huber, mu, b
+    def __init__(self, problem: Problem, corner: Corner, mu: float, b: Vector) -> None:
+        self.problem, self.corner, self.mu, self.b = problem, corner, mu, b
 
     def margins(self, w: Vector) -> Vector:
         """The margin y w.x of each record."""
@@ -198,33 +199,30 @@ class Objective:
 
     def value(self, w: Vector, margins: Vector) -> float:
         """F(w)."""
-        h = self.huber
-        gap = np.maximum(1 + h - margins, 0.0)
-        hinges = self.problem.weighted(np.where(gap > 2 * h, gap - h, gap * gap / (4 * h))).sum()
+        hinges = self.problem.weighted(self.corner.value(margins)).sum()
         return float(hinges + self.mu / 2 * (w @ w) + self.b @ w)
 
     def gradient(self, w: Vector, margins: Vector) -> Vector:
         """The gradient of F."""
-        slopes = np.clip((1 + self.huber - margins) / (2 * self.huber), 0.0, 1.0)
+        slopes = self.corner.slope(margins)
         return self.mu * w + self.b - self._gathered(self.problem.weighted(slopes * self.problem.sides))
 
     def newton(self, margins: Vector, gradient: Vector) -> Vector:
-        """Newton's step -H^-1 gradient, H = mu + c * (sum of x x^T over records on the rounded part).
+        """Newton's step -H^-1 gradient, H = mu + sum of l'' x x^T.
 
         Always finite, and no exception depends on the records: if floats fail, the records' part of H is ignored, or
         the step is zero. Every step is checked anyway.
         """
-        active = np.abs(1 - margins) <= self.huber
-        curvature = 1 / (2 * self.huber)
+        bends = self.corner.bending(margins)
         solve = self._conjugate_gradients if len(gradient) > DIRECT else self._factored
         with np.errstate(all="ignore"):
-            for step in (solve(active, curvature, -gradient), -gradient / self.mu):
+            for step in (solve(bends, -gradient), -gradient / self.mu):
                 if np.isfinite(step).all():
                     return step
         return np.zeros_like(gradient)
 
-    def _factored(self, active: NDArray[np.bool_], curvature: float, target: Vector) -> Vector:
-        hessian = self._gram(active) * curvature
+    def _factored(self, bends: Vector, target: Vector) -> Vector:
+        hessian = self._gram(bends)
         hessian[np.diag_indices_from(hessian)] += self.mu
         try:
             return np.linalg.solve(hessian, target).astype(np.float64)
@@ -248,9 +246,10 @@ class Objective:
         result[-1] = values.sum()
         return result
 
-    def _gram(self, active: NDArray[np.bool_]) -> Vector:
-        """The sum of x x^T over the active records."""
+    def _gram(self, bends: Vector) -> Vector:
+        """The sum of x x^T over the records, each times what it bends and what it stands for."""
         problem, largest = self.problem, self._largest_indicator()
+        bends = problem.weighted(bends)
         coordinates = problem.offsets[-1] + 1
         others = np.arange(coordinates)
         if largest is not None:
@@ -258,12 +257,12 @@ class Objective:
         gram = np.zeros((coordinates, coordinates))
         size = max(256, min(BLOCK, ENTRIES // coordinates))
         for start in range(0, problem.rows, size):
-            chosen = np.flatnonzero(active[start : start + size]) + start
+            chosen = np.flatnonzero(bends[start : start + size]) + start
             dense = self._dense(chosen, largest, len(others))
-            counted = dense if problem.weights is None else dense * problem.weights[chosen][:, None]
+            counted = dense * bends[chosen][:, None]
             gram[np.ix_(others, others)] += dense.T @ counted
             if largest is not None:
-                self._add_indicator(gram, counted, others, largest, chosen)
+                self._add_indicator(gram, counted, others, largest, chosen, bends)
         return gram
 
     def _dense(self, chosen: NDArray[np.intp], left_out: int | None, width: int) -> Vector:
@@ -291,7 +290,7 @@ class Objective:
         return max(sizes, key=sizes.__getitem__) if sizes else None
 
     def _add_indicator(
-        self, gram: Vector, dense: Vector, others: NDArray[np.intp], group: int, chosen: NDArray[np.intp]
+        self, gram: Vector, dense: Vector, others: NDArray[np.intp], group: int, chosen: NDArray[np.intp], bends: Vector
     ) -> None:
         """Add the products of a group that is nonzero in one place per record, with itself and with the others."""
         from scipy.sparse import csr_array  # not at the top: workers that add up sums need numpy alone
@@ -304,10 +303,9 @@ class Objective:
         cross = matrix @ dense
         gram[np.ix_(own, others)] += cross
         gram[np.ix_(others, own)] += cross.T
-        square = weight * weight if self.problem.weights is None else weight * weight * self.problem.weights[chosen]
-        gram[own, own] += np.bincount(place, square, minlength=feature.size)
+        gram[own, own] += np.bincount(place, weight * weight * bends[chosen], minlength=feature.size)
 
-    def _conjugate_gradients(self, active: NDArray[np.bool_], curvature: float, target: Vector) -> Vector:
+    def _conjugate_gradients(self, bends: Vector, target: Vector) -> Vector:
         """An approximate solution, good enough for a step; NaN if floats fail, for instance with too large numbers."""
         sides = self.problem.sides
         x = np.zeros_like(target)
@@ -317,8 +315,8 @@ class Objective:
             norm = float(residual @ residual)
             if math.sqrt(norm) <= goal:
                 break
-            moved = self.problem.weighted(np.where(active, self.margins(direction) * sides, 0.0))
-            image = self._gathered(moved) * curvature
+            moved = self.problem.weighted(np.where(bends, self.margins(direction) * sides, 0.0) * bends)
+            image = self._gathered(moved)
             image += self.mu * direction
             bend = float(direction @ image)
             if not (0 < bend < math.inf and norm < math.inf):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.privacy.mechanisms.corner import FixedCorner
 from discreet.privacy.mechanisms.exact_sums import add_up, divided, in_blocks, limbs_of, split_limbs
 from discreet.privacy.mechanisms.problem import BLOCK, ENTRIES
 from discreet.queries.arrays import Integers
@@ -63,18 +64,17 @@ def scores_of(
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
-    """The sums of the records' slopes, at a fixed-point vector: y clip(end - y w.x, 0, width)."""
+    """The sums of the records' slopes, at a fixed-point vector: y times the slope of the corner at y w.x."""
 
     tables: tuple[NDArray[Any], ...]
     """What each cell adds to w.x."""
     constant: int
-    end: int
-    width: int
+    corner: FixedCorner
 
     @property
     def layout(self) -> Layout:
         """Where the sums lie."""
-        return Layout(limbs_of(self.width), 1, tuple(map(len, self.tables)))
+        return Layout(limbs_of(self.corner.full), 1, tuple(map(len, self.tables)))
 
     @property
     def size(self) -> int:
@@ -88,7 +88,7 @@ class Slopes:
             margins = scores_of(self.tables, self.constant, block, len(signs))
             own = signs.astype(margins.dtype)
             margins *= own
-            slopes = np.minimum(np.maximum(self.end - margins, 0), self.width) * own
+            slopes = self.corner.rising(margins) * own
             layout.add(total, block, slopes[None, :])
         return total
 
