@@ -9,7 +9,8 @@ A cell is a table at an ε from .01 to 3. Regret is what the best of tree, naive
 model that the rule picks. Cells of weak signals are means of few draws, and the best of three such means is partly the
 luckiest, so that no rule has a regret of 0: see "luck". Tables are in four parts: the collection of keel.py, the two
 halves of frontier.py, and made-up tables (worlds.py). A rule that was tuned on one part is judged by the other three;
-the constant of today's rule was tuned on tables of the first part, "others".
+the constant of today's rule was tuned on tables of the first part, "others". d are columns, K classes, and w weights of
+a linear model: one for a number or for two categories, else one for each category, and one more.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ import frontier
 from discreet import Categorical, Numeric, Schema
 from discreet.advice.cases import ADVISED, Case, committed
 from discreet.models.auto.pick import ENOUGH, FEW_COLUMNS, pick
+from discreet.models.linear.plan import BITS
+from discreet.queries.hyperplanes import Hyperplanes
 
 RESULTS = Path(__file__).parent / "results"
 FAMILIES = ("decision-tree", "naive-bayes", "svm")
@@ -39,9 +42,9 @@ EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 PARTS = ("others", "first", "second", "made")
 CONSTANTS = tuple(float(each) for each in np.geomspace(0.25, 300, 24))
 CONSTANTS_OF_SPREAD = tuple(float(each) for each in np.geomspace(0.01, 300, 48))
-POWERS = tuple(product((0.0, 1.0, 1.5, 2.0), (0.0, 0.5, 1.0, 1.5)))
-"""Of the number of classes, and of the number of columns and one."""
-TODAY = (2.0, 0.5)
+POWERS = tuple(product((0.0, 1.0, 1.5, 2.0), (0.0, 0.5, 1.0, 1.5), (0.0, 0.5, 1.0)))
+"""Of the number of classes, of the number of columns and one, and of the number of weights."""
+TODAY = (2.0, 0.0, 0.5)
 """Those of today's rule, by expected error (models/auto/pick.py)."""
 PAID = 0.05
 """Largest share of ε that may be paid to know more before a model is picked, as for `look`."""
@@ -67,6 +70,7 @@ class Cells(NamedTuple):
     records: Values
     classes: Values
     columns: Values
+    weights: Values
     accuracies: Values
     halved: Values
     thirds: Values
@@ -77,9 +81,9 @@ class Cells(NamedTuple):
         """Records per unit of noise."""
         return self.records * self.epsilons
 
-    def per_weight(self, of_classes: float = 2.0, of_columns: float = 1.0) -> Values:
-        """The signal over powers of the numbers of classes and of columns."""
-        return self.signal / self.classes**of_classes / (self.columns + 1) ** of_columns
+    def per_weight(self, of_classes: float = 2.0, of_columns: float = 1.0, of_weights: float = 0.0) -> Values:
+        """The signal over powers of the numbers of classes, of columns and of weights."""
+        return self.signal / self.classes**of_classes / (self.columns + 1) ** of_columns / self.weights**of_weights
 
     def regret(self, found: Values) -> Values:
         """What the best family has more."""
@@ -116,7 +120,8 @@ def read() -> Cells:
             place = int(np.flatnonzero(np.isclose(case.epsilons, epsilon))[0])
             less = [case.at(np.array([facts.signal_per_class(epsilon * (1 - PAID) / k)]))[own, 0] for k in (2, 3)]
             today = FAMILIES.index(pick(schema, epsilon, facts.records).model)
-            shape = (facts.records, facts.classes, facts.numeric + facts.categorical)
+            weights = sum(Hyperplanes(1, BITS).groups(schema))
+            shape = (facts.records, facts.classes, facts.numeric + facts.categorical, weights)
             rows.append((case.name, part_of(case), epsilon, *shape, case.accuracies[own, place], *less, today))
     names, parts, *numbers, accuracies, halved, thirds, today = zip(*rows, strict=True)
     tables = [np.array(each).T for each in (accuracies, halved, thirds)]
@@ -134,7 +139,7 @@ def luck() -> float:
     return frontier.luck(list(means.values()))
 
 
-def threshold(cells: Cells, constant: float, powers: tuple[float, float]) -> Picks:
+def threshold(cells: Cells, constant: float, powers: tuple[float, ...]) -> Picks:
     """A linear model from a signal per weight on, in more than a few columns; else a tree."""
     linear = (cells.per_weight(*powers) >= constant) & (cells.columns > FEW_COLUMNS)
     return np.where(linear, LINEAR, TREE)
@@ -145,7 +150,9 @@ def tuned(cells: Cells, part: str) -> tuple[Picks, str]:
     chosen = cells.parts == part
     rules = [(constant, powers) for constant in CONSTANTS for powers in POWERS]
     constant, powers = min(rules, key=lambda rule: cells.regret(cells.of(threshold(cells, *rule)))[chosen].mean())
-    return threshold(cells, constant, powers), f"n ε ≥ {constant:.3g} K^{powers[0]:g} (d + 1)^{powers[1]:g}"
+    of_classes, of_columns, of_weights = powers
+    name = f"n ε ≥ {constant:.3g} K^{of_classes:g} (d + 1)^{of_columns:g} w^{of_weights:g}"
+    return threshold(cells, constant, powers), name
 
 
 def rules(cells: Cells) -> Iterator[tuple[str, Values]]:

@@ -110,7 +110,7 @@ def test_the_rule_of_auto_is_the_one_that_documents_state(name: str) -> None:
     text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
     assert FEW_COLUMNS == 3
     assert "up to three columns" in text
-    assert f"from {ENOUGH:g} · K² · √(d + 1) on" in text
+    assert f"from {ENOUGH:g} · K² · √w on" in text
 
 
 def test_the_code_that_documents_name_exists() -> None:

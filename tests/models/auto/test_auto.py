@@ -76,6 +76,10 @@ def test_the_pick_follows_from_public_things(adjacency):
     assert pick(several, Fraction(1), many_more(16) - 1).model == "decision-tree", (
         "as many times more as classes, squared"
     )
+    listed = Categorical("d", list(range(95)))
+    wide = Schema([*COLUMNS[:3], listed], "label", ["no", "yes"], adjacency)
+    assert pick(wide, Fraction(1), many_more(math.sqrt(99 / 5))).model == "svm", "as the root of the number of weights"
+    assert pick(wide, Fraction(1), many_more(math.sqrt(99 / 5)) - 1).model == "decision-tree"
     many = schema.replace(classes=list(range(10)))
     assert pick(many, Fraction(1), many_more(25)).model == "svm"
     assert pick(many, Fraction(1), many_more(25) - 1).model == "naive-bayes"
@@ -108,11 +112,11 @@ def test_many_classes_are_told_apart_by_counts(adjacency, tmp_path):
 
 def test_the_statement_says_what_and_why():
     assert pick(WEAK, Fraction(1), 60).statement() == (
-        "Picked a decision tree: about 60 records times ε is 60, and below 134.2 a tree loses least to noise."
+        "Picked a decision tree: about 60 records times ε is 60, and below 107.3 a tree loses least to noise."
     )
     halved = pick(WEAK.replace(adjacency="replace-one"), Fraction(1), 400).statement()
     assert halved == (
-        "Picked a linear model: about 400 records times ε over 2 is 200, and from 134.2 on sums over columns tell more."
+        "Picked a linear model: about 400 records times ε over 2 is 200, and from 107.3 on sums over columns tell more."
     )
     assert Pick("svm", "so it is", {"knots": 4}).statement() == "Picked a linear model (knots=4): so it is."
 

@@ -6,12 +6,16 @@ all weights at once: their noise grows with the number of columns and of classes
 say, and from a strong signal on it has the leaves of a tree among its weights (models/linear/plan.py). Naive Bayes is
 between the two: it puts together many columns, and its noise does not grow with the number of classes.
 
-A linear model has K classes of weights, and each class has a K-th of the records to learn them from. What a score tells
-grows with its number of groups, the d columns and the constant, and its noise with their power 3/2 (linear/plan.py): so
-the signal for a score is n ε / (K^2 √(d + 1)). From `ENOUGH` of it on, a linear model is picked. This constant was
-tuned on the data sets of benchmarks/keel.py; other powers of K and of d + 1 were no better there by more than 0.0007,
-which is luck. With more than `SOME_CLASSES`, a tree needs many leaves to name each of them; there
-naive Bayes is picked below `ENOUGH`, from `COUNTED` records times ε for each class in each column on. In up to
+A linear model has K classes of weights, and each class has a K-th of the records to learn them from. A score has g
+groups, the columns and the constant, and w weights: one for a number, for two categories and for the constant, and one
+for each of more categories. Noise in a weight is in proportion to g (linear/plan.py), and what the records say to a
+weight to their number: so the noise in a score grows with g √w, and what it tells with g. The signal for a score is
+n ε / (K^2 √w), and from `ENOUGH` of it on, a linear model is picked. This constant was tuned on the data sets of
+benchmarks/keel.py, where powers of g in place of w, and other powers of K, are as good within 0.0007, which is luck:
+few of these tables have many categories. On tables that were made for the question the signal from which a linear model
+is better grows as √w or faster (benchmarks/categories.py). With more than `SOME_CLASSES`, a tree needs many leaves to
+name each of them; there naive Bayes is picked below `ENOUGH`, from `COUNTED` records times ε for each class in each
+column on. In up to
 `FEW_COLUMNS` columns a tree has enough questions for all of them on every path. Where a linear model would take minutes
 (`MANY_WEIGHTS`, `MANY_RECORDS`), a tree is picked too.
 benchmarks/frontier.py measures what the rule is worth. Privacy does not depend on it.
@@ -46,7 +50,7 @@ from discreet.schema import Schema
 
 FAMILIES: dict[str, Any] = {each.kind: each for each in (DecisionTree, NaiveBayes, LinearSVM)}
 """The families that can be picked, by the name that files use."""
-ENOUGH = 15.0
+ENOUGH = 12.0
 """The signal for a score from which on a linear model is picked."""
 SOME_CLASSES, COUNTED = 8, 5.0
 """With more than so many classes, signal per class and column from which on naive Bayes is picked below `ENOUGH`: no
@@ -100,7 +104,7 @@ def pick(schema: Schema, epsilon: Epsilon, records: int, *, weighted: bool = Fal
     strength, classes = signal(schema, epsilon, records), len(schema.classes)
     if len(schema.columns) <= FEW_COLUMNS:
         return Pick("decision-tree", f"a tree can divide {_columns(len(schema.columns))} as finely as the noise allows")
-    enough, counted = ENOUGH * classes**2 * math.sqrt(len(schema.columns) + 1), _counted(schema)
+    enough, counted = _enough(schema), _counted(schema)
     amounts = f"about {records:,} records times ε" + (" over 2" if schema.adjacency.distance == 2 else "")
     if counted <= strength < enough and epsilon != math.inf:
         told = f"from {counted:,.4g} to {enough:,.4g} counts tell {classes} classes apart best"
@@ -112,6 +116,12 @@ def pick(schema: Schema, epsilon: Epsilon, records: int, *, weighted: bool = Fal
     if strength >= enough:
         return Pick("svm", f"{amounts} is {strength:,.4g}, and from {enough:,.4g} on sums over columns tell more")
     return Pick("decision-tree", f"{amounts} is {strength:,.4g}, and below {enough:,.4g} a tree loses least to noise")
+
+
+def _enough(schema: Schema) -> float:
+    """The least signal at which a linear model is picked."""
+    weights = sum(Hyperplanes(1, BITS).groups(schema))
+    return ENOUGH * len(schema.classes) ** 2 * math.sqrt(weights)
 
 
 def _counted(schema: Schema) -> float:
