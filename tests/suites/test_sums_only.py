@@ -136,6 +136,22 @@ def test_next_to_no_records_and_odd_parameters(classes, rows, given):
     assert max(few.passes, many.passes) < 300
 
 
+def test_hardly_any_penalty_and_as_many_weights_as_records_arrive():
+    """Weights in the thousands, and few records in their corners at a time: steps seldom make the gradient shorter."""
+    rng, rows = np.random.default_rng(0), 300
+    columns = [
+        Categorical("few", list(range(5)), unlisted=False),
+        Categorical("many", list(range(rows)), unlisted=False),
+        Numeric("number", 0, 1, grid=100),
+    ]
+    schema = Schema(columns, "label", [0, 1], "replace-one", records=rows)
+    table = {"few": rng.integers(5, size=rows), "many": rng.integers(rows, size=rows), "number": rng.random(rows)}
+    source = SumsOnly({**table, "label": (table["few"] > 2).astype(int)})
+    plain = {"knots": 1, "select": None, "leaves": 0, "ranges": None}
+    LinearSVM(schema, epsilon=21, regularisation=0.001, random_state=0, **plain).fit_from(source)
+    assert source.passes < 1500
+
+
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("name", sorted(PRIVATE))
 @settings(max_examples=8, deadline=None)

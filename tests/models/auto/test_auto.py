@@ -91,6 +91,18 @@ def test_the_pick_follows_from_public_things(adjacency):
     assert [each.model for each in all_picks(few, Fraction(1))] == ["decision-tree"]
 
 
+@pytest.mark.parametrize(("classes", "columns", "epsilon"), [(30, 10, "15/22"), (9, 9, "1/49"), (20, 7, "1/3")])
+def test_what_may_be_picked_is_known_beforehand_at_the_very_edge(classes, columns, epsilon):
+    """Each number of records around the one from which naive Bayes is picked: none is missed by rounding."""
+    numbers = [Numeric(f"n{place}", 0, 1) for place in range(columns)]
+    schema, epsilon = Schema(numbers, "label", list(range(classes))), Fraction(epsilon)
+    edge = math.ceil(5 * classes * (columns + 1) / epsilon)
+    foreseen = {each.model for each in all_picks(schema, epsilon)}
+    found = {pick(schema, epsilon, records).model for records in range(edge - 2, edge + 3)}
+    assert "naive-bayes" in found
+    assert found <= foreseen
+
+
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
 def test_many_classes_are_told_apart_by_counts(adjacency, tmp_path):
     """Ten classes, records of medium number: naive Bayes, as itself."""

@@ -1,12 +1,14 @@
 """The stated noise of weights: from public things alone, and as large as what seeds make of the same records."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from discreet import Categorical, LinearSVM, Numeric, Schema, load
 from discreet.models.linear.noise import noise_of_weights
+from discreet.released.statistics import NoisyStatistics
 
 RNG = np.random.default_rng(0)
 X = {"a": RNG.random(120), "c": RNG.choice(["u", "v", "w"], 120)}
@@ -45,6 +47,16 @@ def test_it_is_said_in_text_and_survives_a_file(tmp_path):
     exact = LinearSVM(schema(2), epsilon=math.inf).fit(X, labels)
     assert exact.content()["noise"] == 0
     assert "noise" not in exact.explain()
+
+
+def test_nothing_is_known_of_the_noise_of_an_earlier_mechanism():
+    """Version 0.1 perturbed another objective for two classes: its weights are read, and no size of noise is stated."""
+    model = LinearSVM(schema(2), epsilon=1, random_state=0).fit(X, (X["a"] * 2).astype(int))
+    charges = model.receipt_.charges
+    earlier = tuple(replace(each, mechanism=each.mechanism.removesuffix(" for two classes")) for each in charges)
+    assert earlier != charges
+    noisy = NoisyStatistics(model.noisy_.tables, replace(model.receipt_, charges=earlier))
+    assert noise_of_weights(model, model.schema_, noisy) is None
 
 
 def test_bought_numbers_of_records_are_used():

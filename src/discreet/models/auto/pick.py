@@ -133,7 +133,8 @@ def _counted(schema: Schema) -> float:
 def all_picks(schema: Schema, epsilon: Epsilon, *, weighted: bool = False) -> list[Pick]:
     """What may be picked, whatever the number of records, each family once."""
     some = _counted(schema) * schema.adjacency.distance / min(float(epsilon), LARGE_EPSILON)
-    numbers = {1, MANY_RECORDS, MOST_RECORDS, math.ceil(min(some, MOST_RECORDS))}
+    least = math.ceil(min(some, MOST_RECORDS - 1))
+    numbers = {1, MANY_RECORDS, MOST_RECORDS, least, least + 1}  # one more, lest rounding hides it
     picks = [pick(schema, epsilon, records, weighted=weighted) for records in sorted(numbers)]
     return list({each.model: each for each in picks}.values())
 

@@ -43,10 +43,10 @@ class MulticlassPerturbation(PerturbedObjective):
     block. In B the classes of each coordinate sum to zero; on this space, of (K-1) D dimensions, B has the density
     proportional to exp(-sum over blocks of N(B_block) / t_block), N half the largest L1 norm of the block's groups.
 
-    Guarantee  if `distance` records are added or removed (1 under add-remove, 2 under replace-one), there is a W* whose
-               law changes by a factor of at most exp(`loss(distance)`), and given W* each entry of the answer is one of
-               two neighbouring integers that depend on W* alone. So discrete Laplace noise for the L1 distance K D, the
-               number of entries, makes the noisy answer (`loss(distance)` + its loss at K D)-DP. Without that noise
+    Guarantee  if one record is added or removed (`distance` 1) or replaced (2), there is a W* whose law changes by a
+               factor of at most exp(`loss(distance)`), and given W* each entry of the answer is one of two neighbouring
+               integers that depend on W* alone. So discrete Laplace noise for the L1 distance K D, the number of
+               entries, makes the noisy answer (`loss(distance)` + its loss at K D)-DP. Without that noise
                nothing is guaranteed.
     Proof      1. *Density.* The gradient of l is (p - e_y) x^T with p in the simplex: its classes sum to zero. So do
                those of W*, the minimiser over all W, since mu W* = -B - sum of the gradients. On the sum-zero space
@@ -128,10 +128,9 @@ class MulticlassPerturbation(PerturbedObjective):
         scales = tuple(fitting_scale(rate * part, grid, epsilon) for part in rate_parts(groups, classes))
         return cls(tuple(groups), classes, tau, mu, bits, grid, scales)
 
-    @property
-    def determinant_loss(self) -> Fraction:
-        """The largest logarithm of the ratio of determinants by one record, rounded up (3)."""
-        return determinant_loss(self.groups, self.classes, self.tau, self.mu)
+    def loss_with(self, noise: Fraction, distance: int) -> Fraction:
+        """As PerturbedObjective: noise for each record that differs, and the determinant once (3)."""
+        return distance * noise + determinant_loss(self.groups, self.classes, self.tau, self.mu)
 
     @property
     def size(self) -> int:

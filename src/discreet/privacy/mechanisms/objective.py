@@ -38,11 +38,11 @@ class ObjectivePerturbation(PerturbedObjective):
     (queries/hyperplanes.py). Groups of the same size form a block. b has the density proportional to exp(-sum over
     blocks of N(b_block) / t_block), N the largest L1 norm of the block's groups.
 
-    Guarantee  if `distance` records are added or removed (1 under add-remove, 2 under replace-one), there is a w* whose
-               law changes by a factor of at most exp(`loss(distance)`), and given w* each coordinate of the answer is
-               one of two neighbouring integers that depend on w* alone. So discrete Laplace noise for the L1 distance
-               D, the number of coordinates, makes the noisy answer (`loss(distance)` + its loss at D)-DP. Without that
-               noise nothing is guaranteed.
+    Guarantee  if one record is added or removed (`distance` 1) or replaced (2), there is a w* whose law changes by a
+               factor of at most exp(`loss(distance)`), and given w* each coordinate of the answer is one of two
+               neighbouring integers that depend on w* alone. So discrete Laplace noise for the L1 distance D, the
+               number of coordinates, makes the noisy answer (`loss(distance)` + its loss at D)-DP. Without that noise
+               nothing is guaranteed.
     Proof      1. *Density.* Let b have the density above and w* be the minimiser. grad F(w*) = 0 says b = b(w*) with
                b(w) = -mu w - sum of grad l. The map w -> b(w) is one-to-one, onto and Lipschitz both ways (F is
                strongly convex with Lipschitz gradient), and differentiable except on finitely many hyperplanes, where
@@ -112,15 +112,11 @@ class ObjectivePerturbation(PerturbedObjective):
         scales = tuple(fitting_scale(rate * part, grid, epsilon) for part in rate_parts(groups))
         return cls(tuple(groups), corner, mu, bits, grid, scales)
 
-    def loss(self, distance: int) -> Epsilon:
-        """The privacy loss if `distance` records are added or removed, rounded up: noise and determinant (3)."""
-        if distance == 0:
-            return Fraction(0)
-        if not self.scales:
-            return math.inf
+    def loss_with(self, noise: Fraction, distance: int) -> Fraction:
+        """As PerturbedObjective: the largest sum of both in a piece of the corner (3)."""
         lost = determinant_losses(self.corner, self.groups, self.mu)
         pieces = zip(self.corner.slopes, lost, strict=True)
-        return max((distance - 1 + slope) * self.noise_loss + lost for slope, lost in pieces)
+        return max((distance - 1 + slope) * noise + lost for slope, lost in pieces)
 
     @property
     def size(self) -> int:
@@ -181,7 +177,7 @@ def fitting_corner(epsilon: Fraction, distance: int, groups: Sequence[int], hube
     """The corner in whose pieces slope and bend together cost at most epsilon, at the rate of noise that is left by the
     bend of the last one.
 
-    It begins as a hinge that is rounded within `huber`; if that is no dearer at once, it is one.
+    It begins as a hinge that is rounded within `huber`, and is nearly one where bends cost hardly anything.
     """
     lost = determinant_losses(Corner.of(huber, [Fraction(1)] * (PIECES - 1)), groups, mu)
     rate = (epsilon - lost[-1]) / distance

@@ -38,9 +38,8 @@ class PerturbedObjective:
     scales: tuple[float, ...]
     experimental = False
 
-    @property
-    def determinant_loss(self) -> Fraction:
-        """The largest logarithm of the ratio of determinants by one record, rounded up."""
+    def loss_with(self, noise: Fraction, distance: int) -> Fraction:
+        """What noise and determinant cost together, rounded up, if the noise alone costs this much of a record."""
         raise NotImplementedError
 
     @property
@@ -64,17 +63,13 @@ class PerturbedObjective:
             )
 
     def loss(self, distance: int) -> Epsilon:
-        """The privacy loss if `distance` records are added or removed, rounded up: noise and determinant."""
+        """The privacy loss if one record is added or removed (1) or replaced (2), rounded up."""
         if distance == 0:
             return Fraction(0)
         if not self.scales:
             return math.inf
-        return distance * self.noise_loss + self.determinant_loss
-
-    @property
-    def noise_loss(self) -> Fraction:
-        """What the noise costs of a record whose slope is full."""
-        return sum((Fraction(2) ** self.grid / Fraction(scale) for scale in self.scales), Fraction(0))
+        noise = sum((Fraction(2) ** self.grid / Fraction(scale) for scale in self.scales), Fraction(0))
+        return self.loss_with(noise, distance)
 
     @property
     def scale(self) -> float:

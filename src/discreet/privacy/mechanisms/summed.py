@@ -23,10 +23,10 @@ ROUGHLY = 0.05
 REMEMBERED, AGE = 40, 10
 """Steps that are remembered; and steps after which a part of the second derivatives is added up anew (all of them are
 added up for every step)."""
-ENOUGH, PATIENCE = 32, 30
+ENOUGH, PATIENCE = 32, 100
 """Steps that do not halve the gradient: one ends the search if it is within this many times the goal, an eighth of the
 tolerance; `PATIENCE` of them in a row end it anywhere."""
-STEPS, STAGE_STEPS, TRIALS = 500, 6, 24
+STEPS, STAGE_STEPS, TRIALS = 2000, 6, 24
 """The most steps of the last stage and of an earlier one, and of points tried on the way of a step."""
 
 
