@@ -602,6 +602,14 @@ def test_families_of_many_stumps_have_a_handicap():
         of_column[name] += float(part.sum())
     assert of_column == pytest.approx(dict.fromkeys(["", "two", "many"], 1.0), abs=1e-3)
     assert not plan.handicaps(public, 0.0).any()  # without noise the best is the best
+    below = replace(plan, above=Greedy(candidates(public, None), "max", (Fraction(1),), None))
+    singles = np.exp(-below.handicaps(public, 1000.0)[:2] / 1000.0)
+    assert singles.sum() == pytest.approx(math.sqrt(2), abs=1e-3)  # below a question: the root of two columns
+    assert (below.handicaps(public, 1000.0)[2:] == handicaps[2:]).all()
+    three = public.replace(classes=[0, 1, 2])
+    plan, below = (replace(each, families=tree_plan.stumps(three, three.names, 1000.0)) for each in (plan, below))
+    assert (below.handicaps(three, 1000.0) == plan.handicaps(three, 1000.0)).all()
+    assert not Labelled(below.above, (), Fraction(1)).handicaps(public, 10.0).max() > 7
 
 
 def test_wide_tables_are_looked_at_a_part_at_a_time(monkeypatch):

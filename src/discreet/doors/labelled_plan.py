@@ -47,7 +47,10 @@ class Labelled:
     Without handicaps a column that can be divided in many ways would win by their number alone where the signal is
     weak. Permute-and-flip is about as likely to choose a stump as exp(score / scale) says; so each stump has a handicap
     of scale * ln m, with m the stumps of its family times the families of its column: before any record counts all
-    columns are about alike, and so are the families of a column (accuracy: benchmarks/frontier.py).
+    columns are about alike, and so are the families of a column (accuracy: benchmarks/frontier.py). Together the single
+    classes count as a column, too; but below a question, where there are two classes, as the root of the number of
+    columns: the question may have told them apart already. On tables of both collections with two classes, at signals
+    from 110 to 600, that is .0003 to .006 more accurate on average (a search that is not kept).
     """
 
     above: Greedy | None
@@ -109,8 +112,10 @@ class Labelled:
         """What is taken off the score of each single class, and then of each stump."""
         classes, of_column = len(schema.classes), Counter(family.column for family in self.families)
         numbers = [family.number(classes) for family in self.families]
-        ways = [number * of_column[family.column] for family, number in zip(self.families, numbers, strict=True)]
-        each = [round(scale * math.log(max(1, way))) for way in (classes, *ways)]
+        ways = [max(1, number * of_column[each.column]) for each, number in zip(self.families, numbers, strict=True)]
+        favoured = self.above is not None and classes == 2
+        single = classes / math.sqrt(max(1, len(of_column))) if favoured else classes
+        each = [round(scale * math.log(way)) for way in (single, *ways)]
         return np.repeat(np.array(each, dtype=np.int64), [classes, *numbers])
 
     def _scores(self, placed: Placed, places: int, schema: Schema) -> Integers:
