@@ -11,13 +11,12 @@ groups, the columns and the constant, and w weights: one for a number, for two c
 for each of more categories. Noise in a weight is in proportion to g (linear/plan.py), and what the records say to a
 weight to their number: so the noise in a score grows with g √w, and what it tells with g. The signal for a score is
 n ε / (K^2 √w), and from `ENOUGH` of it on, a linear model is picked. This constant was tuned on the data sets of
-benchmarks/keel.py, where powers of g in place of w, and other powers of K, are as good within 0.0007, which is luck:
-few of these tables have many categories. On tables that were made for the question the signal from which a linear model
-is better grows as √w or faster (benchmarks/categories.py). With more than `SOME_CLASSES`, a tree needs many leaves to
-name each of them; there naive Bayes is picked below `ENOUGH`, from `COUNTED` records times ε for each class in each
-column on. In up to
-`FEW_COLUMNS` columns a tree has enough questions for all of them on every path. Where a linear model would take minutes
-(`MANY_WEIGHTS`, `MANY_RECORDS`), a tree is picked too.
+benchmarks/keel.py. With other powers of K, g and w regrets there are less by at most 0.0013, which may be luck, and few
+of these tables have many categories. On tables that were made for the question the signal from which a linear model is
+better grows as √w or faster (benchmarks/categories.py). With more than `SOME_CLASSES`, a tree needs many leaves to name
+each of them; there naive Bayes is picked below `ENOUGH`, from `COUNTED` records times ε for each class in each column
+on. In up to `FEW_COLUMNS` columns a tree has enough questions for all of them on every path. Where a linear model would
+take minutes (`MANY_WEIGHTS`, `MANY_RECORDS`), a tree is picked too.
 benchmarks/frontier.py measures what the rule is worth. Privacy does not depend on it.
 
 Limits  tables of the same shape can have opposite best models (benchmarks/results/pick.md): no rule that looks at

@@ -70,8 +70,8 @@ class ObjectivePerturbation(PerturbedObjective):
                near the same w*.
     Rests on   tests/privacy/mechanisms/test_objective.py. 1-3: ::test_one_dimension_by_the_exact_density,
                ::test_loss_bounds_the_density_ratio, ::test_the_bound_is_attained_in_every_piece. 4:
-               ::test_the_certificate_holds,
-               ::test_the_drawn_noise_has_its_law. 5: ::test_the_lattice_hides_which_approximation_was_found.
+               ::test_the_certificate_holds, ::test_the_drawn_noise_has_its_law. 5:
+               ::test_the_lattice_hides_which_approximation_was_found.
     Errors     none that depend on the data. No floating point enters the law of the noise.
     """
 
