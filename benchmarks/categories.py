@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from discreet import Categorical, DecisionTree, LinearSVM, Schema
-from discreet.models.auto.pick import _enough
+from discreet.models.auto.pick import least_for_linear
 
 RESULTS = Path(__file__).parent / "results"
 COLUMNS, CATEGORIES = (6, 14), (3, 8, 20, 40)
@@ -84,7 +84,7 @@ def main() -> None:
     for columns, categories in shapes:
         gains = [next(found) for _ in SIGNALS]
         shown = [f"{each:+.3f}" for each in gains]
-        picked = f"{_enough(schema_of(columns, categories)):,.0f}"
+        picked = f"{least_for_linear(schema_of(columns, categories)):,.0f}"
         lines.append(f"| {' | '.join([str(columns), str(categories), *shown, crossing(gains), picked])} |")
     head = [line for text in (__doc__ or "").split("\n\n")[1:] for line in (*text.strip().splitlines(), "")]
     text = "\n".join(["# A linear model or a tree, by the number of categories", "", *head, *lines, ""])

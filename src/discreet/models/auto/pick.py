@@ -103,7 +103,7 @@ def pick(schema: Schema, epsilon: Epsilon, records: int, *, weighted: bool = Fal
     strength, classes = signal(schema, epsilon, records), len(schema.classes)
     if len(schema.columns) <= FEW_COLUMNS:
         return Pick("decision-tree", f"a tree can divide {_columns(len(schema.columns))} as finely as the noise allows")
-    enough, counted = _enough(schema), _counted(schema)
+    enough, counted = least_for_linear(schema), _counted(schema)
     amounts = f"about {records:,} records times ε" + (" over 2" if schema.adjacency.distance == 2 else "")
     if counted <= strength < enough and epsilon != math.inf:
         told = f"from {counted:,.4g} to {enough:,.4g} counts tell {classes} classes apart best"
@@ -117,7 +117,7 @@ def pick(schema: Schema, epsilon: Epsilon, records: int, *, weighted: bool = Fal
     return Pick("decision-tree", f"{amounts} is {strength:,.4g}, and below {enough:,.4g} a tree loses least to noise")
 
 
-def _enough(schema: Schema) -> float:
+def least_for_linear(schema: Schema) -> float:
     """The least signal at which a linear model is picked."""
     weights = sum(Hyperplanes(1, BITS).groups(schema))
     return ENOUGH * len(schema.classes) ** 2 * math.sqrt(weights)

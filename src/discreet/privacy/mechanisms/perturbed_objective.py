@@ -63,9 +63,14 @@ class PerturbedObjective:
             )
 
     def loss(self, distance: int) -> Epsilon:
-        """The privacy loss if one record is added or removed (1) or replaced (2), rounded up."""
+        """The privacy loss if one record is added or removed (1) or replaced (2), rounded up.
+
+        For other distances there is no proof: two records that are both added cost more than one that is replaced.
+        """
         if distance == 0:
             return Fraction(0)
+        if distance not in (1, 2):
+            raise ValueError(f"distance={distance}; need 1 (a record added or removed) or 2 (one replaced)")
         if not self.scales:
             return math.inf
         noise = sum((Fraction(2) ** self.grid / Fraction(scale) for scale in self.scales), Fraction(0))
