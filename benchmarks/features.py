@@ -57,15 +57,16 @@ def generated(family: str, seed: int) -> tuple[np.ndarray, np.ndarray, list[int]
 
 def measured(variant: str, schema: Schema, X: Any, y: Any, fold: folds.Fold, key: Key) -> Score:
     """Fit one variant."""
-    usual = plan.EDGES_FROM
-    plan.EDGES_FROM = 10**9 if variant == "even knots" else usual
+    usual = plan.EDGES_FROM, plan.EDGES_OF_CHOSEN
+    if variant == "even knots":
+        plan.EDGES_FROM = plan.EDGES_OF_CHOSEN = 10**9
     try:
         model = LinearSVM(
             schema, epsilon=key.epsilon, random_state=key._replace(model="").seed(), **VARIANTS.get(variant, {})
         )
         return folds.measure(model, X, y, fold)
     finally:
-        plan.EDGES_FROM = usual
+        plan.EDGES_FROM, plan.EDGES_OF_CHOSEN = usual
 
 
 def cases(options: Any) -> Iterator[tuple[str, str, Schema, Any, Any, folds.Fold]]:

@@ -32,7 +32,7 @@ PARTS = {
 }
 """Data sets whose numbers can be narrowed at some of these ε, but for the largest, which take long."""
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
-CONSTANTS = "GIVEN_UP", "HALF", "LEAST_SHARP", "SHARP", "OF_CLASSES"
+CONSTANTS = "GIVEN_UP", "HALF", "LEAST_SHARP", "SHARP"
 USUAL = {name: getattr(plan, name) for name in CONSTANTS}
 VARIANTS: dict[str, dict[str, Any] | None] = {
     "as declared": None,
@@ -41,7 +41,6 @@ VARIANTS: dict[str, dict[str, Any] | None] = {
     "3 % for half": {"HALF": 0.03},
     "8 % for half": {"HALF": 0.08},
     "less sharp": {"LEAST_SHARP": 6, "SHARP": 20},
-    "knots as for two classes": {"OF_CLASSES": plan.KNOTS},
 }
 """Constants of the plan that differ; None: `ranges=None`."""
 DRAWS, RECORDS = 8, 3000

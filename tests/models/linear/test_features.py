@@ -184,6 +184,23 @@ def test_knots_near_the_bounds_see_values_that_crowd_there():
     assert few.score({"amount": amounts}, y) < 0.8
 
 
+def test_chosen_columns_of_two_classes_have_knots_near_the_bounds_sooner():
+    """Amounts near zero in wide bounds, where the signal pays for four knots alone."""
+    rng, names = np.random.default_rng(2), [f"n{i:02}" for i in range(16)]
+    X = dict.fromkeys(names, np.zeros(300)) | {"n03": rng.exponential(15_000, 300)}
+    columns, y = [Numeric(name, 0, 1_000_000) for name in names], np.where(X["n03"] < 10_000, "few", "much")
+    fit = lambda *classes, **options: LinearSVM(  # noqa: E731
+        Schema(columns, "t", classes, records=300), epsilon=1, ranges=None, random_state=0, **options
+    ).fit(X, y)
+    chosen = fit("few", "much")
+    assert (len(chosen.columns_), len(chosen.coef_names_)) == (4, 4 * 8)
+    assert "n03 near 15620" in chosen.coef_names_
+    every = fit("few", "much", select=None)
+    assert len(every.coef_names_) == 16
+    assert len(fit("few", "much", "none").coef_names_) == 4 * 4, "more classes: evenly spaced alone"
+    assert chosen.score(X, y) > 0.85 > every.score(X, y)
+
+
 def test_ranges_are_narrowed_to_what_values_fill(tmp_path):
     """Numbers that sit in a small part of wide bounds: weights of the rest would be noise alone."""
     rng, names = np.random.default_rng(5), [f"n{i:02}" for i in range(12)]
@@ -284,6 +301,12 @@ def test_the_plan_follows_from_public_things():
     assert wanted_columns("auto", WIDE, math.inf, 10) == wanted_columns(None, WIDE, Fraction(1), 10) == 0
     assert wanted_columns(24, WIDE, Fraction(1), 10) == 0, "all columns: nothing to choose"
     assert wanted_columns(7, WIDE, Fraction(1), 10) == 7
+    few, every = Hyperplanes(1, 23, columns=("c00",)), Hyperplanes(1, 23, columns=None)
+    knots = {
+        asked: planning.fitting_knots(asked, WIDE, Fraction(1), 2 * 5 * len(asked.groups(WIDE)) ** 2 // 10)
+        for asked in (few, every)
+    }
+    assert (knots[few], knots[every]) == (1, 4), "three classes, half a record for each squared group"
     assert depth_of("auto", 2, 2000, 2000) == 0
     assert depth_of("auto", 2, 2400, 2400) == 5
     assert depth_of("auto", 14, 2400, 2400) == depth_of("auto", 1, 10**6, 10**6) == 0

@@ -81,9 +81,9 @@ class LinearSVM(PrivateClassifier):
     regularisation : the penalty is (regularisation / 2) ‖w‖², for records scaled to a norm of at most 1 and a hinge
         loss that is summed over the records, not averaged. "auto" (default) is 3 / ε, or for more than two
         classes 5 / ε and at least what the expected noise calls for. Raised if ε requires more.
-    knots : number of evenly spaced spline knots per numeric column; 1 means linear. From 8 on there are two more near
-        each bound, for columns whose values crowd there. "auto" (default) follows from ε, the number of records, the
-        classes and the columns.
+    knots : number of evenly spaced spline knots per numeric column; 1 means linear. From 8 on, or for two classes and
+        chosen columns from 4 on, there are two more near each bound, for columns whose values crowd there. "auto"
+        (default) follows from ε, the number of records, the classes and the columns.
     select : None uses all columns. A number k spends three tenths of ε on choosing the k columns that tell the most,
         with classes weighed so that frequent ones do not hide rare ones. "auto" (default) chooses a few of 16 columns
         or more, where ε times the number of records is small (rule in models/linear/plan.py).
@@ -221,7 +221,8 @@ class LinearSVM(PrivateClassifier):
             plan.steps(schema)
             nodes = complete_tree([[plan.splits[0]] * 2**level for level in range(depth)]).nodes
         options = planning.KNOTS.values() if self.knots == "auto" else [int(self.knots)]
-        queries = [Hyperplanes(most, planning.BITS, most >= planning.EDGES_FROM, None, nodes) for most in options]
+        edges = {most: planning.has_edges(most, schema, chosen=self.select is not None) for most in options}
+        queries = [Hyperplanes(most, planning.BITS, edges[most], None, nodes) for most in options]
         if self.ranges is not None:
             share = planning.narrowing_share(self.ranges)
             if filled := [Filled(each.name, 0) for each in schema.columns if isinstance(each, Numeric)]:
@@ -239,7 +240,7 @@ class LinearSVM(PrivateClassifier):
         query = Hyperplanes(1, planning.BITS, False, None if names is None else tuple(names), nodes, ranges)
         automatic = self.knots == "auto"
         knots = planning.fitting_knots(query, schema, epsilon, records) if automatic else int(self.knots)
-        return replace(query, knots=knots, edges=knots >= planning.EDGES_FROM)
+        return replace(query, knots=knots, edges=planning.has_edges(knots, schema, chosen=names is not None))
 
     def _strength(self, query: Hyperplanes, schema: Schema, epsilon: Epsilon, records: int) -> float:
         if self.regularisation == "auto":

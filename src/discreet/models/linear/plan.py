@@ -2,7 +2,9 @@
 
 Signal. One record's score is a sum over d columns and a constant, and the noise in it grows with their number: with
         G = d + 1 groups it is in proportion to G^2 / (ε n). All rules below look at ε n and G.
-Knots.  From ε n / G^2 of 1.25 on, numbers get 4 knots; from 10 on, 8 (`KNOTS`, and sooner for K classes).
+Knots.  From ε n / G^2 of 1.25 on, numbers get 4 knots; from 10 on, 8 (`KNOTS`, and sooner for K classes). With 8 knots
+        there are two more near each bound, where skewed columns crowd; of chosen columns, which are few and good, with
+        4 knots, too, if there are two classes.
 Choice. With k of d columns that tell about the same, what a score tells grows with k and its noise with k^1.5; so k
         columns for 1 - `CHOOSING` of ε are better than all by a factor of about .7 √(d / k), and by much more if the
         others tell nothing: at `WORTH` = 4 times as many columns the factor is 1.4. ε pays for √(ε n K / (2 `GROUP`))
@@ -50,19 +52,14 @@ STRENGTH, STRENGTH_OF_CLASSES = 3.0, 5.0
 """The default regularisation of two and of more classes is this over ε. On 67 cells of benchmarks/keel.py with two
 classes, ε from 0.1 to 3, 1, 2, 3 and 5 had mean accuracies of .802, .808, .807 and .801; on 17 cells of the papers'
 data, .892, .906, .909 and .910 (a search that is not kept). With more classes, 3 was not better than 5."""
-KNOTS, OF_CLASSES = {1.25: 4, 10.0: 8}, {0.6: 4, 10.0: 8}
+KNOTS, OF_CLASSES, OF_CHOSEN = {1.25: 4, 10.0: 8}, {0.4: 4, 10.0: 8}, {0.6: 4, 10.0: 8}
 """Knots per numeric column, by the least signal per squared group from which they pay; below the first, one knot. With
-three classes or more one of them may lie between the others, which no line tells, so that knots pay sooner
-(benchmarks/narrowing.py).
-
-Chosen on eight public data sets (150 to 48,842 records), at 37 settings of ε from 0.01 to 10, in a search that is not
-kept; benchmarks/svm.py shows the accuracy of the chosen rule. In that search this rule was on average 0.012 less
-accurate than the best of 1 to 8 knots for each setting, at worst 0.085; always 1, 4 or 8 knots were 0.026, 0.036 or
-0.066 less accurate on average. Privacy does not depend on it.
-"""
-EDGES_FROM = 8
+three classes or more one of them may lie between the others, which no line tells, so that knots pay sooner: the second
+rule is for all columns, the third for chosen ones (benchmarks/knots.py)."""
+EDGES_FROM, EDGES_OF_CHOSEN = 8, 4
 """From this many knots on, numbers have more of them near the bounds: with fewer, the additional weights cost more than
-skewed columns gain (accuracy: benchmarks/features.py)."""
+skewed columns gain (accuracy: benchmarks/features.py). The second is for chosen columns and two classes: for more
+classes they gain in some tables what they lose in others (benchmarks/knots.py)."""
 HUBER, HUBER_OF_LEAVES = 0.5, 2.0
 """Default rounding of the hinge for two classes, without and with leaves: leaves fit so well that a sharp hinge stops
 looking at the columns within them (accuracy: benchmarks/features.py). For more classes the first of them always: the
@@ -239,8 +236,14 @@ def fitting_knots(query: Hyperplanes, schema: Schema, epsilon: Epsilon, records:
     with the free weights per coordinate, one for two classes and K - 1 for more."""
     free = max(1, len(schema.classes) - 1)
     strength = signal(schema, epsilon, records) / free / len(query.groups(schema)) ** 2
-    rule = OF_CLASSES if free > 1 else KNOTS
+    of_classes = OF_CLASSES if query.columns is None else OF_CHOSEN
+    rule = of_classes if free > 1 else KNOTS
     return max((knots for least, knots in rule.items() if strength >= least), default=1)
+
+
+def has_edges(knots: int, schema: Schema, *, chosen: bool) -> bool:
+    """Whether numbers have more knots near their bounds."""
+    return knots >= (EDGES_OF_CHOSEN if chosen and len(schema.classes) <= 2 else EDGES_FROM)
 
 
 def most_knots() -> int:
