@@ -40,10 +40,8 @@ from discreet.schema.columns import Numeric
 
 CHOOSING = 0.3
 """Share of ε that pays for choosing a few columns (accuracy: benchmarks/selection.py)."""
-SPARING = 6.0
-"""Divides the number of columns that are chosen: the larger, the fewer. Among 9, 6, 4 and 3, at ε from 0.1 to 3, it has
-the best mean accuracy on the tables of benchmarks/keel.py (.719, .721, .719, .717) and on both halves of the fifteen
-that benchmarks/frontier.py names (.844, .850, .850, .843 and .811, .811, .810, .811); a search that is not kept."""
+SPARING = 9.0
+"""Divides the number of columns that are chosen: the larger, the fewer (accuracy: benchmarks/selection.py)."""
 REGRET = 0.25
 """Largest expected error of the choice, as a fraction of the records (accuracy: benchmarks/selection.py)."""
 MOST_CHOSEN = 2 / 3
