@@ -1,8 +1,9 @@
-"""How many knots numbers should have, and when more should lie near the bounds: LinearSVM with other rules.
+"""How many knots numbers should have, when more lie near the bounds, how many columns: LinearSVM with other rules.
 
-Decides `KNOTS`, `OF_CLASSES`, `OF_CHOSEN` and `EDGES_OF_CHOSEN` of models/linear/plan.py. Data sets with numbers are in
-three parts: two halves of those of keel.py, and the fifteen. A constant chosen on one half is judged on the other two
-parts. The data are public, and the scores are exact functions of them, not private. Noise is seeded, so results repeat.
+Decides `KNOTS`, `OF_CLASSES`, `OF_CHOSEN`, `EDGES_OF_CHOSEN`, and for two classes `GROUP` and `ENOUGH`, of
+models/linear/plan.py. Data sets for which these rules say different things are in three parts: two halves of those of
+keel.py, and the fifteen. A constant chosen on one half is judged on the other two parts. The data are public, and the
+scores are exact functions of them, not private. Noise is seeded, so results repeat.
 
     python benchmarks/knots.py --data DIR KEEL > benchmarks/results/knots.md
 """
@@ -31,14 +32,20 @@ PARTS = {
         "texture", "vehicle", "wdbc",
     ),
     "second": (
-        "bands", "bupa", "contraceptive", "haberman", "phoneme", "saheart", "segment", "spambase", "twonorm", "vowel",
-        "wine",
+        "bands", "bupa", "chess", "contraceptive", "haberman", "phoneme", "saheart", "segment", "spambase", "twonorm",
+        "vowel", "wine",
     ),
-    "fifteen": ("breast-w", "credit-approval", "ecoli", "heart-statlog", "iris", "optdigits", "seeds"),
+    "fifteen": (
+        "breast-w", "credit-approval", "ecoli", "heart-statlog", "house-votes-84", "iris", "mushroom", "optdigits",
+        "seeds", "spect",
+    ),
 }  # fmt: skip
-"""Data sets with numbers for which the rule says different things at some of these ε, but for the largest."""
-EPSILONS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0)
-CONSTANTS = "KNOTS", "OF_CLASSES", "OF_CHOSEN", "EDGES_FROM", "EDGES_OF_CHOSEN"
+"""Data sets for which some rule says different things at some of these ε, but for the largest."""
+EPSILONS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 3.0)
+CONSTANTS = (
+    "KNOTS", "OF_CLASSES", "OF_CHOSEN", "EDGES_FROM", "EDGES_OF_CHOSEN", "GROUP", "ENOUGH", "GROUP_OF_CLASSES",
+    "ENOUGH_OF_CLASSES",
+)  # fmt: skip
 USUAL = {name: getattr(plan, name) for name in CONSTANTS}
 LATER, SOONER = {1.25: 4, 10.0: 8}, {0.4: 4, 10.0: 8}
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -50,6 +57,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "more classes: as two": {"OF_CLASSES": LATER, "OF_CHOSEN": LATER},
     "more classes: all from 0.6 on": {"OF_CLASSES": plan.OF_CHOSEN},
     "more classes: chosen from 0.4 on": {"OF_CHOSEN": SOONER},
+    "two classes: choose as for more": {"GROUP": plan.GROUP_OF_CLASSES, "ENOUGH": plan.ENOUGH_OF_CLASSES},
+    "more classes: choose as for two": {"GROUP_OF_CLASSES": plan.GROUP, "ENOUGH_OF_CLASSES": plan.ENOUGH},
 }
 """Constants of the plan that differ."""
 DRAWS, RECORDS = 12, 3000

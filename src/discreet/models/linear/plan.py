@@ -65,8 +65,9 @@ HUBER, HUBER_OF_LEAVES = 0.5, 2.0
 looking at the columns within them (accuracy: benchmarks/features.py). For more classes the first of them always: the
 smoothing grows with the number of classes by itself, and rounding four times as much cost 0.01 to 0.04 on tables of
 four or six columns from benchmarks/keel.py (benchmarks/leaves.py)."""
-GROUP = 32.0
-"""Signal per squared group from which a further column is chosen (accuracy: benchmarks/features.py)."""
+GROUP, GROUP_OF_CLASSES = 24.0, 32.0
+"""Signal per squared group from which a further column is chosen, of two and of more classes (accuracy:
+benchmarks/knots.py, benchmarks/features.py)."""
 FEWEST = 4
 """Fewest columns that are chosen: what a class depends on is seldom fewer, and one wrong choice matters less."""
 CHOOSING = 0.3
@@ -77,8 +78,8 @@ HEAVIEST = 16
 """Weight of the rarest class; the others weigh less, in integers."""
 WORTH = 4
 """Columns are chosen if the table has at least this many times as many (accuracy: benchmarks/features.py)."""
-ENOUGH = 0.4
-"""If ε pays for more than this fraction of the columns, all take part (accuracy: benchmarks/features.py)."""
+ENOUGH, ENOUGH_OF_CLASSES = 0.25, 0.4
+"""If ε pays for more than this fraction of the columns, all take part (accuracy: benchmarks/knots.py)."""
 BINS = 8
 """Intervals into which a part of a number's range is cut when columns are compared: as many as the most knots."""
 LEAVES_FROM = 256.0
@@ -129,9 +130,11 @@ def wanted_columns(select: Any, schema: Schema, epsilon: Epsilon, records: int) 
         return 0
     if select != "auto":
         return int(select)
-    groups = math.sqrt(signal(schema, epsilon, records) / GROUP * len(schema.classes) / 2)
+    classes = len(schema.classes)
+    group, enough = (GROUP, ENOUGH) if classes <= 2 else (GROUP_OF_CLASSES, ENOUGH_OF_CLASSES)
+    groups = math.sqrt(signal(schema, epsilon, records) / group * classes / 2)
     wanted = max(FEWEST, math.floor(groups) - 1)
-    if number < WORTH * FEWEST or wanted > ENOUGH * number:
+    if number < WORTH * FEWEST or wanted > enough * number:
         return 0
     return min(wanted, number // WORTH)
 
