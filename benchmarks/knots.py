@@ -61,7 +61,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "more classes: choose as for two": {"GROUP_OF_CLASSES": plan.GROUP, "ENOUGH_OF_CLASSES": plan.ENOUGH},
 }
 """Constants of the plan that differ."""
-DRAWS, RECORDS = 12, 3000
+DRAWS, RECORDS = 6, 3000
 """Draws of a cell; tables of more than this many records get a third of them."""
 Cell = tuple[str, str, float]
 

@@ -298,6 +298,9 @@ def test_a_group_has_the_size_that_was_planned_and_no_norm_above_one(knots, part
 
 def test_the_plan_follows_from_public_things():
     assert [wanted_columns("auto", WIDE, Fraction(1), n) for n in (10, 1000, 30_000)] == [4, 5, 0]
+    two = WIDE.replace(classes=["x", "y"])
+    counts = {24 * 7**2: 6, 24 * 8**2 - 1: 6, 24 * 8**2: 0}
+    assert {n: wanted_columns("auto", two, Fraction(1), n) for n in counts} == counts, "of 24, at most a quarter"
     assert wanted_columns("auto", WIDE, math.inf, 10) == wanted_columns(None, WIDE, Fraction(1), 10) == 0
     assert wanted_columns(24, WIDE, Fraction(1), 10) == 0, "all columns: nothing to choose"
     assert wanted_columns(7, WIDE, Fraction(1), 10) == 7
