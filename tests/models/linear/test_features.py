@@ -280,6 +280,38 @@ def test_a_price_that_pays_for_no_choice_is_refused_before_the_number_of_records
             assert ledger.spent == epsilon
 
 
+def test_chosen_columns_never_cost_more_than_was_rehearsed():
+    """With four knots they have more near the bounds, which all columns have not: nothing fails after it was paid."""
+    public, outcomes = Schema([Numeric(f"n{i}", 0, 1) for i in range(3)], "t", ["a", "b"], records=10), set()
+    options = {"ranges": None, "knots": 4, "select": 2, "leaves": 0}
+    for power in np.arange(-14, -8, 0.0625):
+        ledger, epsilon = Ledger(1), Fraction(10**power).limit_denominator(10**22)
+        try:
+            LinearSVM(public, epsilon=epsilon, **options).fit(
+                {name: [0.5] for name in public.names}, ["a"], ledger=ledger
+            )
+        except ParameterError:
+            assert ledger.spent == 0, power
+        else:
+            assert ledger.spent == epsilon
+        outcomes.add(ledger.spent == 0)
+    assert outcomes == {False, True}
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("knots", [4, "auto"])
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_chosen_columns_of_two_classes_stay_within_epsilon(knots, adjacency, data):
+    """The path with knots near the bounds of chosen columns, which three classes do not take."""
+    public = schema(adjacency).replace(classes=["x", "y"])
+    fit = lambda rows: LinearSVM(public, epsilon=1.0, random_state=3, select=2, knots=knots).fit(rows)  # noqa: E731
+    loss, model, twin = replay(fit, *data.draw(neighbours(adjacency)))
+    assert loss <= 1 + 1e-9
+    assert model.receipt_.epsilon == 1
+    assert visible(model) == visible(twin)
+
+
 @pytest.mark.parametrize("knots", [1, 4, 8])
 @pytest.mark.parametrize("part", [(0, 64), (0, 2), (62, 64), (24, 32)])
 @pytest.mark.parametrize("grid", [2, 3, 16, 100, 2048])
