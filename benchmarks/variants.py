@@ -33,8 +33,8 @@ def accuracies(variants: Variants, name: str, directory: str, epsilon: float, dr
         options = {keyword: value for keyword, value in variant.items() if not keyword.isupper()}
         found = []
         try:
-            for constant in usual:
-                setattr(plan, constant, variant.get(constant, usual[constant]))
+            for constant, value in usual.items():
+                setattr(plan, constant, variant.get(constant, value))
             for draw in range(draws if len(given.y) < RECORDS else fewer):
                 train, test = given.folds[draw % len(given.folds)]
                 seed = zlib.crc32(repr((name, epsilon, draw)).encode())
@@ -53,16 +53,17 @@ def directories(given: Iterable[str]) -> dict[str, str]:
     return {name: each for each in given for name in json.loads((Path(each) / "schemas.json").read_text())}
 
 
-def page(title: str, about: str | None, variants: Variants, cells: Mapping[Cell, list[float]], told: str) -> str:
-    """The means of the parts, and the cells, or of `told` kind those in which variants differ, as Markdown."""
+def page(title: str, about: str | None, variants: Variants, cells: Mapping[Cell, list[float]], *, every: bool) -> str:
+    """The means of the parts and the cells, `every` one or those in which variants differ, as Markdown."""
     head = f"| {' | '.join(variants)} |\n|---|{'---|' * len(variants)}"
     text = (about or "").split("\n", 2)[2]
     lines = [f"# {title}\n\n{text}\nMean accuracies of the linear model:\n", f"| part {head}"]
     for part in dict.fromkeys(key[0] for key in cells):
         means = np.mean([values for key, values in cells.items() if key[0] == part], axis=0)
         lines.append(f"| {part} | {' | '.join(f'{mean:.4f}' for mean in means)} |")
-    lines += ["", f"{told}:\n", f"| data set | ε {head.replace('|---|', '|---|---|', 1)}"]
+    lines += ["", *([] if every else ["The cells in which they differ:\n"])]
+    lines.append(f"| data set | ε {head.replace('|---|', '|---|---|', 1)}")
     for (_, name, epsilon), values in cells.items():
-        if len(set(values)) > 1:
+        if every or len(set(values)) > 1:
             lines.append(f"| {name} | {epsilon:g} | {' | '.join(f'{value:.3f}' for value in values)} |")
     return "\n".join(lines)
