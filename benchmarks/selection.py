@@ -1,6 +1,7 @@
 """What a private choice of columns is worth: NaiveBayes(select=None) beside NaiveBayes(), on the same folds.
 
-Decides whether the choice meets its bars and is nowhere more than a tolerance worse than no choice.
+Shows whether the choice meets its bars, and where it is more than a tolerance worse than no choice: on tables whose
+columns tell about the same, a few of them tell less than all.
 `python benchmarks/selection.py --data DIR` made results/selection.md.
 The data are public: the scores are exact functions of them and not private. Noise is seeded, with the same seed for
 both models, so they are equal where "auto" chooses nothing.

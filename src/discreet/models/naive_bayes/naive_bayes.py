@@ -70,7 +70,7 @@ class NaiveBayes(PrivateClassifier):
     select : "auto" (default) decides whether to choose columns, and how many (rule in models/naive_bayes/selection.py):
         the wider the table and the fewer the records, the more it is worth. A number k spends three tenths of ε on
         choosing the k most informative columns and counts only these. None asks as many columns as ε pays for, however
-        informative they are.
+        informative they are; where all tell about the same, it is the better one (benchmarks/selection.py).
     temperature : the log-probabilities of the classes are divided by this number before they are normalised. Columns
         that depend on each other are counted as if each were news, so the more of them are asked, the more
         `predict_proba` is over-confident. "auto" is the fourth root of the number of columns that were asked, and 1
