@@ -10,8 +10,8 @@ carry the claim. It must find nothing, and of what charges too little it must.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,8 @@ DRAWN = DEALT | {"decision-tree random"}
 """Estimators that draw lots, or trees, before they count: a replay draws others, and now and then takes that for a
 difference of the pair, or cannot follow it at all."""
 SHOWN = ["naive-bayes", "one-rule", "decision-tree greedy"]
-"""Estimators that so many runs refute under both adjacencies if they have no noise. A linear model takes more runs, or
-neighbours that differ by a replaced record; of a stump, which publishes next to nothing, these audits say little."""
+"""Estimators that so many runs refute under both adjacencies if they have next to no noise; of a stump, which publishes
+next to nothing, these audits say little."""
 STAGES = ["structure", "ledger", "replay", "low bits", "one run with canaries", "samples"]
 
 pytestmark = pytest.mark.slow
@@ -59,10 +59,18 @@ def test_no_estimator_is_refuted(name: str, adjacency: str) -> None:
     assert name in DRAWN or not remarks(report)
 
 
-@pytest.mark.parametrize(("name", "adjacency"), [*product(SHOWN, ADJACENCIES), ("svm", "replace-one")])
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("name", SHOWN)
 def test_an_estimator_that_charges_too_little_is_refuted(name: str, adjacency: str) -> None:
     """A control: next to no noise and a claim of 1, by the same stages and as many runs."""
     assert audited(name, adjacency, NO_NOISE, first=True).refuted
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_a_linear_model_without_noise_is_refuted(adjacency: str) -> None:
+    """A control: no noise at all and a claim of 1. Of next to none enough is left in the last bits of weights that one
+    audit in twenty of so few runs picked an event that fresh runs did not confirm."""
+    assert audited("svm", adjacency, math.inf, first=True).refuted
 
 
 @pytest.mark.chance
