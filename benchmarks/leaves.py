@@ -1,95 +1,129 @@
-"""Leaves of a tree inside a linear model of three classes and more: how far the hinge is rounded, and whether they pay.
+"""Leaves of a tree inside a linear model: from which signal they pay, at which share of ε, with which rounding.
 
-Decides the rounding of models/linear/plan.py for more than two classes. Among the data sets at hand only one of three
-classes and more has so strong a signal that leaves are grown, so narrow tables are made: six (or four) neighbouring
-columns of large data sets of keel.py, none of which is reported in frontier.py. `python benchmarks/leaves.py --data
-DIR --seconds 12`, DIR the folder that keel.py writes, made results/leaves.md. Every variant sees the same folds. The
-data are public: the scores are exact functions of them and not private. Noise is seeded, so results repeat.
+Decides `LEAVES_FROM`, `LEAVES_OF_CATEGORIES`, `SPLITTING` and `HUBER_OF_LEAVES` of models/linear/plan.py. The signal
+per squared group is ε n / (d + 1)^2, with d columns. Few data sets are large enough for a strong one, so neighbouring
+columns of data sets of keel.py make narrow tables, and ε is what gives a table its signal, at most 6. Tables with
+numbers and tables of categories alone are in two halves each, by data set; those that frontier.py reports are a part of
+their own, with all their columns. In all variants but the first two leaves are grown at every signal. The data are
+public, and the scores are exact functions of them, not private. Noise is seeded, so results repeat; large tables have
+few draws a cell.
+
+That categories need less signal was seen on nursery first, and then looked for on the other tables.
+
+    python benchmarks/leaves.py --data DIR KEEL > benchmarks/results/leaves.md
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-import zlib
-from collections.abc import Callable
-from pathlib import Path
-from statistics import fmean
+import os
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from discreet import DecisionTree, LinearSVM, Schema
-from frontier import loaded
-
-RESULTS = Path(__file__).parent / "results" / "leaves.md"
-LEAST = 3
-"""Draws that every variant gets, however long they take."""
+from advise_cells import Table, table
+from variants import compared, directories, line
 
 
 class Narrow(NamedTuple):
-    """Some neighbouring columns of a data set, and ε."""
+    """Neighbouring columns of a data set; all, if there is no number."""
 
+    part: str
     dataset: str
-    first: int
-    number: int
-    epsilon: float
+    first: int = 0
+    number: int | None = None
+
+    def title(self) -> str:
+        """What the results call it."""
+        if self.number is None:
+            return self.dataset
+        return f"{self.dataset}, columns {self.first + 1} to {self.first + self.number}"
+
+    def cut(self, given: Table) -> Table:
+        """The table of these columns."""
+        last = None if self.number is None else self.first + self.number
+        return given._replace(schema=given.schema.replace(columns=given.schema.columns[self.first : last]))
 
 
 TABLES = (
-    Narrow("penbased", 0, 6, 3.0),
-    Narrow("penbased", 8, 6, 1.5),
-    Narrow("satimage", 12, 6, 3.0),
-    Narrow("satimage", 16, 4, 1.5),
-    Narrow("texture", 0, 6, 3.0),
-    Narrow("texture", 10, 4, 1.5),
+    *(Narrow("numbers, first", name) for name in ("banana", "mammographic", "page-blocks0")),
+    *(Narrow("numbers, first", "ring", first, 6) for first in (0, 10)),
+    *(Narrow("numbers, first", "satimage", first, number) for first, number in ((12, 6), (16, 4))),
+    *(Narrow("numbers, first", "texture", first, number) for first, number in ((0, 6), (10, 4))),
+    *(Narrow("numbers, first", name, 0, 4) for name in ("german", "letter", "pima", "vehicle")),
+    Narrow("numbers, first", "page-blocks0", 4, 5),
+    *(Narrow("numbers, second", name) for name in ("magic", "marketing", "penbased", "phoneme")),
+    *(Narrow("numbers, second", "penbased", first, 6) for first in (0, 8)),
+    *(Narrow("numbers, second", "spambase", first, 6) for first in (0, 50)),
+    *(Narrow("numbers, second", name, 0, 4) for name in ("contraceptive", "magic", "segment", "twonorm")),
+    Narrow("categories, first", "car-good"),
+    *(Narrow("categories, first", "chess", first, 6) for first in (0, 8, 20, 30)),
+    *(Narrow("categories, first", "german", first, 4) for first in (5, 13)),
+    Narrow("categories, second", "titanic"),
+    *(Narrow("categories, second", "tic-tac-toe", first, 4) for first in (0, 3)),
+    *(Narrow("categories, second", "splice", first, 6) for first in (24, 27, 30)),
+    Narrow("categories, second", "flare-F", 0, 5),
+    *(Narrow("frontier", name) for name in ("adult", "accelerometer", "mushroom", "nursery", "skin")),
 )
-VARIANTS: dict[str, Callable[..., Any]] = {
-    "rounded by 2": lambda schema, **given: LinearSVM(schema, huber=2.0, **given),
-    "rounded by 1": lambda schema, **given: LinearSVM(schema, huber=1.0, **given),
-    "rounded by 0.5": lambda schema, **given: LinearSVM(schema, huber=0.5, **given),
-    "no leaves": lambda schema, **given: LinearSVM(schema, leaves=0, **given),
-    "tree alone": DecisionTree,
+SIGNALS = (32, 64, 96, 128, 192, 256, 512, 1024)
+"""Per squared group."""
+MOST_EPSILON = 6.0
+ALWAYS: dict[str, Any] = {"LEAVES_FROM": 0, "LEAVES_OF_CATEGORIES": 0}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "no leaves": {"leaves": 0},
+    "leaves": ALWAYS,
+    "share .1": {**ALWAYS, "SPLITTING": 0.1},
+    "share .4": {**ALWAYS, "SPLITTING": 0.4},
+    "rounded by .5": {**ALWAYS, "HUBER_OF_LEAVES": 0.5},
+    "rounded by 2": {**ALWAYS, "HUBER_OF_LEAVES": 2.0},
 }
+"""Constants of the plan that differ; for more than two classes the rounding is the same in all."""
+DRAWS, FEWER = 20, 4
+"""Draws of a cell, and of one of a large table."""
 
 
-def measured(narrow: Narrow, directory: str, seconds: float) -> dict[str, list[float]]:
-    """Accuracies of every variant, on one fold after another until the time is over."""
-    X, y, schema, planned = loaded(directory, narrow.dataset)
-    columns = schema.columns[narrow.first : narrow.first + narrow.number]
-    schema = Schema(columns, schema.target, list(schema.classes), records=len(planned[0][0]))
-    found: dict[str, list[float]] = {name: [] for name in VARIANTS}
-    start = time.process_time()
-    for draw, (train, test) in enumerate(planned):
-        if draw >= LEAST and time.process_time() - start > seconds:
-            break
-        seed = zlib.crc32(repr((narrow, draw)).encode())
-        for name, make in VARIANTS.items():
-            model = make(schema, epsilon=narrow.epsilon, random_state=seed)
-            model.fit({each.name: X[each.name][train] for each in columns}, y[train])
-            predicted = model.predict({each.name: X[each.name][test] for each in columns})
-            found[name].append(float((np.asarray(predicted) == y[test]).mean()))
-    return found
+def epsilons(given: Table) -> dict[int, float]:
+    """What gives the table each signal."""
+    groups = len(given.schema.columns) + 1
+    found = {signal: signal * groups**2 / (given.schema.records or len(given.y)) for signal in SIGNALS}
+    return {signal: epsilon for signal, epsilon in found.items() if epsilon <= MOST_EPSILON}
+
+
+def measured(narrow: Narrow, directory: str) -> dict[int, list[float]]:
+    """Mean accuracies of the variants at each signal of a table."""
+    given = narrow.cut(table(narrow.dataset, directory))
+    return {
+        signal: compared(VARIANTS, given, (*narrow, signal), epsilon, DRAWS, FEWER)
+        for signal, epsilon in epsilons(given).items()
+    }
 
 
 def main() -> None:
-    """Measure all tables and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", required=True, help="the folder that keel.py writes")
-    parser.add_argument("--seconds", type=float, default=20.0, help="processor time per table; at least three folds")
+    """Print the means of the parts at each signal, and all cells."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--data", nargs="+", required=True, help="directories with schemas.json")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
     options = parser.parse_args()
-    head = ["data set", "columns", "classes", "ε", "draws", *VARIANTS]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    for narrow in TABLES:
-        found = measured(narrow, options.data, options.seconds)
-        classes, last = len(loaded(options.data, narrow.dataset)[2].classes), narrow.first + narrow.number
-        place = f"{narrow.first + 1} to {last}"
-        draws = len(found["no leaves"])
-        cells = [f"{fmean(each):.3f} ± {np.std(each) / np.sqrt(draws):.3f}" for each in found.values()]
-        row = [narrow.dataset, place, str(classes), f"{narrow.epsilon:g}", str(draws), *cells]
-        lines.append("| " + " | ".join(row) + " |")
-        print(lines[-1], flush=True)
-        RESULTS.write_text(f"# Leaves inside a linear model\n\n{__doc__}\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    where = directories(options.data)
+    with ProcessPoolExecutor(options.jobs) as pool:
+        waiting = {each: pool.submit(measured, each, where[each.dataset]) for each in TABLES}
+        cells = {each: waiting[each].result() for each in TABLES}
+    text = (__doc__ or "").split("\n", 2)[2]
+    print(f"# Leaves inside a linear model\n\n{text}\nMeans of the tables that have this signal:\n")
+    print(line("part", "signal", "tables", *VARIANTS), line(*["---"] * (3 + len(VARIANTS))), sep="\n")
+    for part in dict.fromkeys(each.part for each in TABLES):
+        for signal in SIGNALS:
+            found = [rows[signal] for each, rows in cells.items() if each.part == part and signal in rows]
+            if found:
+                print(line(part, str(signal), str(len(found)), *(f"{mean:.4f}" for mean in np.mean(found, axis=0))))
+    print("\nAll cells:\n", line("table", "signal", *VARIANTS), line(*["---"] * (2 + len(VARIANTS))), sep="\n")
+    for narrow, rows in cells.items():
+        for signal, means in rows.items():
+            print(line(narrow.title(), str(signal), *(f"{mean:.3f}" for mean in means)))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from advise_cells import chosen, table
+from advise_cells import Table, chosen, table
 from discreet import LinearSVM
 from discreet.models.linear import plan
 
@@ -25,8 +25,14 @@ RECORDS = 3000
 
 
 def accuracies(variants: Variants, name: str, directory: str, epsilon: float, draws: int, fewer: int) -> list[float]:
+    """The mean accuracy of each variant on a data set."""
+    return compared(variants, table(name, directory), (name,), epsilon, draws, fewer)
+
+
+def compared(
+    variants: Variants, given: Table, named: tuple[Any, ...], epsilon: float, draws: int, fewer: int
+) -> list[float]:
     """The mean accuracy of each variant, with the same folds and seeds; `fewer` draws where there are many records."""
-    given = table(name, directory)
     usual = {constant: getattr(plan, constant) for each in variants.values() for constant in each if constant.isupper()}
     means = []
     for variant in variants.values():
@@ -37,10 +43,11 @@ def accuracies(variants: Variants, name: str, directory: str, epsilon: float, dr
                 setattr(plan, constant, variant.get(constant, value))
             for draw in range(draws if len(given.y) < RECORDS else fewer):
                 train, test = given.folds[draw % len(given.folds)]
-                seed = zlib.crc32(repr((name, epsilon, draw)).encode())
+                seed = zlib.crc32(repr((*named, epsilon, draw)).encode())
                 model = LinearSVM(given.schema, epsilon=epsilon, random_state=seed, **options)
-                model.fit(chosen(given.X, train), given.y[train])
-                found.append(float(np.mean(np.asarray(model.predict(chosen(given.X, test))) == given.y[test])))
+                X = {column: given.X[column] for column in given.schema.names}
+                model.fit(chosen(X, train), given.y[train])
+                found.append(float(np.mean(np.asarray(model.predict(chosen(X, test))) == given.y[test])))
         finally:
             for constant, value in usual.items():
                 setattr(plan, constant, value)
@@ -51,6 +58,11 @@ def accuracies(variants: Variants, name: str, directory: str, epsilon: float, dr
 def directories(given: Iterable[str]) -> dict[str, str]:
     """Where each data set is."""
     return {name: each for each in given for name in json.loads((Path(each) / "schemas.json").read_text())}
+
+
+def line(*entries: str) -> str:
+    """A row of a Markdown table."""
+    return f"| {' | '.join(entries)} |"
 
 
 def page(title: str, about: str | None, variants: Variants, cells: Mapping[Cell, list[float]], *, every: bool) -> str:

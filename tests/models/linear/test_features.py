@@ -4,6 +4,7 @@ import json
 import math
 import pickle
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -142,9 +143,9 @@ def test_leaves_tell_what_no_sum_can(tmp_path):
     assert plain.score(X, y) < 0.7
     assert plain.tree_ is None
     assert model.score(X, y) > 0.95
-    assert model.tree_.depth == depth_of("auto", 2, 20_000, 20_000) == 8
+    assert model.tree_.depth == depth_of("auto", SQUARE, SQUARE.names, 20_000, 20_000) == 8
     levels = [charge for charge in model.receipt_.charges if charge.query.startswith("level")]
-    assert sum(charge.epsilon for charge in levels) == Fraction(2, 5)
+    assert sum(charge.epsilon for charge in levels) == Fraction(1, 5)
     assert model.receipt_.epsilon == 1
     assert not any("leaves" in charge.query for charge in model.receipt_.charges), "no leaf is counted"
     assert len([name for name in model.coef_names_ if name.startswith("leaf ")]) == model.tree_.leaves > 200
@@ -328,6 +329,23 @@ def test_a_group_has_the_size_that_was_planned_and_no_norm_above_one(knots, part
         assert (np.diff(table) >= -1e-12).all(), "greater numbers lie at later knots"
 
 
+def test_the_depth_of_leaves_follows_from_public_things():
+    auto = partial(depth_of, "auto", SQUARE, SQUARE.names)
+    assert [auto(strength, 10**6) for strength in (256 * 9 - 1, 256 * 9)] == [0, 5]
+    assert auto(1e6, 1) == 0, "without noise a leaf needs records all the same"
+    assert depth_of("auto", SQUARE, ["a"], 10**6, 10**6) == 0, "leaves of one column say nothing new"
+    assert depth_of(3, SQUARE, ["a"], 1, 1) == 3
+
+
+def test_categories_alone_have_leaves_sooner():
+    mixed = WIDE.replace(columns=(*WIDE.columns[:2], Numeric("a", 0, 1)))
+    depths = {
+        columns: [depth_of("auto", mixed, columns, strength, 10**6) for strength in (96 * 9 - 1, 96 * 9, 256 * 9)]
+        for columns in (("c00", "c01"), ("c00", "a"))
+    }
+    assert depths == {("c00", "c01"): [0, 4, 5], ("c00", "a"): [0, 0, 5]}
+
+
 def test_the_plan_follows_from_public_things():
     assert [wanted_columns("auto", WIDE, Fraction(1), n) for n in (10, 1000, 30_000)] == [4, 5, 0]
     two = WIDE.replace(classes=["x", "y"])
@@ -342,11 +360,6 @@ def test_the_plan_follows_from_public_things():
         for asked in (few, every)
     }
     assert (knots[few], knots[every]) == (1, 4), "three classes, half a record for each squared group"
-    assert depth_of("auto", 2, 2000, 2000) == 0
-    assert depth_of("auto", 2, 2400, 2400) == 5
-    assert depth_of("auto", 14, 2400, 2400) == depth_of("auto", 1, 10**6, 10**6) == 0
-    assert depth_of("auto", 2, 1e6, 1) == 0, "without noise a leaf needs records all the same"
-    assert depth_of(3, 1, 1, 1) == 3
     assert not needs_records(WIDE, 1, "auto", None, 0, "auto")
     assert needs_records(WIDE, "auto", "auto", None, 0, None), "three classes: the penalty follows from the noise"
     assert needs_records(WIDE, 1, "auto", "auto", 0, None)

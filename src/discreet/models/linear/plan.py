@@ -15,7 +15,8 @@ Ranges. Bounds are declared wide, and half of a range has four times the signal.
         that it fills is chosen privately, where `MOST_NARROWING` of ε pays for choices that are sharp enough. Knots
         then lie in it, and a few outside, so that what few records say there is not lost; a line ends at its ends.
 Leaves. From ε n / G^2 of `LEAVES_FROM` on the noise hardly matters, and what the columns cannot say does: a tree of
-        ⌊.75 log2(ε n) - 2.5⌋ levels is grown, and its leaves are one more group.
+        ⌊.75 log2(ε n) - 2.5⌋ levels is grown, and its leaves are one more group. Where all columns have categories it
+        pays from `LEAVES_OF_CATEGORIES` on: a tree has few questions to choose from then, and a good choice is cheap.
 
 benchmarks/features.py measures the accuracy with and without each of these. Privacy does not depend on them.
 """
@@ -60,11 +61,11 @@ EDGES_FROM, EDGES_OF_CHOSEN = 8, 4
 """From this many knots on, numbers have more of them near the bounds: with fewer, the additional weights cost more than
 skewed columns gain (accuracy: benchmarks/features.py). The second is for chosen columns and two classes: for more
 classes they gain in some tables what they lose in others (benchmarks/knots.py)."""
-HUBER, HUBER_OF_LEAVES = 0.5, 2.0
+HUBER, HUBER_OF_LEAVES = 0.5, 1.0
 """Default rounding of the hinge for two classes, without and with leaves: leaves fit so well that a sharp hinge stops
-looking at the columns within them (accuracy: benchmarks/features.py). For more classes the first of them always: the
+looking at the columns within them (accuracy: benchmarks/leaves.py). For more classes the first of them always: the
 smoothing grows with the number of classes by itself, and rounding four times as much cost 0.01 to 0.04 on tables of
-four or six columns from benchmarks/keel.py (benchmarks/leaves.py)."""
+four or six columns from benchmarks/keel.py (a search that is not kept)."""
 GROUP, GROUP_OF_CLASSES = 24.0, 32.0
 """Signal per squared group from which a further column is chosen, of two and of more classes (accuracy:
 benchmarks/knots.py, benchmarks/features.py)."""
@@ -82,8 +83,9 @@ ENOUGH, ENOUGH_OF_CLASSES = 0.25, 0.4
 """If ε pays for more than this fraction of the columns, all take part (accuracy: benchmarks/knots.py)."""
 BINS = 8
 """Intervals into which a part of a number's range is cut when columns are compared: as many as the most knots."""
-LEAVES_FROM = 256.0
-"""Least signal per squared group from which leaves pay (accuracy: benchmarks/features.py)."""
+LEAVES_FROM, LEAVES_OF_CATEGORIES = 256.0, 96.0
+"""Least signal per squared group from which leaves pay, and if no column is a number (accuracy: benchmarks/leaves.py).
+"""
 MOST_DEPTH = 8
 """Depth of the deepest tree by default: the time of a fit grows with the square of the number of leaves."""
 DEEPEST = 10
@@ -92,9 +94,9 @@ FILLED = 16
 """Records that a leaf must hold on average, however large ε is (accuracy: benchmarks/features.py)."""
 MOST_FINE, COARSE_BINS = 1000, 16
 """With more numeric columns than this, the tree cuts each into this many parts, which takes less time."""
-SPLITTING = 0.4
+SPLITTING = 0.2
 """Share of ε for the splits of the tree; each level gets √2 times as much as the one above (accuracy:
-benchmarks/features.py)."""
+benchmarks/leaves.py)."""
 MOST_NARROWING = Fraction(1, 8)
 """The largest share of ε, by default, for finding the parts of their ranges that numbers fill
 (benchmarks/narrowing.py)."""
@@ -206,11 +208,13 @@ def narrowest(schema: Schema, query: Hyperplanes) -> Hyperplanes:
     return replace(query, ranges=tuple((each.name, *parts[each.grid]) for each in numeric))
 
 
-def depth_of(leaves: Any, columns: int, strength: float, records: int) -> int:
+def depth_of(leaves: Any, schema: Schema, columns: Sequence[str], strength: float, records: int) -> int:
     """How deep a tree to grow at this signal; 0 if none: leaves of one column tell no more than its own group."""
     if leaves != "auto":
         return int(leaves)
-    if columns < 2 or strength < LEAVES_FROM * (columns + 1) ** 2:
+    has_numbers = any(isinstance(schema[name], Numeric) for name in columns)
+    least = LEAVES_FROM if has_numbers else LEAVES_OF_CATEGORIES
+    if len(columns) < 2 or strength < least * (len(columns) + 1) ** 2:
         return 0
     filled = math.floor(math.log2(max(1.0, records / FILLED)))
     return max(0, min(math.floor(0.75 * math.log2(strength) - 2.5), filled, MOST_DEPTH))
