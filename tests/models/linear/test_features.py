@@ -337,13 +337,14 @@ def test_the_depth_of_leaves_follows_from_public_things():
     assert depth_of(3, SQUARE, ["a"], 1, 1) == 3
 
 
-def test_categories_alone_have_leaves_sooner():
+def test_categories_alone_have_leaves_sooner_and_for_more():
     mixed = WIDE.replace(columns=(*WIDE.columns[:2], Numeric("a", 0, 1)))
     depths = {
-        columns: [depth_of("auto", mixed, columns, strength, 10**6) for strength in (96 * 9 - 1, 96 * 9, 256 * 9)]
+        columns: [depth_of("auto", mixed, columns, strength, 10**6) for strength in (128 * 9 - 1, 128 * 9, 256 * 9)]
         for columns in (("c00", "c01"), ("c00", "a"))
     }
-    assert depths == {("c00", "c01"): [0, 4, 5], ("c00", "a"): [0, 0, 5]}
+    assert depths == {("c00", "c01"): [0, 5, 5], ("c00", "a"): [0, 0, 5]}
+    assert [planning.splits(mixed, each, Fraction(1), 3)[1] for each in depths] == [Fraction(3, 5), Fraction(4, 5)]
 
 
 def test_the_plan_follows_from_public_things():

@@ -87,9 +87,10 @@ class LinearSVM(PrivateClassifier):
     select : None uses all columns. A number k spends three tenths of ε on choosing the k columns that tell the most,
         with classes weighed so that frequent ones do not hide rare ones. "auto" (default) chooses a few of 16 columns
         or more, where ε times the number of records is small (rule in models/linear/plan.py).
-    leaves : depth of a tree whose splits are chosen privately, for a fifth of ε, and whose leaves are one more
-        group of weights: they say what no sum over columns can. 0 grows none. "auto" (default) grows one where ε times
-        the number of records is large, sooner if no column is a number (rule in models/linear/plan.py).
+    leaves : depth of a tree whose splits are chosen privately, for a fifth of ε (two fifths if no column is a number),
+        and whose leaves are one more group of weights: they say what no sum over columns can. 0 grows none. "auto"
+        (default) grows one where ε times the number of records is large, sooner if no column is a number (rule in
+        models/linear/plan.py).
     ranges : "auto" (default) spends up to an eighth of ε on finding the part of its range that each number fills, where
         ε times the number of records is large (rule in models/linear/plan.py): bounds are declared wide, and weights
         for values that nobody has are wasted. A number is the share that is spent, whatever the signal, of what is left

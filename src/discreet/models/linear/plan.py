@@ -15,8 +15,8 @@ Ranges. Bounds are declared wide, and half of a range has four times the signal.
         that it fills is chosen privately, where `MOST_NARROWING` of ε pays for choices that are sharp enough. Knots
         then lie in it, and a few outside, so that what few records say there is not lost; a line ends at its ends.
 Leaves. From ε n / G^2 of `LEAVES_FROM` on the noise hardly matters, and what the columns cannot say does: a tree of
-        ⌊.75 log2(ε n) - 2.5⌋ levels is grown, and its leaves are one more group. Where all columns have categories it
-        pays from `LEAVES_OF_CATEGORIES` on: a tree has few questions to choose from then, and a good choice is cheap.
+        ⌊.75 log2(ε n) - 2.5⌋ levels is grown, and its leaves are one more group. Where no column is a number it pays
+        from `LEAVES_OF_CATEGORIES` on: there are fewer weights, and no knots that bend with what a number says.
 
 benchmarks/features.py measures the accuracy with and without each of these. Privacy does not depend on them.
 """
@@ -83,7 +83,7 @@ ENOUGH, ENOUGH_OF_CLASSES = 0.25, 0.4
 """If ε pays for more than this fraction of the columns, all take part (accuracy: benchmarks/knots.py)."""
 BINS = 8
 """Intervals into which a part of a number's range is cut when columns are compared: as many as the most knots."""
-LEAVES_FROM, LEAVES_OF_CATEGORIES = 256.0, 96.0
+LEAVES_FROM, LEAVES_OF_CATEGORIES = 256.0, 128.0
 """Least signal per squared group from which leaves pay, and if no column is a number (accuracy: benchmarks/leaves.py).
 """
 MOST_DEPTH = 8
@@ -94,9 +94,9 @@ FILLED = 16
 """Records that a leaf must hold on average, however large ε is (accuracy: benchmarks/features.py)."""
 MOST_FINE, COARSE_BINS = 1000, 16
 """With more numeric columns than this, the tree cuts each into this many parts, which takes less time."""
-SPLITTING = 0.2
-"""Share of ε for the splits of the tree; each level gets √2 times as much as the one above (accuracy:
-benchmarks/leaves.py)."""
+SPLITTING, SPLITTING_OF_CATEGORIES = 0.2, 0.4
+"""Share of ε for the splits of the tree, and if no column is a number: then there are fewer weights that the rest pays
+for. Each level gets √2 times as much as the one above (accuracy: benchmarks/leaves.py)."""
 MOST_NARROWING = Fraction(1, 8)
 """The largest share of ε, by default, for finding the parts of their ranges that numbers fill
 (benchmarks/narrowing.py)."""
@@ -208,12 +208,16 @@ def narrowest(schema: Schema, query: Hyperplanes) -> Hyperplanes:
     return replace(query, ranges=tuple((each.name, *parts[each.grid]) for each in numeric))
 
 
+def numbers_among(schema: Schema, columns: Sequence[str]) -> int:
+    """How many of the columns are numbers."""
+    return sum(isinstance(schema[name], Numeric) for name in columns)
+
+
 def depth_of(leaves: Any, schema: Schema, columns: Sequence[str], strength: float, records: int) -> int:
     """How deep a tree to grow at this signal; 0 if none: leaves of one column tell no more than its own group."""
     if leaves != "auto":
         return int(leaves)
-    has_numbers = any(isinstance(schema[name], Numeric) for name in columns)
-    least = LEAVES_FROM if has_numbers else LEAVES_OF_CATEGORIES
+    least = LEAVES_FROM if numbers_among(schema, columns) else LEAVES_OF_CATEGORIES
     if len(columns) < 2 or strength < least * (len(columns) + 1) ** 2:
         return 0
     filled = math.floor(math.log2(max(1.0, records / FILLED)))
@@ -222,11 +226,12 @@ def depth_of(leaves: Any, schema: Schema, columns: Sequence[str], strength: floa
 
 def splits(schema: Schema, columns: Sequence[str], epsilon: Epsilon, depth: int) -> tuple[Greedy | None, Epsilon]:
     """The tree to grow, if there is anything to ask, and the epsilon that is left."""
-    numbers = sum(isinstance(schema[name], Numeric) for name in columns)
+    numbers = numbers_among(schema, columns)
     questions = candidates(schema, None if numbers <= MOST_FINE else COARSE_BINS, columns)
     if not depth or not questions:
         return None, epsilon
-    splitting, rest = split_by_weight(epsilon, [SPLITTING, 1 - SPLITTING])
+    share = SPLITTING if numbers else SPLITTING_OF_CATEGORIES
+    splitting, rest = split_by_weight(epsilon, [share, 1 - share])
     levels = split_by_weight(splitting, [2 ** (level / 2) for level in range(depth)])
     return Greedy(questions, "gini", tuple(levels), None), rest
 
