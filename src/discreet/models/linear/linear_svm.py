@@ -77,7 +77,7 @@ class LinearSVM(PrivateClassifier):
     huber : the hinge loss of two classes begins to bend this far from its corner, as if it were rounded within this
         distance; it bends less and less where it is steeper, which costs less noise. For more than two classes, the
         largest margin violation is smoothed by this much per class. The published value, 0.05, needs more noise.
-        "auto" (default) is 0.5, or 1 for two classes with leaves.
+        "auto" (default) is 0.5, or 2 for two classes with leaves.
     regularisation : the penalty is (regularisation / 2) ‖w‖², for records scaled to a norm of at most 1 and a hinge
         loss that is summed over the records, not averaged. "auto" (default) is 3 / ε, or for more than two
         classes 5 / ε and at least what the expected noise calls for. Raised if ε requires more.
@@ -87,10 +87,9 @@ class LinearSVM(PrivateClassifier):
     select : None uses all columns. A number k spends three tenths of ε on choosing the k columns that tell the most,
         with classes weighed so that frequent ones do not hide rare ones. "auto" (default) chooses a few of 16 columns
         or more, where ε times the number of records is small (rule in models/linear/plan.py).
-    leaves : depth of a tree whose splits are chosen privately, for a fifth of ε (two fifths if no column is a number),
-        and whose leaves are one more group of weights: they say what no sum over columns can. 0 grows none. "auto"
-        (default) grows one where ε times the number of records is large, sooner if no column is a number (rule in
-        models/linear/plan.py).
+    leaves : depth of a tree whose splits are chosen privately, for two fifths of ε, and whose leaves are one more
+        group of weights: they say what no sum over columns can. 0 grows none. "auto" (default) grows one where ε times
+        the number of records is large, sooner if no column is a number (rule in models/linear/plan.py).
     ranges : "auto" (default) spends up to an eighth of ε on finding the part of its range that each number fills, where
         ε times the number of records is large (rule in models/linear/plan.py): bounds are declared wide, and weights
         for values that nobody has are wasted. A number is the share that is spent, whatever the signal, of what is left

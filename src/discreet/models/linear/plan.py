@@ -61,11 +61,11 @@ EDGES_FROM, EDGES_OF_CHOSEN = 8, 4
 """From this many knots on, numbers have more of them near the bounds: with fewer, the additional weights cost more than
 skewed columns gain (accuracy: benchmarks/features.py). The second is for chosen columns and two classes: for more
 classes they gain in some tables what they lose in others (benchmarks/knots.py)."""
-HUBER, HUBER_OF_LEAVES = 0.5, 1.0
+HUBER, HUBER_OF_LEAVES = 0.5, 2.0
 """Default rounding of the hinge for two classes, without and with leaves: leaves fit so well that a sharp hinge stops
 looking at the columns within them (accuracy: benchmarks/leaves.py). For more classes the first of them always: the
 smoothing grows with the number of classes by itself, and rounding four times as much cost 0.01 to 0.04 on tables of
-four or six columns from benchmarks/keel.py (a search that is not kept)."""
+four or six columns from benchmarks/keel.py (benchmarks/leaves.py)."""
 GROUP, GROUP_OF_CLASSES = 24.0, 32.0
 """Signal per squared group from which a further column is chosen, of two and of more classes (accuracy:
 benchmarks/knots.py, benchmarks/features.py)."""
@@ -94,9 +94,9 @@ FILLED = 16
 """Records that a leaf must hold on average, however large ε is (accuracy: benchmarks/features.py)."""
 MOST_FINE, COARSE_BINS = 1000, 16
 """With more numeric columns than this, the tree cuts each into this many parts, which takes less time."""
-SPLITTING, SPLITTING_OF_CATEGORIES = 0.2, 0.4
-"""Share of ε for the splits of the tree, and if no column is a number: then there are fewer weights that the rest pays
-for. Each level gets √2 times as much as the one above (accuracy: benchmarks/leaves.py)."""
+SPLITTING = 0.4
+"""Share of ε for the splits of the tree; each level gets √2 times as much as the one above (accuracy:
+benchmarks/leaves.py)."""
 MOST_NARROWING = Fraction(1, 8)
 """The largest share of ε, by default, for finding the parts of their ranges that numbers fill
 (benchmarks/narrowing.py)."""
@@ -230,8 +230,7 @@ def splits(schema: Schema, columns: Sequence[str], epsilon: Epsilon, depth: int)
     questions = candidates(schema, None if numbers <= MOST_FINE else COARSE_BINS, columns)
     if not depth or not questions:
         return None, epsilon
-    share = SPLITTING if numbers else SPLITTING_OF_CATEGORIES
-    splitting, rest = split_by_weight(epsilon, [share, 1 - share])
+    splitting, rest = split_by_weight(epsilon, [SPLITTING, 1 - SPLITTING])
     levels = split_by_weight(splitting, [2 ** (level / 2) for level in range(depth)])
     return Greedy(questions, "gini", tuple(levels), None), rest
 
