@@ -21,6 +21,8 @@ settings.register_profile(
 settings.load_profile("discreet")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background: interruptions would never arrive
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # started by nohup: no end of a terminal would
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 LONG = [
