@@ -1,5 +1,6 @@
 """What a linear model is made of: columns chosen privately, knots near the bounds, leaves of a tree."""
 
+import itertools
 import json
 import math
 import pickle
@@ -266,37 +267,41 @@ def test_a_frequent_value_does_not_take_the_range():
     assert scored[0] > scored[1] - 0.02
 
 
+def _fitted(public, options, powers):
+    """The model at each ε, a power of ten; None where it was refused, which must have been before anything was paid."""
+    models = []
+    for power in powers:
+        ledger, epsilon = Ledger(1), Fraction(10**power).limit_denominator(10**22)
+        model = LinearSVM(public, epsilon=epsilon, **options)
+        try:
+            models.append(model.fit({name: [0] for name in public.names}, ["a"], ledger=ledger))
+        except ParameterError:
+            assert ledger.spent == 0, power
+            models.append(None)
+        else:
+            assert ledger.spent == epsilon
+    return models
+
+
 def test_a_price_that_pays_for_no_choice_is_refused_before_the_number_of_records_is_bought():
     public = Schema([Numeric(f"n{i}", 0, 1) for i in range(3)], "t", ["a", "b", "c"])
     options = {"ranges": 0.001, "knots": 1, "select": None, "leaves": 0}
-    for power in np.arange(-13, -10, 0.125):
-        ledger, epsilon = Ledger(1), Fraction(10**power).limit_denominator(10**22)
-        try:
-            LinearSVM(public, epsilon=epsilon, **options).fit(
-                {name: [0.5] for name in public.names}, ["a"], ledger=ledger
-            )
-        except ParameterError:
-            assert ledger.spent == 0, power
-        else:
-            assert ledger.spent == epsilon
+    assert any(_fitted(public, options, np.arange(-13, -10, 0.125)))
 
 
 def test_chosen_columns_never_cost_more_than_was_rehearsed():
     """With four knots they have more near the bounds, which all columns have not: nothing fails after it was paid."""
-    public, outcomes = Schema([Numeric(f"n{i}", 0, 1) for i in range(3)], "t", ["a", "b"], records=10), set()
+    public = Schema([Numeric(f"n{i}", 0, 1) for i in range(3)], "t", ["a", "b"], records=10)
     options = {"ranges": None, "knots": 4, "select": 2, "leaves": 0}
-    for power in np.arange(-14, -8, 0.0625):
-        ledger, epsilon = Ledger(1), Fraction(10**power).limit_denominator(10**22)
-        try:
-            LinearSVM(public, epsilon=epsilon, **options).fit(
-                {name: [0.5] for name in public.names}, ["a"], ledger=ledger
-            )
-        except ParameterError:
-            assert ledger.spent == 0, power
-        else:
-            assert ledger.spent == epsilon
-        outcomes.add(ledger.spent == 0)
-    assert outcomes == {False, True}
+    assert {model is None for model in _fitted(public, options, np.arange(-14, -8, 0.0625))} == {False, True}
+
+
+def test_leaves_of_chosen_categories_never_cost_more_than_was_rehearsed():
+    """Whether leaves are grown at this signal follows from the columns that were chosen, and paid for, before."""
+    public = Schema([Categorical(f"c{i}", [0, 1]) for i in range(4)], "t", ["a", "b"], records=10**15)
+    models = _fitted(public, {"select": 2}, np.arange(-14, -8, 0.125))
+    assert {model is None for model in models} == {False, True}
+    assert all(model.tree_ is not None for model in models if model is not None)
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
@@ -311,6 +316,32 @@ def test_chosen_columns_of_two_classes_stay_within_epsilon(knots, adjacency, dat
     assert loss <= 1 + 1e-9
     assert model.receipt_.epsilon == 1
     assert visible(model) == visible(twin)
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_leaves_that_follow_from_chosen_columns_stay_within_epsilon(adjacency):
+    """At this signal two categories have leaves, and a number among the two has none; both paths are replayed."""
+    public = schema(adjacency, 2500 if adjacency == "add-remove" else 5000)
+    rows = [
+        {"near": 0.5, "far": 100.2, "open": "ab"[i % 2], "closed": "ab"[i % 2], "label": "xy"[i % 2]} for i in range(9)
+    ]
+    others = {
+        "a label": [*rows[:-1], {**rows[-1], "label": "z"}],
+        "a stray": [*rows[:-1], {**rows[-1], "open": "stray"}],
+        "one fewer": rows[:-1],
+    }
+    kinds = set()
+    for (what, other), seed in itertools.product(others.items(), range(24)):
+        if (what == "one fewer") != (adjacency == "add-remove"):
+            continue
+        fit = lambda given: LinearSVM(public, epsilon=1.0, random_state=seed, select=2).fit(given)  # noqa: B023, E731
+        loss, model, twin = replay(fit, rows, other)
+        assert loss <= 1 + 1e-9
+        assert model.receipt_.epsilon == model.guarantee_.epsilon == 1
+        assert visible(model) == visible(twin)
+        assert (model.tree_ is not None) == (set(model.columns_) == {"open", "closed"})
+        kinds.add(model.tree_ is not None)
+    assert kinds == {False, True}
 
 
 @pytest.mark.parametrize("knots", [1, 4, 8])
