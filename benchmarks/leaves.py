@@ -9,8 +9,8 @@ public, and the scores are exact functions of them, not private. Noise is seeded
 few draws a cell.
 
 That categories need less signal was seen on nursery first, and then looked for on the other tables. A fifth of ε for
-the splits is better than two fifths on many of these narrow tables, and worse on adult, skin, banana and nursery with
-all their columns (30 draws of adult at ε = 3: .859 and .861), so that it is not the default.
+the splits is better than two fifths on many narrow tables, and worse on adult, skin, banana and nursery with all their
+columns and a strong signal, so that it is not the default; neither is a sharper hinge, which is worse on adult.
 
     python benchmarks/leaves.py --data DIR KEEL > benchmarks/results/leaves.md
 """
@@ -27,7 +27,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 from advise_cells import Table, table
-from variants import compared, directories, line
+from variants import compared, directories, head, heading, line
 
 
 class Narrow(NamedTuple):
@@ -115,15 +115,14 @@ def main() -> None:
     with ProcessPoolExecutor(options.jobs) as pool:
         waiting = {each: pool.submit(measured, each, where[each.dataset]) for each in TABLES}
         cells = {each: waiting[each].result() for each in TABLES}
-    text = (__doc__ or "").split("\n", 2)[2]
-    print(f"# Leaves inside a linear model\n\n{text}\nMeans of the tables that have this signal:\n")
-    print(line("part", "signal", "tables", *VARIANTS), line(*["---"] * (3 + len(VARIANTS))), sep="\n")
+    print(f"{heading('Leaves inside a linear model', __doc__)}\nMeans of the tables that have this signal:\n")
+    print(head("part", "signal", "tables", *VARIANTS))
     for part in dict.fromkeys(each.part for each in TABLES):
         for signal in SIGNALS:
             found = [rows[signal] for each, rows in cells.items() if each.part == part and signal in rows]
             if found:
                 print(line(part, str(signal), str(len(found)), *(f"{mean:.4f}" for mean in np.mean(found, axis=0))))
-    print("\nAll cells:\n", line("table", "signal", *VARIANTS), line(*["---"] * (2 + len(VARIANTS))), sep="\n")
+    print(f"\nAll cells:\n\n{head('table', 'signal', *VARIANTS)}")
     for narrow, rows in cells.items():
         for signal, means in rows.items():
             print(line(narrow.title(), str(signal), *(f"{mean:.3f}" for mean in means)))

@@ -65,17 +65,25 @@ def line(*entries: str) -> str:
     return f"| {' | '.join(entries)} |"
 
 
+def heading(title: str, about: str | None) -> str:
+    """The title and what the benchmark says of itself, but for its first line."""
+    text = (about or "").split("\n", 2)[2]
+    return f"# {title}\n\n{text}"
+
+
+def head(*entries: str) -> str:
+    """The first two rows of a Markdown table."""
+    return f"{line(*entries)}\n{line(*['---'] * len(entries))}"
+
+
 def page(title: str, about: str | None, variants: Variants, cells: Mapping[Cell, list[float]], *, every: bool) -> str:
     """The means of the parts and the cells, `every` one or those in which variants differ, as Markdown."""
-    head = f"| {' | '.join(variants)} |\n|---|{'---|' * len(variants)}"
-    text = (about or "").split("\n", 2)[2]
-    lines = [f"# {title}\n\n{text}\nMean accuracies of the linear model:\n", f"| part {head}"]
+    lines = [f"{heading(title, about)}\nMean accuracies of the linear model:\n", head("part", *variants)]
     for part in dict.fromkeys(key[0] for key in cells):
         means = np.mean([values for key, values in cells.items() if key[0] == part], axis=0)
-        lines.append(f"| {part} | {' | '.join(f'{mean:.4f}' for mean in means)} |")
-    lines += ["", *([] if every else ["The cells in which they differ:\n"])]
-    lines.append(f"| data set | ε {head.replace('|---|', '|---|---|', 1)}")
+        lines.append(line(part, *(f"{mean:.4f}" for mean in means)))
+    lines += ["", *([] if every else ["The cells in which they differ:\n"]), head("data set", "ε", *variants)]
     for (_, name, epsilon), values in cells.items():
         if every or len(set(values)) > 1:
-            lines.append(f"| {name} | {epsilon:g} | {' | '.join(f'{value:.3f}' for value in values)} |")
+            lines.append(line(name, f"{epsilon:g}", *(f"{value:.3f}" for value in values)))
     return "\n".join(lines)

@@ -63,9 +63,9 @@ skewed columns gain (accuracy: benchmarks/features.py). The second is for chosen
 classes they gain in some tables what they lose in others (benchmarks/knots.py)."""
 HUBER, HUBER_OF_LEAVES = 0.5, 2.0
 """Default rounding of the hinge for two classes, without and with leaves: leaves fit so well that a sharp hinge stops
-looking at the columns within them (accuracy: benchmarks/leaves.py). For more classes the first of them always: the
-smoothing grows with the number of classes by itself, and rounding four times as much cost 0.01 to 0.04 on tables of
-four or six columns from benchmarks/keel.py (benchmarks/leaves.py)."""
+looking at the columns within them, which costs most on adult. For more classes the first of them always: the smoothing
+grows with the number of classes by itself, and rounding four times as much costs up to 0.04 (accuracy of both:
+benchmarks/leaves.py)."""
 GROUP, GROUP_OF_CLASSES = 24.0, 32.0
 """Signal per squared group from which a further column is chosen, of two and of more classes (accuracy:
 benchmarks/knots.py, benchmarks/features.py)."""
